@@ -1,0 +1,44 @@
+# The two commands of the README: `make evaluate` and `make test`. Both create and reuse .venv.
+PYTHON ?= python3
+# The build of torch to use; override for a GPU build.
+TORCH ?= torch==2.13.0
+BIN := .venv/bin
+# Not where the user keeps a corpus: the examples are always evaluated against their own.
+EXAMPLE := ASSAYER_CORPUS__PATH=build/example-corpus
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
+
+.PHONY: evaluate test check lint format
+
+evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
+	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
+	@# Only where there is none, so that `assayer evaluate` works at once and nobody's own corpus is ever replaced.
+	@if $(BIN)/assayer corpus info 2>&1 | grep -q "There is no corpus in"; then \
+		$(BIN)/assayer corpus build examples/corpus.jsonl; \
+	fi
+	$(EXAMPLE) $(BIN)/assayer evaluate examples/ideas --out out
+
+test: check  ## everything: style, types, imports, unit, contract and end-to-end tests
+	$(BIN)/python -m pytest tests --ignore=tests/unit
+
+check: lint  ## what every commit must pass
+	$(BIN)/python -m pytest tests/unit
+
+lint: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.venv/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PIP) "$(TORCH)"
+	$(PIP) --editable ".[local]"
+	touch $@
+
+.venv/.installed-dev: pyproject.toml .venv/.installed
+	$(PIP) --editable ".[dev]"
+	touch $@
