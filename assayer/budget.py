@@ -1,0 +1,110 @@
+"""What one evaluation may spend, kept also when hundreds of calls are in flight."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+
+from assayer.errors import BudgetExhausted
+
+__all__ = ["Budget", "Reservation"]
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Room kept for one attempt: what it may cost at most, as far as that can be told beforehand."""
+
+    usd: float
+    prompt_tokens: int
+
+
+@dataclass
+class Budget:
+    """Spending limits of one evaluation; None is unlimited. Cached answers are free.
+
+    An attempt reserves its estimate, then settles what it really cost. While actual costs stay within
+    their estimates the limits are never passed.
+    """
+
+    max_usd: float | None = None
+    max_prompt_tokens: int | None = None
+    spent_usd: float = 0.0
+    spent_prompt_tokens: int = 0
+    _held: int = field(default=0, init=False)
+    """Reservations not settled yet."""
+    _held_usd: float = field(default=0.0, init=False)
+    _held_prompt_tokens: int = field(default=0, init=False)
+    _queue: deque[tuple[Reservation, asyncio.Future[None]]] = field(default_factory=deque, init=False)
+
+    def admit(self) -> None:
+        """Raises BudgetExhausted when nothing more may be sent."""
+        if self.max_usd is not None and self.spent_usd >= self.max_usd:
+            raise BudgetExhausted(f"The budget of ${self.max_usd:.2f} for this evaluation is spent.")
+        if self.max_prompt_tokens is not None and self.spent_prompt_tokens >= self.max_prompt_tokens:
+            raise BudgetExhausted(f"The budget of {self.max_prompt_tokens} prompt tokens is spent.")
+
+    def charge(self, usd: float | None, prompt_tokens: int) -> None:
+        self.spent_usd += usd or 0.0
+        self.spent_prompt_tokens += prompt_tokens
+
+    def take(self, wanted: Reservation) -> bool:
+        """Keeps the room if it is free now. Raises BudgetExhausted when what is spent leaves too little,
+        whatever the attempts in flight give back."""
+        self.admit()
+        usd, tokens = self.spent_usd + wanted.usd, self.spent_prompt_tokens + wanted.prompt_tokens
+        if self.max_usd is not None and usd > self.max_usd:
+            raise BudgetExhausted(
+                f"The next call may cost ${wanted.usd:.4f}; ${self.max_usd - self.spent_usd:.4f} "
+                f"of the budget of ${self.max_usd:.2f} is left."
+            )
+        if self.max_prompt_tokens is not None and tokens > self.max_prompt_tokens:
+            raise BudgetExhausted(
+                f"The next call has about {wanted.prompt_tokens} prompt tokens; "
+                f"{self.max_prompt_tokens - self.spent_prompt_tokens} of the budget of "
+                f"{self.max_prompt_tokens} are left."
+            )
+        if self.max_usd is not None and usd + self._held_usd > self.max_usd:
+            return False
+        if self.max_prompt_tokens is not None and tokens + self._held_prompt_tokens > self.max_prompt_tokens:
+            return False
+        self._held += 1
+        self._held_usd += wanted.usd
+        self._held_prompt_tokens += wanted.prompt_tokens
+        return True
+
+    async def reserve(self, usd: float, prompt_tokens: int) -> Reservation:
+        """Waits, first come first served, until attempts in flight have given back enough room."""
+        wanted = Reservation(usd, prompt_tokens)
+        if not self._queue and self.take(wanted):
+            return wanted
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append((wanted, turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                self._serve()
+            elif turn.exception() is None:
+                self.settle(wanted)
+            raise
+        return wanted
+
+    def settle(self, reservation: Reservation, usd: float | None = 0.0, prompt_tokens: int = 0) -> None:
+        """Gives the room back and charges what the attempt cost: nothing, unless told."""
+        self._held -= 1
+        self._held_prompt_tokens -= reservation.prompt_tokens
+        # Set anew when nothing is held, so that rounding errors cannot pile up.
+        self._held_usd = self._held_usd - reservation.usd if self._held else 0.0
+        self.charge(usd, prompt_tokens)
+        self._serve()
+
+    def _serve(self) -> None:
+        while self._queue:
+            wanted, turn = self._queue[0]
+            if not turn.done():
+                try:
+                    if not self.take(wanted):
+                        return
+                    turn.set_result(None)
+                except BudgetExhausted as error:
+                    turn.set_exception(error)
+            self._queue.popleft()

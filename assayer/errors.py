@@ -1,0 +1,152 @@
+"""What can go wrong, one class per boundary.
+
+    AssayerError
+    ├── InputError               what the caller gave cannot be used: an empty file, a bad date
+    ├── ConfigurationError       a setting is missing, wrong or contradicts another
+    ├── RunCancelled             somebody asked this evaluation to stop
+    ├── BudgetExhausted          the next call would pass the evaluation's budget
+    ├── LlmError                 the language model's boundary
+    │   ├── LlmRejected          the endpoint will never accept this: wrong key, unknown model
+    │   ├── LlmUnavailable       the endpoint is down, or kept failing after every retry
+    │   ├── MalformedAnswer      no valid answer came, even after asking again with the error
+    │   ├── AnswerRefused        the model declined to answer
+    │   └── NoFallback           no LLM is configured and the task has no honest substitute
+    ├── LiteratureError          a source of papers failed
+    │   └── CorpusError          the local corpus is missing, damaged, or made with another model
+    ├── FullTextError            a document could not be fetched or parsed
+    ├── StorageError             the database is out of reach
+    └── Defect                   assayer itself failed on one evaluation; the others go on
+
+A failure belongs to one boundary. Inside a method a failed step is data: it is recorded in the run's
+journal and shown in the report's coverage; it never becomes a low score. All of these pickle, so that
+they keep their type across processes.
+"""
+
+from assayer.models.coverage import Fault
+
+__all__ = [
+    "AnswerRefused",
+    "AssayerError",
+    "BudgetExhausted",
+    "ConfigurationError",
+    "CorpusError",
+    "Defect",
+    "FullTextError",
+    "InputError",
+    "LiteratureError",
+    "LlmError",
+    "LlmRejected",
+    "LlmUnavailable",
+    "MalformedAnswer",
+    "NoFallback",
+    "RunCancelled",
+    "StorageError",
+]
+
+
+class AssayerError(Exception):
+    """Says what was wrong and where (`message`) and what to do about it (`hint`, may be empty)."""
+
+    reason = "an unexpected failure"
+    """The class in a few words, for the coverage box."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class InputError(AssayerError):
+    """What the caller gave cannot be used."""
+
+    reason = "unusable input"
+
+
+class ConfigurationError(AssayerError):
+    """A setting is missing, wrong or contradicts another."""
+
+    reason = "a setting is wrong"
+
+
+class RunCancelled(AssayerError):
+    """Somebody asked this evaluation to stop."""
+
+    reason = "the evaluation was cancelled"
+
+
+class BudgetExhausted(AssayerError):
+    """The next call would pass the evaluation's budget; nothing was sent."""
+
+    reason = "the budget was spent"
+
+
+class LlmError(AssayerError):
+    """No usable answer. `faults` lists what was met on the way, for the coverage box."""
+
+    def __init__(self, message: str, hint: str = "", faults: tuple[Fault, ...] = ()) -> None:
+        super().__init__(message, hint)
+        self.args = (message, hint, faults)
+        self.faults = faults
+
+
+class LlmRejected(LlmError):
+    """The endpoint will never accept this request: wrong key, unknown model, unsupported parameter."""
+
+    reason = "the LLM endpoint refused the request"
+
+
+class LlmUnavailable(LlmError):
+    """The endpoint is down, or kept failing after every retry."""
+
+    reason = "the LLM endpoint did not answer"
+
+
+class MalformedAnswer(LlmError):
+    """No valid answer came, even after asking again with the validation error."""
+
+    reason = "the LLM gave no valid answer"
+
+
+class AnswerRefused(LlmError):
+    """The model declined to answer."""
+
+    reason = "the LLM declined to answer"
+
+
+class NoFallback(LlmError):
+    """No LLM is configured and the task has no honest substitute."""
+
+    reason = "the step needs an LLM"
+
+
+class LiteratureError(AssayerError):
+    """A source of papers failed."""
+
+    reason = "a source of literature failed"
+
+
+class CorpusError(LiteratureError):
+    """The local corpus is missing, damaged, or was made with another embedding model."""
+
+    reason = "the local corpus failed"
+
+
+class FullTextError(AssayerError):
+    """A document could not be fetched or parsed."""
+
+    reason = "a document could not be read"
+
+
+class StorageError(AssayerError):
+    """The database is out of reach."""
+
+    reason = "the database was out of reach"
+
+
+class Defect(AssayerError):
+    """assayer itself failed on one evaluation; the others go on."""
+
+    reason = "a defect of assayer"

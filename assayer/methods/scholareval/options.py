@@ -1,0 +1,47 @@
+"""How far ScholarEval looks. The defaults follow the paper where it gives a number."""
+
+from pydantic import Field
+
+from assayer.models import Frozen
+
+__all__ = ["Admission", "Options"]
+
+
+class Admission(Frozen):
+    """Least cosine of a paper with what it is held against, by how well the corpus covers the field.
+
+    A corpus that does not cover the field still returns its nearest papers; they are prior work only if they
+    are near in absolute terms. Where it covers the field at least in part, relevance is left to the judge.
+    """
+
+    good: float = -1.0
+    partial: float = -1.0
+    poor: float = 0.55
+
+
+class Options(Frozen):
+    methods: int = Field(default=8, ge=1)
+    """Methods reviewed for soundness, the most important first."""
+    snippets: int = Field(default=20, ge=1)
+    """Passages per method."""
+    papers_per_method: int = Field(default=20, ge=1)
+    evidence_chars: int = Field(default=5_000, ge=1)
+    """Of one paper in a prompt: abstract, matching passages, then methods and results sections."""
+    reading_batch: int = Field(default=5, ge=1)
+    """Papers read in one call."""
+    reading_batch_chars: int = Field(default=12_000, ge=1)
+    dimensions: int = Field(default=6, ge=1)
+    hits: int = Field(default=20, ge=1)
+    """Papers per query."""
+    candidates: int = Field(default=100, ge=1)
+    """Papers whose relevance is judged, before and again after augmentation."""
+    relevance_batch: int = Field(default=10, ge=1)
+    seed_score: int = Field(default=3, ge=0, le=5)
+    """Relevance (0 to 5) from which a paper counts and its neighbourhood is searched."""
+    neighbours: int = Field(default=8, ge=0)
+    references: int = Field(default=10, ge=0)
+    compared: int = Field(default=25, ge=1)
+    comparison_batch: int = Field(default=5, ge=1)
+    idea_chars: int = Field(default=30_000, ge=1_000)
+    """Longer ideas are cut in prompts, and the cut is reported."""
+    admission: Admission = Admission()

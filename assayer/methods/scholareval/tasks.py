@@ -1,0 +1,188 @@
+"""The nine tasks of ScholarEval: prompt file, answer schema, check, fallback."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from assayer.evidence import LABEL, Evidence, unknown_labels
+from assayer.methods.scholareval import fallbacks
+from assayer.methods.scholareval.schemas import (
+    Claim,
+    ComparisonQuestion,
+    Comparisons,
+    DimensionReview,
+    Dimensions,
+    DimensionsQuestion,
+    MethodReview,
+    Methods,
+    MethodsQuestion,
+    Queries,
+    QueriesQuestion,
+    Query,
+    QueryQuestion,
+    ReadingQuestion,
+    Readings,
+    RelevanceQuestion,
+    Relevances,
+    ReviewQuestion,
+    SoundnessSummary,
+    SummaryQuestion,
+    SynthesisQuestion,
+)
+from assayer.tasks import Prompts, Task
+
+__all__ = [
+    "ALL",
+    "COMPARISON",
+    "DIMENSIONS",
+    "METHODS",
+    "QUERIES",
+    "QUERY",
+    "READING",
+    "RELEVANCE",
+    "REVIEW",
+    "SUMMARY",
+    "SYNTHESIS",
+]
+
+_PROMPTS = Prompts("assayer.methods.scholareval")
+
+
+def _each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]:
+    """Complaints unless every wanted label was answered exactly once."""
+    counts = Counter(got)
+    complaints = [f"There is no entry for {noun} {label}." for label in wanted if label not in counts]
+    complaints += [f"{noun.capitalize()} {label} has {n} entries." for label, n in counts.items() if n > 1]
+    complaints += [f"{label} is not a {noun} given here." for label in counts if label not in set(wanted)]
+    return complaints
+
+
+def _citations(claims: Iterable[Claim], labels: Sequence[str], required: bool) -> list[str]:
+    """Complaints about labels that were not given, and about claims that cite none where they must."""
+    complaints = []
+    for claim in claims:
+        unknown = unknown_labels(claim.text, labels)
+        if unknown:
+            complaints.append(f"{', '.join(unknown)} is no label given here, written as [P3]: {claim.text[:80]!r}.")
+        elif required and labels and not LABEL.search(claim.text):
+            complaints.append(f"This claim cites no paper: {claim.text[:80]!r}.")
+    return complaints
+
+
+def _labels(evidence: Iterable[Evidence]) -> list[str]:
+    return [item.label for item in evidence]
+
+
+def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:
+    return _each_once(_labels(question.evidence), (one.label for one in answer.readings), "paper")
+
+
+def _check_review(question: ReviewQuestion, answer: MethodReview) -> list[str]:
+    labels = [note.label for note in question.notes]
+    return _citations([*answer.support, *answer.contradictions], labels, required=True) + _citations(
+        answer.suggestions, labels, required=False
+    )
+
+
+def _check_summary(question: SummaryQuestion, answer: SoundnessSummary) -> list[str]:
+    claims = [*answer.strengths, *answer.weaknesses, *answer.suggestions]
+    return _citations(claims, question.labels, required=False)
+
+
+def _check_queries(question: QueriesQuestion, answer: Queries) -> list[str]:
+    labels = [statement.label for statement in question.statements]
+    return _each_once(labels, (one.statement for one in answer.queries), "statement")
+
+
+def _check_relevance(question: RelevanceQuestion, answer: Relevances) -> list[str]:
+    return _each_once(_labels(question.evidence), (one.label for one in answer.judgements), "paper")
+
+
+def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list[str]:
+    complaints = _each_once(_labels(question.evidence), (one.label for one in answer.comparisons), "paper")
+    dimensions = [dimension.label for dimension in question.dimensions]
+    for paper in answer.comparisons:
+        found = _each_once(dimensions, (one.dimension for one in paper.verdicts), "dimension")
+        complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
+    return complaints
+
+
+def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> list[str]:
+    labels = [paper.label for paper in question.compared]
+    return _citations([*answer.strengths, *answer.weaknesses], labels, required=True) + _citations(
+        answer.suggestions, labels, required=False
+    )
+
+
+METHODS = Task[MethodsQuestion, Methods](
+    "scholareval.methods", _PROMPTS, "methods.v1.md", Methods, fallback=fallbacks.methods
+)
+QUERY = Task[QueryQuestion, Query](
+    "scholareval.query", _PROMPTS, "query.v1.md", Query, max_tokens=300, fallback=fallbacks.query
+)
+READING = Task[ReadingQuestion, Readings](
+    "scholareval.reading",
+    _PROMPTS,
+    "reading.v1.md",
+    Readings,
+    check=_check_reading,
+    fallback=fallbacks.reading,
+)
+REVIEW = Task[ReviewQuestion, MethodReview](
+    "scholareval.review",
+    _PROMPTS,
+    "review.v1.md",
+    MethodReview,
+    tier="strong",
+    check=_check_review,
+    fallback=fallbacks.review,
+)
+SUMMARY = Task[SummaryQuestion, SoundnessSummary](
+    "scholareval.summary",
+    _PROMPTS,
+    "summary.v1.md",
+    SoundnessSummary,
+    tier="strong",
+    check=_check_summary,
+    fallback=fallbacks.summary,
+)
+DIMENSIONS = Task[DimensionsQuestion, Dimensions](
+    "scholareval.dimensions", _PROMPTS, "dimensions.v1.md", Dimensions, fallback=fallbacks.dimensions
+)
+QUERIES = Task[QueriesQuestion, Queries](
+    "scholareval.queries",
+    _PROMPTS,
+    "queries.v1.md",
+    Queries,
+    max_tokens=1_000,
+    check=_check_queries,
+    fallback=fallbacks.queries,
+)
+RELEVANCE = Task[RelevanceQuestion, Relevances](
+    "scholareval.relevance",
+    _PROMPTS,
+    "relevance.v1.md",
+    Relevances,
+    max_tokens=1_500,
+    check=_check_relevance,
+    fallback=fallbacks.relevance,
+)
+COMPARISON = Task[ComparisonQuestion, Comparisons](
+    "scholareval.comparison",
+    _PROMPTS,
+    "comparison.v1.md",
+    Comparisons,
+    max_tokens=6_000,
+    check=_check_comparison,
+    fallback=fallbacks.comparison,
+)
+SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
+    "scholareval.synthesis",
+    _PROMPTS,
+    "synthesis.v1.md",
+    DimensionReview,
+    tier="strong",
+    check=_check_synthesis,
+    fallback=fallbacks.synthesis,
+)
+
+ALL = (METHODS, QUERY, READING, REVIEW, SUMMARY, DIMENSIONS, QUERIES, RELEVANCE, COMPARISON, SYNTHESIS)

@@ -1,0 +1,86 @@
+"""What was searched, found, read and lost on the way to a report."""
+
+from typing import Literal
+
+from assayer.models.base import Absent, Frozen
+from assayer.models.paper import CorpusFit
+
+FaultKind = Literal[
+    "invalid_json",
+    "schema_violation",
+    "wrapped",
+    "coerced",
+    "failed_check",
+    "truncated",
+    "empty",
+    "refusal",
+    "rate_limited",
+    "server_error",
+    "timeout",
+    "connection",
+]
+
+
+class Fault(Frozen):
+    """One thing that went wrong in one LLM call."""
+
+    kind: FaultKind
+    detail: str
+    """One line, no prompt text, no keys."""
+
+
+class FaultCount(Frozen):
+    """Faults of one kind in one task, and how many of the calls that met them still gave an answer."""
+
+    task: str
+    kind: FaultKind
+    met: int
+    recovered: int
+
+
+class SourceUse(Frozen):
+    """How one source of literature was used."""
+
+    source: str
+    operation: Literal["search", "snippets", "neighbours", "references", "papers", "full_texts"]
+    requests: int
+    results: int
+
+
+class Dropped(Frozen):
+    """Something that did not make it into the verdict, and why."""
+
+    what: str
+    """A counted noun: `paper`, `method`, `relevance judgement`, `quote`, …"""
+    count: int
+    reason: str
+
+
+class ModuleDepth(Frozen):
+    """The measured number of LLM calls that had to wait for each other."""
+
+    module: str
+    levels: int
+
+
+class Coverage(Frozen):
+    """The report's coverage box."""
+
+    corpus_fit: CorpusFit | Absent
+    sources: tuple[SourceUse, ...]
+    papers_found: int
+    """Distinct papers that any search returned, after the cutoff and the idea's own paper were taken out."""
+    papers_read: int
+    """Distinct papers whose text reached a prompt or a fallback."""
+    papers_cited: int
+    full_texts: int
+    """Distinct papers read beyond their abstract."""
+    quotes_verified: int
+    """Quotes of the readings that stand in the text the reader was shown."""
+    quotes_unverified: int
+    """Quotes of the readings that do not."""
+    llm_calls: int
+    """Answers used, cached ones included."""
+    faults: tuple[FaultCount, ...]
+    dropped: tuple[Dropped, ...]
+    depth: tuple[ModuleDepth, ...]

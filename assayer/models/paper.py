@@ -1,0 +1,66 @@
+"""Papers, what can be read of them, and what a search found."""
+
+import datetime as dt
+from typing import Literal, NewType
+
+from assayer.models.base import Frozen
+from assayer.models.idea import Section
+
+PaperId = NewType("PaperId", str)
+
+
+class Paper(Frozen):
+    """Bibliographic record with abstract."""
+
+    id: PaperId
+    title: str
+    abstract: str
+    authors: tuple[str, ...] = ()
+    publication_date: dt.date | None = None
+    """Last day of the period when the source knows only a month or a year."""
+    venue: str = ""
+    url: str = ""
+    """From the source's own record; empty when it has none. Never from an LLM."""
+    citation_count: int | None = None
+    """None when the source does not know."""
+    source: str
+    """Which source's record this is: `corpus`, `semantic_scholar`, …"""
+
+
+class Passage(Frozen):
+    """A stretch of a paper that answers a query."""
+
+    paper: Paper
+    section: str
+    """`title`, `abstract`, or the heading of the section it stands in."""
+    text: str
+    similarity: float
+    """Cosine of query and passage, −1 to 1."""
+    cites: tuple[PaperId, ...] = ()
+    """Papers that this passage refers to, where the source knows."""
+
+
+class Hit(Frozen):
+    """A paper that answers a query."""
+
+    paper: Paper
+    similarity: float
+    """Cosine of query and paper, −1 to 1."""
+
+
+class FullText(Frozen):
+    """The body of a paper, by section."""
+
+    paper_id: PaperId
+    sections: tuple[Section, ...]
+    parser: Literal["corpus", "grobid", "pypdfium2"]
+
+
+class CorpusFit(Frozen):
+    """Does the corpus cover the idea's field? Without that, silence of the corpus means nothing."""
+
+    level: Literal["good", "partial", "poor"]
+    value: float
+    """The number behind the level; higher is better covered."""
+    criterion: str
+    """What `value` measures and where the two thresholds lie, in words."""

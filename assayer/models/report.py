@@ -1,0 +1,162 @@
+"""The report: what every method's judgement looks like to a reader."""
+
+import datetime as dt
+from typing import Literal, NewType
+
+from pydantic import Field
+
+from assayer.models.base import Absent, Frozen
+from assayer.models.coverage import Coverage
+from assayer.models.idea import IdeaId, TextFlag
+from assayer.models.paper import PaperId
+
+EvaluationId = NewType("EvaluationId", str)
+Label = NewType("Label", str)
+"""`P3`: stands for one of the report's references; written `[P3]` in texts."""
+
+REPORT_SCHEMA_VERSION: Literal[1] = 1
+
+
+class Score(Frozen):
+    """A number on a stated scale, and what it rests on."""
+
+    value: float
+    scale_min: float = 0.0
+    scale_max: float = 10.0
+    basis: str
+
+
+class Citation(Frozen):
+    """A reference that carries a point, with the words that carry it."""
+
+    label: Label
+    quote: str | None
+    """The words quoted from the paper; None when the point cites the paper as a whole."""
+    quote_state: Literal["verified", "not_found", "none"]
+    """`not_found`: the quoted words are not in the text that was shown; the point is marked."""
+
+
+class Point(Frozen):
+    """One strength, weakness, suggestion … in a sentence or two, with `[P3]` labels in the text."""
+
+    kind: Literal["support", "contradiction", "strength", "weakness", "suggestion"]
+    text: str
+    citations: tuple[Citation, ...] = ()
+    downgraded: bool = False
+    """True when none of its quotes could be found in the sources."""
+
+
+class Reading(Frozen):
+    """What one paper says about one method or dimension."""
+
+    label: Label
+    stance: Literal[-1, 0, 1] | None
+    """Contribution: −1 the paper already has it, 0 comparable, +1 the idea goes beyond, None the paper's text
+    does not touch it. Soundness: −1 speaks against the method, 0 neutral, +1 speaks for it."""
+    text: str
+    quote: Citation | None = None
+
+
+class Assessment(Frozen):
+    """The judgement of one method or one dimension of contribution."""
+
+    name: str
+    statement: str
+    score: Score | Absent
+    points: tuple[Point, ...]
+    readings: tuple[Reading, ...]
+
+
+class Summary(Frozen):
+    """At most three of each, the most important first."""
+
+    strengths: tuple[Point, ...]
+    weaknesses: tuple[Point, ...]
+    suggestions: tuple[Point, ...]
+
+
+class Part(Frozen):
+    """One module of a method: soundness, contribution, …"""
+
+    name: str
+    title: str
+    score: Score | Absent
+    summary: Summary | Absent
+    assessments: tuple[Assessment, ...]
+
+
+class Reference(Frozen):
+    """A cited paper. Every field comes from our own records."""
+
+    label: Label
+    id: PaperId
+    title: str
+    authors: tuple[str, ...]
+    publication_date: dt.date | None
+    venue: str
+    url: str
+    source: str
+
+
+class Notice(Frozen):
+    """Something a reader must know before reading on."""
+
+    kind: Literal["no_llm", "corpus_fit", "budget", "injection", "absent_part", "own_paper", "long_idea"]
+    text: str
+
+
+class PromptVersion(Frozen):
+    task: str
+    version: int
+
+
+class Provenance(Frozen):
+    """What this report was made with. The same inputs give the same provenance."""
+
+    assayer_version: str
+    models: tuple[str, ...]
+    """LLMs whose answers were used; empty without one."""
+    embedding_model: str
+    prompts: tuple[PromptVersion, ...]
+    corpus_version: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | Absent
+    """What the answers used cost when they were paid for."""
+
+
+class Usage(Frozen):
+    """What this one execution took. Differs from run to run, unlike everything else in the report."""
+
+    started_at: dt.datetime
+    wall_seconds: float
+    llm_calls_paid: int
+    llm_calls_cached: int
+    paid_usd: float | Absent
+
+
+class IdeaCard(Frozen):
+    """The idea as the report shows it."""
+
+    id: IdeaId
+    title: str
+    source: str
+    text: str
+    flags: tuple[TextFlag, ...]
+
+
+class Report(Frozen):
+    """A full evaluation. `[P3]` in any text is the label of one of `references`."""
+
+    schema_version: Literal[1] = REPORT_SCHEMA_VERSION
+    evaluation_id: EvaluationId
+    method: str
+    idea: IdeaCard
+    cutoff: dt.date | None
+    notices: tuple[Notice, ...]
+    summary: Summary
+    parts: tuple[Part, ...]
+    references: tuple[Reference, ...]
+    coverage: Coverage
+    provenance: Provenance
+    usage: Usage = Field(description="Of this execution only; excluded when two reports are compared.")

@@ -1,0 +1,74 @@
+"""The report as one HTML file: no script, no request, nothing from outside that is not escaped."""
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from assayer.models import Absent, Report
+from assayer.reports import wording
+from assayer.reports.labels import segments
+from assayer.reports.outside import printable, web_url
+from assayer.reports.page import Page, share
+
+__all__ = ["as_html"]
+
+_CHIP = Markup('<a class="cite" href="#ref-{label}" title="{title}">{label}</a>')
+
+
+def _cited(text: str, page: Page) -> Markup:
+    """Escaped text in which every known label is a link to its reference."""
+    result, after_label = Markup(), False
+    for words, label in segments(printable(text), page.references):
+        result += " " if after_label and label is not None else ""
+        result += words if label is None else chip(label, page)
+        after_label = label is not None
+    return result
+
+
+def chip(label: Any, page: Page) -> Markup:
+    """A link to the reference; plain text when there is none, which only a broken report can need."""
+    reference = page.references.get(label)
+    if reference is None:
+        return Markup("[{}]").format(label)
+    title = f"{printable(reference.title)} ({wording.year(reference)})"
+    return _CHIP.format(label=label, title=title)
+
+
+def _finalize(value: object) -> object:
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("assayer.reports", "templates"),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = {"cited": _cited, "chip": chip, "web_url": web_url, "share": share}
+    environment.filters.update(filters)
+    environment.globals["words"] = wording
+    environment.tests["absent"] = lambda value: isinstance(value, Absent)
+    return environment
+
+
+@cache
+def _stylesheet() -> tuple[Markup, str]:
+    """The style sheet and the hash under which the page's policy allows it, and no other style."""
+    css = (files("assayer.reports") / "templates" / "report.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
+    return Markup(css), f"sha256-{digest}"  # noqa: S704
+
+
+def as_html(report: Report) -> str:
+    css, css_hash = _stylesheet()
+    template = _environment().get_template("report.html")
+    return template.render(page=Page(report), report=report, css=css, css_hash=css_hash) + "\n"

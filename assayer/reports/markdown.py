@@ -1,0 +1,114 @@
+"""The report as Markdown that reads well raw and rendered (CommonMark with GitHub's tables).
+
+Every value that a template prints is escaped unless it is Markup, so nothing from outside can become a
+link, a heading, HTML or a table cell of its own.
+"""
+
+import re
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from assayer.models import Absent, Report, Score
+from assayer.reports import wording
+from assayer.reports.labels import segments
+from assayer.reports.outside import one_line, printable, web_url
+from assayer.reports.page import Page, share
+
+__all__ = ["as_markdown", "escape"]
+
+_ADDRESS = re.compile(
+    r"(?:(?:[a-z][a-z0-9+.-]*:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # what renderers turn into links unasked
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?:[\w-]+\.)+(?:com|org|net|edu|gov|info|io|ai|dev|app)\b[^\s`|]*",
+    re.IGNORECASE,
+)
+_SPECIAL = re.compile(r"[\\`*\[\]<|~$]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
+_AT_START = re.compile(r"^(?:#{1,6}(?=\s|$)|[+:-](?=\s|$)|[=-]+\s*$|>|(\d+)(?=[.)](?:\s|$)))")
+
+
+def escape(text: str) -> str:
+    """One line of Markdown that shows exactly these words. Web and mail addresses become code.
+
+    Renderers that turn any `word.tld` into a link may still do so for rare endings: that link shows where it leads.
+    """
+    return _defused(_inline(one_line(text)))
+
+
+def _inline(text: str) -> str:
+    parts, position = [], 0
+    for match in _ADDRESS.finditer(text):
+        parts += [_plain(text[position : match.start()]), f"`{match[0]}`"]
+        position = match.end()
+    return "".join([*parts, _plain(text[position:])])
+
+
+def _plain(text: str) -> str:
+    return _SPECIAL.sub(lambda match: "\\" + match[0], text)
+
+
+def _defused(line: str) -> str:
+    """The line, unable to open a heading, a list or a quotation."""
+    return _AT_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\" + match[0], line)
+
+
+def _escaped(value: object) -> Markup:
+    return value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704
+
+
+def _cited(text: str, page: Page) -> Markup:
+    """Labels become links by reference (`[P3]`, defined at the end); nothing after one may extend it."""
+    result, after_label = "", False
+    for words, label in segments(one_line(text), page.references):
+        if label is not None:
+            result += (" " if after_label else "") + words
+        else:
+            result += ("\\" if after_label and words[0] in "(:" else "") + _inline(words)
+        after_label = label is not None
+    return Markup(_defused(result))  # noqa: S704
+
+
+def _quoted_block(text: str) -> Markup:
+    lines = (f"> {escape(line)}".rstrip() for line in printable(text).strip().split("\n"))
+    # Two spaces at the end keep the line breaks of the original.
+    return Markup("  \n".join(lines))  # noqa: S704
+
+
+def _address(url: str) -> Markup:
+    return Markup(f"<{url}>") if web_url(url) else _escaped(url)  # noqa: S704
+
+
+def _bar(score: Score | Absent) -> str:
+    part = share(score)
+    return "" if part is None else "■" * round(part * 10) + "□" * (10 - round(part * 10))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("assayer.reports", "templates"),
+        # Markup marks what is already Markdown; `finalize` escapes the rest before HTML escaping sees it.
+        autoescape=True,
+        finalize=_escaped,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = {
+        "cited": _cited,
+        "quoted_block": _quoted_block,
+        "address": _address,
+        "bar": _bar,
+    }
+    environment.filters.update(filters)
+    environment.globals["words"] = wording
+    environment.tests["absent"] = lambda value: isinstance(value, Absent)
+    return environment
+
+
+def as_markdown(report: Report) -> str:
+    page = Page(report)
+    text = _environment().get_template("report.md").render(page=page, report=report)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
