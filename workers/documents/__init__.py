@@ -1,0 +1,16 @@
+"""Reads what people hand in: texts, JSON records and PDFs, all of them untrusted."""
+
+from workers.documents.limits import DocumentLimits, PdfLimits
+from workers.documents.pdf import ParsedPdf, extract_pdf
+from workers.documents.reading import SUFFIXES, IdeasRead, RejectedInput, read_ideas
+
+__all__ = [
+    "SUFFIXES",
+    "DocumentLimits",
+    "IdeasRead",
+    "ParsedPdf",
+    "PdfLimits",
+    "RejectedInput",
+    "extract_pdf",
+    "read_ideas",
+]

@@ -1,0 +1,177 @@
+"""Reads a PDF from anyone: in a child process that can be killed, with limits on what it may use."""
+
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+from asyncio import StreamReader
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import IO, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from assayer.errors import FullTextError
+from assayer.models import Frozen, Section
+from workers.documents.layout import Line, Style, lay_out
+from workers.documents.limits import PdfLimits
+
+__all__ = ["ParsedPdf", "extract_pdf"]
+
+_REMEDY = "Export it again, or give it as plain text."
+_CHILD = Path(__file__).with_name("_pdf_child.py")
+
+
+class ParsedPdf(Frozen):
+    """The text of a PDF, by section."""
+
+    title: str
+    """A guess from type size or the document's own data; may be empty."""
+    sections: tuple[Section, ...]
+    pages: int
+    unreadable_pages: int
+
+
+class _Refusal(Frozen):
+    error: str
+
+
+class _Lines(Frozen):
+    pages: int
+    unreadable: int
+    title: str
+    styles: list[Style]
+    lines: list[tuple[int, int, bool, str]]
+    """Page, index into styles, uniform, text."""
+
+
+_ANSWER = TypeAdapter[_Refusal | _Lines](_Refusal | _Lines)
+
+
+def _refusal(error: str, limits: PdfLimits) -> tuple[str, str]:
+    """What was wrong and what to do, for each way in which the child refuses."""
+    megabytes = limits.memory_bytes // 1_000_000
+    return {
+        "encrypted": ("is encrypted", "Save it without a password."),
+        "no_pages": ("has no pages", "Export it again."),
+        "damaged": ("is damaged or cut short: no page of it can be read", "Export or download it again."),
+        "too_many_pages": (f"has more than {limits.pages} pages", "Keep the pages that describe the work."),
+        "too_much_text": (f"unpacks to more than {limits.characters:,} characters", "Keep what describes the work."),
+        "memory": (f"needs more than {megabytes} MB of memory to parse", _REMEDY),
+    }.get(error, (f"could not be parsed ({error})", _REMEDY))
+
+
+def _check_kind(start: bytes, source: str) -> None:
+    """Judges the first kilobyte."""
+    if not start:
+        raise FullTextError(f"{source} is empty.")
+    if b"%PDF-" in start:
+        return
+    if b"<html" in start.lower() or b"<!doctype html" in start.lower():
+        raise FullTextError(f"{source} is an HTML page, not a PDF.", "Open it in a browser; it may be an error page.")
+    if start.startswith(b"PK"):
+        raise FullTextError(f"{source} is a ZIP or Office file, not a PDF.", "Export it as PDF.")
+    raise FullTextError(f"{source} is not a PDF: the mark %PDF- is missing at its start.", "Export it again.")
+
+
+@contextmanager
+def _opened(pdf: Path | bytes, source: str, limits: PdfLimits) -> Iterator[IO[bytes]]:
+    """A file that a child can take as its standard input, checked for kind and size."""
+    with ExitStack() as stack:
+        try:
+            if isinstance(pdf, Path):
+                file: IO[bytes] = stack.enter_context(pdf.open("rb", buffering=0))
+            else:
+                file = stack.enter_context(tempfile.TemporaryFile(buffering=0))
+                file.write(pdf)
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            start = file.read(1024)
+            file.seek(0)
+        except OSError as error:
+            raise FullTextError(f"{source} cannot be read: {error.strerror}.") from error
+        if size > limits.file_bytes:
+            raise FullTextError(f"{source} has more than {limits.file_bytes / 1e6:g} MB.", "Shorten it.")
+        _check_kind(start, source)
+        yield file
+
+
+@asynccontextmanager
+async def _child(file: IO[bytes], limits: PdfLimits) -> AsyncIterator[Process]:
+    """A parser with no environment but its import path; killed on the way out, whatever happened."""
+    arguments = (limits.memory_bytes, limits.cpu_seconds, limits.pages, limits.characters)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-P", "-B", str(_CHILD), *map(str, arguments),
+        stdin=file, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
+        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+async def _collect(stdout: StreamReader, most_bytes: int) -> bytes | None:
+    """Everything the child writes; None when it is more than it may be."""
+    pieces, length = [], 0
+    while piece := await stdout.read(65_536):
+        pieces.append(piece)
+        length += len(piece)
+        if length > most_bytes:
+            return None
+    return b"".join(pieces)
+
+
+def _death(returncode: int, limits: PdfLimits) -> str:
+    """Why a child ended without an answer."""
+    if -returncode == signal.SIGXCPU:
+        return f"takes more than {limits.cpu_seconds} s of computing to parse"
+    return f"breaks the parser, or needs more than {limits.memory_bytes // 1_000_000} MB of memory"
+
+
+async def _ask_child(file: IO[bytes], source: str, limits: PdfLimits) -> _Lines:
+    most_bytes = 8 * limits.characters + 1_000_000
+    async with _child(file, limits) as process:
+        try:
+            async with asyncio.timeout(limits.wall_seconds):
+                output = await _collect(cast(StreamReader, process.stdout), most_bytes)
+                if output is None:
+                    raise FullTextError(f"{source} unpacks to more than {most_bytes / 1e6:g} MB of text.", _REMEDY)
+                returncode = await process.wait()
+        except TimeoutError:
+            raise FullTextError(f"{source} takes more than {limits.wall_seconds:g} s to parse.", _REMEDY) from None
+    if returncode:
+        raise FullTextError(f"{source} {_death(returncode, limits)}.", _REMEDY)
+    try:
+        parsed = _ANSWER.validate_json(output)
+    except ValidationError as error:
+        raise FullTextError(
+            f"{source} made the parser answer nonsense: {error.errors()[0]['msg']}.", _REMEDY
+        ) from error
+    if isinstance(parsed, _Refusal):
+        wrong, remedy = _refusal(parsed.error, limits)
+        raise FullTextError(f"{source} {wrong}.", remedy)
+    return parsed
+
+
+async def extract_pdf(pdf: Path | bytes, limits: PdfLimits | None = None, source: str = "") -> ParsedPdf:
+    """Title and sections of a PDF. `source` names it in errors. Raises FullTextError."""
+    limits = limits or PdfLimits()
+    source = source or (str(pdf) if isinstance(pdf, Path) else "The PDF")
+    with _opened(pdf, source, limits) as file:
+        parsed = await _ask_child(file, source, limits)
+    lines = [Line(page, parsed.styles[style], uniform, text) for page, style, uniform, text in parsed.lines]
+    title, sections = lay_out(lines, parsed.title)
+    if not sections:
+        pages = f"{parsed.pages} page{'s' * (parsed.pages != 1)}"
+        raise FullTextError(
+            f"{source} has {pages} but no text; it probably holds scanned images.",
+            "Run text recognition (OCR) on it first.",
+        )
+    return ParsedPdf(title=title, sections=sections, pages=parsed.pages, unreadable_pages=parsed.unreadable)

@@ -1,0 +1,87 @@
+"""Embeds texts with a sentence-transformers model on this machine."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from assayer.models import Frozen
+from assayer.ports import Vectors
+from workers._sentence_model import PACKAGED, Device, Precision, SentenceModel
+from workers.microbatching import MicroBatcher, Row
+
+__all__ = ["EmbedderSettings", "SentenceTransformerEmbedder"]
+
+_WINDOW_SECONDS = 0.003
+_LARGEST_BATCH = 64
+"""Texts between two looks at who is still waiting."""
+
+
+class EmbedderSettings(Frozen):
+    model: str = PACKAGED
+    """The packaged model, the name of any sentence-transformers model, or a folder with one."""
+    query_prefix: str = ""
+    """Put before queries, for models that were trained so; BGE: `Represent this sentence for searching
+    relevant passages: `."""
+    passage_prefix: str = ""
+    device: Device = "auto"
+    precision: Precision = "auto"
+    """`auto` is bfloat16 on a GPU and on a CPU with AMX, else float32. Both may search one corpus."""
+    memo: int = Field(default=4096, ge=0)
+    """Query vectors kept, the least recently used go first."""
+
+
+class SentenceTransformerEmbedder:
+    """`assayer.ports.Embedder`; concurrent callers share forward passes, which run in one thread.
+
+    The model loads at first use. Raises ConfigurationError when it is not there.
+    """
+
+    def __init__(self, settings: EmbedderSettings) -> None:
+        self._settings = settings
+        self._model = SentenceModel(settings.model, settings.device, settings.precision)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
+        self._batcher = MicroBatcher(self._model.encode, self._thread, _LARGEST_BATCH, _WINDOW_SECONDS)
+        self._memo: OrderedDict[str, Row] = OrderedDict()
+        self._dimensions: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Model and prefixes. The precision is left out: it changes vectors less than it changes rankings."""
+        settings = self._settings
+        prefixes = {"query": settings.query_prefix, "passage": settings.passage_prefix}
+        return settings.model + "".join(f" {kind}={text!r}" for kind, text in prefixes.items() if text)
+
+    @property
+    def dimensions(self) -> int:
+        """Loads the model, and blocks meanwhile, unless its folder is at hand."""
+        if self._dimensions is None:
+            self._dimensions = self._thread.submit(self._model.dimensions).result()
+        return self._dimensions
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32)
+        if kind == "passage":
+            return np.stack(await self._batcher.ask([self._settings.passage_prefix + text for text in texts]))
+        queries = [self._settings.query_prefix + text for text in texts]
+        known = {query: self._memo[query] for query in queries if query in self._memo}
+        missing = list(dict.fromkeys(query for query in queries if query not in known))
+        if missing:
+            known |= zip(missing, await self._batcher.ask(missing), strict=True)
+        self._remember(known)
+        return np.stack([known[query] for query in queries])
+
+    def _remember(self, rows: dict[str, Row]) -> None:
+        for query, row in rows.items():
+            self._memo[query] = row
+            self._memo.move_to_end(query)
+        while len(self._memo) > self._settings.memo:
+            self._memo.popitem(last=False)
+
+    def close(self) -> None:
+        """Ends the thread; texts still waiting are not computed."""
+        self._thread.shutdown(wait=False, cancel_futures=True)

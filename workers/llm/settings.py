@@ -1,0 +1,80 @@
+"""Settings of the LLM gateway; the composition root reads them and hands them over."""
+
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, SecretStr, field_validator
+
+from assayer.models import Frozen
+from assayer.tasks import Tier
+
+__all__ = ["ConcurrencySettings", "LlmSettings", "Price", "StructuredSetting"]
+
+StructuredSetting = Literal["auto", "json_schema", "json_object"]
+Seconds = Annotated[float, Field(gt=0)]
+Usd = Annotated[float, Field(ge=0)]
+
+
+class Price(NamedTuple):
+    """US dollars per million tokens."""
+
+    input: Usd
+    output: Usd
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+
+
+class ConcurrencySettings(Frozen):
+    """Calls in flight: where to begin (never above `max`), and the most that adapting may reach."""
+
+    start: int = Field(default=32, ge=1)
+    max: int = Field(default=512, ge=1)
+
+
+class LlmSettings(Frozen):
+    """An OpenAI-compatible endpoint and how to treat it."""
+
+    base_url: str
+    """Up to and with the version: `https://api.openai.com/v1`, `http://localhost:8000/v1`."""
+    api_key: SecretStr = SecretStr("")
+    """Empty for servers that ask for none."""
+    model: str = Field(min_length=1)
+    fast_model: str | None = None
+    """Answers the tasks of the `fast` tier; None leaves them to `model`."""
+    temperature: float | None = Field(default=0.0, ge=0, le=2)
+    """None leaves it to the endpoint, for models that accept no temperature."""
+    seed: int | None = None
+    structured: StructuredSetting = "auto"
+    """How JSON is asked for. `auto` begins with json_schema and steps down when the endpoint says it cannot."""
+    max_answer_tokens: int = Field(default=16_000, ge=1)
+    """How far a task's max_tokens may be raised after a truncated answer."""
+    max_attempts: int = Field(default=8, ge=1)
+    """Sends of one request before an endpoint that is down or rate limiting counts as unavailable."""
+    repair_attempts: int = Field(default=2, ge=0)
+    """How often a malformed answer is sent back with its errors."""
+    request_timeout_seconds: Seconds = 180.0
+    connect_timeout_seconds: Seconds = 10.0
+    backoff_initial_seconds: Seconds = 0.5
+    backoff_max_seconds: Seconds = 30.0
+    retry_after_max_seconds: Seconds = 120.0
+    """An endpoint that asks to wait longer counts as unavailable."""
+    connection_max_age_seconds: Seconds = 3_600.0
+    """Connections are replaced after this long: long-lived ones have been seen to die unnoticed."""
+    concurrency: ConcurrencySettings = ConcurrencySettings()
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """By model name. None are built in, since prices change; a model without one has unknown cost."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _web_address(cls, value: str) -> str:
+        if not value.startswith(("http://", "https://")):
+            raise ValueError("must begin with http:// or https://, e.g. https://api.openai.com/v1")
+        return value.rstrip("/")
+
+    def model_for(self, tier: Tier) -> str:
+        return self.fast_model if tier == "fast" and self.fast_model else self.model
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Every model that some tier maps to, the strong one first."""
+        return tuple(dict.fromkeys((self.model, self.model_for("fast"))))
