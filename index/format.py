@@ -1,0 +1,14 @@
+"""What a build makes of the same records, as one word: a version made otherwise counts as another release's."""
+
+import hashlib
+
+from index import dense, fit, lexical, passages, writing
+
+__all__ = ["FORMAT"]
+
+_CODE = 2
+"""Raised with every change of the code that changes what is built; a test on known records notices."""
+_CONSTANTS = (dense.TUNING, fit.STATISTIC, lexical.WORD, passages.PASSAGE_WORDS, writing.FIT_SAMPLE)
+
+FORMAT = f"{_CODE}-{hashlib.sha256(repr(_CONSTANTS).encode()).hexdigest()[:12]}"
+"""Changes by itself with the constants."""

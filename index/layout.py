@@ -1,0 +1,72 @@
+"""What lies where in a version, and how papers become texts to search."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.passages import spans
+from index.records import PaperRecord
+
+__all__ = [
+    "ABSTRACT",
+    "PAPERS",
+    "PASSAGES",
+    "REJECTED",
+    "PassagePlace",
+    "paper_text",
+    "passage_text",
+    "passages_of",
+    "read_places",
+    "write_places",
+]
+
+PAPERS = "papers"
+"""Directory of the index over title and abstract, one row a paper."""
+PASSAGES = "passages"
+"""Directory of the index over the other passages, in the order of their papers."""
+REJECTED = "rejected.jsonl"
+_PLACES = "places.npy"
+
+ABSTRACT = -1
+"""Stands for the abstract among the numbers of sections."""
+
+
+class PassagePlace(NamedTuple):
+    """Where a passage stands: characters `start` to `end` of a section of the paper in a row."""
+
+    paper: int
+    section: int
+    start: int
+    end: int
+
+
+def paper_text(title: str, abstract: str) -> str:
+    """What is embedded and indexed of a paper; also stands for the first passage of its abstract."""
+    return f"{title}\n{abstract}"
+
+
+def passage_text(record: PaperRecord, place: PassagePlace) -> str:
+    """What is embedded and indexed of a passage: its words under the paper's title."""
+    text = record.abstract if place.section == ABSTRACT else record.sections[place.section].text
+    return f"{record.title}\n{text[place.start : place.end].strip()}"
+
+
+def passages_of(row: int, record: PaperRecord) -> list[PassagePlace]:
+    """Of the full text, and of a long abstract all but the first, which the paper itself stands for."""
+    places = [PassagePlace(row, ABSTRACT, *span) for span in spans(record.abstract)[1:]]
+    for number, section in enumerate(record.sections):
+        places += [PassagePlace(row, number, *span) for span in spans(section.text)]
+    return places
+
+
+def write_places(places: Sequence[PassagePlace], directory: Path) -> None:
+    np.save(directory / _PLACES, np.asarray(places, np.int32))
+
+
+def read_places(directory: Path) -> NDArray[np.int32]:
+    """One row a passage, columns as in PassagePlace, sorted by paper."""
+    places: NDArray[np.int32] = np.load(directory / _PLACES, mmap_mode="r")
+    return places

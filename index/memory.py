@@ -1,0 +1,93 @@
+"""A corpus in memory: the twin of `index.Corpus` for tests and for a handful of papers."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from assayer.models import CorpusFit, Hit, Paper, PaperId, Passage
+from assayer.ports import Embedder, Vectors
+
+__all__ = ["MemoryCorpus"]
+
+
+class MemoryCorpus:
+    """Implements the Literature port by exact search over a few papers. `fit_level` is given, not measured."""
+
+    source = "corpus"
+
+    def __init__(
+        self,
+        papers: Sequence[Paper],
+        embedder: Embedder,
+        references: Mapping[PaperId, Sequence[PaperId]] | None = None,
+        fit: CorpusFit | None = None,
+    ) -> None:
+        self._papers = {paper.id: paper for paper in papers}
+        self._embedder = embedder
+        self._references = references or {}
+        self._fit = fit or CorpusFit(level="good", value=1.0, criterion="given, not measured")
+        self._vectors: dict[PaperId, Vectors] = {}
+
+    @property
+    def version(self) -> str:
+        return f"memory-{len(self._papers)}"
+
+    async def search(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
+        vectors = await self._embedder.embed(queries, "query")
+        return [await self._nearest(vector, limit, before, ()) for vector in vectors]
+
+    async def snippets(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Passage]]:
+        return [
+            [
+                Passage(paper=hit.paper, section="abstract", text=hit.paper.abstract, similarity=hit.similarity)
+                for hit in hits
+            ]
+            for hits in await self.search(queries, limit, before)
+        ]
+
+    async def neighbours(
+        self, papers: Sequence[PaperId], limit: int, before: dt.date | None
+    ) -> dict[PaperId, list[Hit]]:
+        await self._embed()
+        known = [paper for paper in papers if paper in self._papers]
+        return {paper: await self._nearest(self._vectors[paper], limit, before, (paper,)) for paper in known}
+
+    async def references(
+        self, papers: Sequence[PaperId], limit: int, before: dt.date | None
+    ) -> dict[PaperId, list[Paper]]:
+        return {
+            paper: list((await self.papers(self._references[paper], before)).values())[:limit]
+            for paper in papers
+            if paper in self._references
+        }
+
+    async def papers(self, ids: Sequence[PaperId], before: dt.date | None) -> dict[PaperId, Paper]:
+        return {one: self._papers[one] for one in ids if one in self._papers and _known(self._papers[one], before)}
+
+    async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
+        await self._embed()
+        (vector,) = await self._embedder.embed([text], "query")
+        return {paper: float(self._vectors[paper] @ vector) for paper in papers if paper in self._vectors}
+
+    async def fit(self, text: str, before: dt.date | None) -> CorpusFit:
+        return self._fit
+
+    async def _embed(self) -> None:
+        if not self._vectors and self._papers:
+            texts = [f"{paper.title}. {paper.abstract}" for paper in self._papers.values()]
+            vectors = await self._embedder.embed(texts, "passage")
+            self._vectors = dict(zip(self._papers, vectors, strict=True))
+
+    async def _nearest(
+        self, vector: Vectors, limit: int, before: dt.date | None, without: Sequence[PaperId]
+    ) -> list[Hit]:
+        await self._embed()
+        candidates = [one for one in self._papers.values() if _known(one, before) and one.id not in without]
+        cosines = np.array([float(self._vectors[paper.id] @ vector) for paper in candidates])
+        order = np.argsort(-cosines, kind="stable")[:limit]
+        return [Hit(paper=candidates[index], similarity=float(cosines[index])) for index in order.tolist()]
+
+
+def _known(paper: Paper, before: dt.date | None) -> bool:
+    return before is None or (paper.publication_date is not None and paper.publication_date <= before)

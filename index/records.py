@@ -1,0 +1,142 @@
+"""What a source file says about a paper, checked and cleaned."""
+
+import calendar
+import datetime as dt
+import re
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from assayer.sanitise import clean_text
+
+__all__ = ["PaperRecord", "RecordSection", "complaint", "last_day"]
+
+_PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?")
+_ID = re.compile(r"[^\s\[\]]{1,200}")
+"""Ids stand in citation marks, so they hold no white space and no square brackets."""
+_LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+
+
+def last_day(text: str) -> dt.date:
+    """`2021-05-07` as it is; of `2021-05` and `2021` the last day, so that no cutoff lets it in too early."""
+    period = _PERIOD.fullmatch(text.strip())
+    if period is None:
+        return dt.date.fromisoformat(text.strip()[:10])
+    year, month = int(period["year"]), int(period["month"] or 12)
+    return dt.date(year, month, calendar.monthrange(year, month)[1])
+
+
+def _clean(text: str) -> str:
+    return clean_text(text).strip()
+
+
+def _line(text: str) -> str:
+    return " ".join(_clean(text).split())
+
+
+def _text_of(value: Any) -> Any:
+    """Some dumps write null for an empty text, and numbers for ids."""
+    if value is None:
+        return ""
+    return str(value) if type(value) is int else value
+
+
+def _list_of(value: Any) -> Any:
+    return () if value is None else value
+
+
+def _id(value: str) -> str:
+    if not _ID.fullmatch(value) or not value.isprintable():
+        raise ValueError("is missing, or holds white space, square brackets or invisible characters")
+    return value
+
+
+Line = Annotated[str, BeforeValidator(_text_of), AfterValidator(_line)]
+Text = Annotated[str, BeforeValidator(_text_of), AfterValidator(_clean)]
+Key = Annotated[str, BeforeValidator(_text_of), AfterValidator(_id)]
+
+
+class RecordSection(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    title: Line = ""
+    text: Text = ""
+
+
+class PaperRecord(BaseModel):
+    """One line of a source. Fields we do not know are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: Key
+    title: Line = Field(min_length=1)
+    abstract: Text = Field(min_length=1)
+    authors: Annotated[tuple[Line, ...], BeforeValidator(_list_of)] = ()
+    year: int | None = Field(default=None, ge=1000, le=9999)
+    publication_date: dt.date | None = None
+    venue: Line = ""
+    url: Line = ""
+    citation_count: int | None = Field(default=None, ge=0, lt=2**31)
+    sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
+    references: tuple[Key, ...] | None = None
+    """Ids of what it cites; None when nobody said."""
+
+    @field_validator("title", "abstract")
+    @classmethod
+    def _not_empty(cls, value: str) -> str:
+        if not value:
+            raise ValueError("is missing")
+        return value
+
+    @field_validator("publication_date", mode="before")
+    @classmethod
+    def _date(cls, value: Any) -> dt.date | None:
+        if value is None or value == "":
+            return None
+        try:
+            return last_day(value)
+        except (TypeError, ValueError, AttributeError):
+            raise ValueError("is not a date (YYYY, YYYY-MM or YYYY-MM-DD)") from None
+
+    @field_validator("url")
+    @classmethod
+    def _link(cls, value: str) -> str:
+        if value and not _LINK.fullmatch(value):
+            raise ValueError("is not an http(s) address")
+        return value
+
+    @field_validator("citation_count")
+    @classmethod
+    def _unknown_if_zero(cls, value: int | None) -> int | None:
+        """Sources write 0 for what they have not counted."""
+        return value or None
+
+    @field_validator("sections")
+    @classmethod
+    def _with_text(cls, value: tuple[RecordSection, ...]) -> tuple[RecordSection, ...]:
+        return tuple(section for section in value if section.text)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _date_from_year(cls, data: Any) -> Any:
+        if isinstance(data, dict) and not data.get("publication_date") and data.get("year"):
+            return {**data, "publication_date": str(data["year"])}
+        return data
+
+
+def complaint(error: ValidationError) -> str:
+    """The first problem, in words that are the same for every record that has it."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"] if not isinstance(part, int)) or "record"
+    if first["type"] in ("missing", "string_too_short"):
+        return f"{field} is missing"
+    return f"{field} {first['msg'].removeprefix('Value error, ')}"
