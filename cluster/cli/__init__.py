@@ -1,0 +1,1 @@
+"""The `assayer` command line: one module a command, `main` puts them together."""

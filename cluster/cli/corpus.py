@@ -1,0 +1,111 @@
+"""`assayer corpus`: build the local paper corpus, search it, describe it."""
+
+import asyncio
+import datetime as dt
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from assayer.models import Hit
+from cluster.cli.options import day
+from cluster.settings import Settings, load_settings
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Build and search the local paper corpus.", no_args_is_help=True)
+_SHOWN_REJECTIONS = 5
+
+
+@app.command()
+def build(
+    paths: Annotated[list[Path], typer.Argument(help="Paper records: .jsonl or .jsonl.gz files.")],
+) -> None:
+    """Build the corpus from paper records; the version in use is replaced only when the new one is complete."""
+    asyncio.run(_build(paths, load_settings(), Console(highlight=False)))
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for, in words.")],
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Papers to show.")] = 10,
+    before: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published until then.")] = None,
+) -> None:
+    """Search titles and abstracts, dense and lexical together."""
+    last_day = day(before, "date for --before")
+    console = Console(highlight=False)
+    hits = asyncio.run(_search(query, limit, last_day, load_settings()))
+    if not hits:
+        console.print("Nothing found.")
+    for rank, hit in enumerate(hits, start=1):
+        paper = hit.paper
+        when = paper.publication_date.isoformat() if paper.publication_date else "no date"
+        console.print(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})", soft_wrap=True)
+        console.print(f"     cosine {hit.similarity:.2f}  {escape(paper.venue)}  {escape(paper.id)}", soft_wrap=True)
+
+
+@app.command()
+def info() -> None:
+    """Show which version is in use and how it was built."""
+    from index import Versions, read_manifest
+
+    path = Versions(load_settings().corpus_path).current()
+    manifest = read_manifest(path)
+    index = manifest.paper_index
+    rows = {
+        "Version": f"{manifest.version} in {path}",
+        "Papers": f"{manifest.papers:,}, {manifest.dated:,} dated ({manifest.earliest} to {manifest.latest})",
+        "Full texts": f"{manifest.full_texts:,}, {manifest.passages:,} passages besides the abstracts",
+        "References": f"known of {manifest.with_references:,} papers",
+        "Embedding model": f"{manifest.embedder}, {manifest.dimensions} dimensions",
+        "Index": index.kind if index.recall_at_10 is None else f"{index.kind}, recall@10 {index.recall_at_10:.3f}",
+        "Sources": ", ".join(source.name for source in manifest.sources),
+        "Set aside": "; ".join(f"{one.count:,} × {one.reason}" for one in manifest.rejected) or "nothing",
+        "On disk": f"{sum(file.bytes for file in manifest.files) / 1e6:,.0f} MB",
+    }
+    console = Console(highlight=False)
+    for name, text in rows.items():
+        console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
+
+
+async def _build(paths: list[Path], settings: Settings, console: Console) -> None:
+    from index import build_corpus
+    from workers.embedding import SentenceTransformerEmbedder
+
+    with Progress(
+        TextColumn("Embedding"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    ) as bar:
+        task = bar.add_task("", total=None)
+        summary = await build_corpus(
+            paths,
+            settings.corpus_path,
+            SentenceTransformerEmbedder(settings.embedder),
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    manifest = summary.manifest
+    verb = "Already built" if summary.already_built else "Built"
+    console.print(
+        f"{verb}: {manifest.papers:,} papers, version {manifest.version}, in {escape(str(summary.directory))}."
+    )
+    for reason in manifest.rejected:
+        console.print(f"[yellow]Set aside[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)
+    for rejection in summary.rejections[:_SHOWN_REJECTIONS]:
+        console.print(f"          {escape(str(rejection))}", soft_wrap=True)
+
+
+async def _search(query: str, limit: int, before: dt.date | None, settings: Settings) -> list[Hit]:
+    from index import Corpus
+    from workers.embedding import SentenceTransformerEmbedder
+
+    corpus = Corpus.open(settings.corpus_path, SentenceTransformerEmbedder(settings.embedder))
+    (hits,) = await corpus.search([query], limit, before)
+    return hits

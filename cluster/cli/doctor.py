@@ -1,0 +1,127 @@
+"""`assayer doctor`: what is configured, what answers, what is missing, in plain words."""
+
+import asyncio
+import os
+import platform
+from collections.abc import AsyncIterator
+from typing import Annotated, Literal, NamedTuple
+
+import aiohttp
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from assayer import __version__
+from assayer.errors import AssayerError
+from cluster.settings import PROFILES, Profile, Settings, load_settings
+
+__all__ = ["doctor"]
+
+_PROBE_SECONDS = 10.0
+_MARKS = {"ok": "[green]ok[/]     ", "absent": "[yellow]absent[/] ", "broken": "[bold red]broken[/] "}
+
+
+class Finding(NamedTuple):
+    what: str
+    state: Literal["ok", "absent", "broken"]
+    text: str
+
+
+def doctor(profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0]) -> None:
+    """Tell what is configured, what answers and what is missing."""
+    console = Console(highlight=False)
+    settings = load_settings(profile)
+    if asyncio.run(_show(settings, console)):
+        raise typer.Exit(1)
+
+
+async def _show(settings: Settings, console: Console) -> bool:
+    """Prints every finding as it comes; whether anything is broken."""
+    broken = False
+    async for finding in _examine(settings):
+        broken |= finding.state == "broken"
+        console.print(f"{_MARKS[finding.state]} [bold]{finding.what}[/]: {escape(finding.text)}", soft_wrap=True)
+    return broken
+
+
+async def _examine(settings: Settings) -> AsyncIterator[Finding]:
+    yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
+    yield _home(settings)
+    yield await _database(settings)
+    yield _corpus(settings)
+    yield await _llm(settings)
+    yield await _semantic_scholar(settings)
+    yield await _grobid(settings)
+
+
+def _home(settings: Settings) -> Finding:
+    try:
+        settings.home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        text = f"{settings.home} cannot be used: {error.strerror}. Set ASSAYER_HOME to a folder you may write to."
+        return Finding("data directory", "broken", text)
+    writable = os.access(settings.home, os.W_OK)
+    text = f"{settings.home} (ASSAYER_HOME)" + ("." if writable else " may not be written to.")
+    return Finding("data directory", "ok" if writable else "broken", text)
+
+
+async def _database(settings: Settings) -> Finding:
+    from cluster.engine import open_database
+
+    try:
+        async with open_database(settings) as database:
+            health = await database.ping()
+    except AssayerError as error:
+        return Finding("database", "broken", str(error))
+    if health.problem:
+        return Finding("database", "broken", health.problem)
+    return Finding("database", "ok", f"{health.server}, {health.where}.")
+
+
+def _corpus(settings: Settings) -> Finding:
+    from index import Corpus
+    from workers.embedding import SentenceTransformerEmbedder
+
+    try:
+        corpus = Corpus.open(settings.corpus_path, SentenceTransformerEmbedder(settings.embedder))
+    except AssayerError as error:
+        return Finding("corpus", "broken" if settings.corpus_path.exists() else "absent", str(error))
+    return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")
+
+
+async def _llm(settings: Settings) -> Finding:
+    from cluster.engine import SystemClock
+    from workers.llm import Gateway, MemoryAnswers
+
+    if settings.llm is None:
+        text = "none configured; reports are made from extracts. Set ASSAYER_LLM__MODEL (and __BASE_URL, __API_KEY)."
+        return Finding("language model", "absent", text)
+    async with Gateway(settings.llm, MemoryAnswers(), SystemClock()) as gateway:
+        try:
+            return Finding("language model", "ok", await gateway.probe())
+        except AssayerError as error:
+            return Finding("language model", "broken", str(error))
+
+
+async def _semantic_scholar(settings: Settings) -> Finding:
+    if settings.s2.base_url is None:
+        return Finding("Semantic Scholar", "absent", "not configured (ASSAYER_S2__BASE_URL); the corpus answers alone.")
+    return await _answers("Semantic Scholar", str(settings.s2.base_url))
+
+
+async def _grobid(settings: Settings) -> Finding:
+    if not settings.grobid.urls:
+        return Finding("GROBID", "absent", "not configured (ASSAYER_GROBID__URLS); PDFs are read with pypdfium2.")
+    findings = [await _answers("GROBID", f"{str(url).rstrip('/')}/api/isalive") for url in settings.grobid.urls]
+    return next((finding for finding in findings if finding.state == "broken"), findings[0])
+
+
+async def _answers(what: str, url: str) -> Finding:
+    """Whether an HTTP server answers at all; evaluations do not use these two services yet."""
+    timeout = aiohttp.ClientTimeout(total=_PROBE_SECONDS)
+    try:
+        async with aiohttp.ClientSession(timeout=timeout) as session, session.get(url) as response:
+            text = f"{url} answers with HTTP {response.status}. Evaluations do not use it yet."
+            return Finding(what, "ok" if response.status < 500 else "broken", text)
+    except (aiohttp.ClientError, TimeoutError) as error:
+        return Finding(what, "broken", f"{url} does not answer: {str(error) or type(error).__name__}.")

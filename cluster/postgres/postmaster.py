@@ -1,0 +1,70 @@
+"""Is a PostgreSQL server serving this directory? What its files say, checked against the living processes.
+
+After a kill -9 or a restart of the machine `postmaster.pid` may name a process that is gone, that is a zombie (for
+ever where nobody reaps, as in a container whose first process is ours), or that is somebody else by now. A process
+counts only when it is alive and works in that very directory.
+"""
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+__all__ = ["Postmaster", "clear_remains", "find"]
+
+
+@dataclass(frozen=True)
+class Postmaster:
+    """A living server process."""
+
+    pid: int
+    ready: bool
+    """Accepts connections, by its own account."""
+
+
+def find(cluster: Path) -> Postmaster | None:
+    """The server of a PostgreSQL data directory; None when nothing alive serves it."""
+    try:
+        lines = (cluster / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return None
+    if not lines or not lines[0].strip().isdigit():
+        return None
+    pid = int(lines[0])
+    if not _works_in(pid, cluster):
+        return None
+    return Postmaster(pid=pid, ready=len(lines) >= 8 and lines[7].strip() == "ready")
+
+
+def clear_remains(cluster: Path, sockets: Path, seconds: float) -> None:
+    """Makes a directory without a server fit for a new one.
+
+    Children of a killed server notice its death and leave; until the last one has, a new server must not start.
+    A zombie's or a stranger's process id in a lock file would keep it from starting for ever.
+    """
+    waiting = Retrying(
+        retry=retry_if_result(bool),
+        wait=wait_fixed(0.02),
+        stop=stop_after_delay(seconds),
+        retry_error_callback=lambda state: state.outcome.result() if state.outcome else [],
+    )
+    for stubborn in waiting(_children, cluster):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            stubborn.kill()
+    for stale in (cluster / "postmaster.pid", *sockets.glob(".s.PGSQL.*")):
+        stale.unlink(missing_ok=True)
+
+
+def _children(cluster: Path) -> list[psutil.Process]:
+    processes = psutil.process_iter(["name"])
+    return [one for one in processes if one.info["name"] == "postgres" and _works_in(one.pid, cluster)]
+
+
+def _works_in(pid: int, cluster: Path) -> bool:
+    try:
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()).samefile(cluster)
+    except (psutil.Error, OSError):
+        return False

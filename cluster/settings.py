@@ -1,0 +1,217 @@
+"""The settings tree: read once in the composition root, passed down in slices.
+
+Sources, the strongest first: command-line options, `ASSAYER_…` environment variables (`__` between levels),
+a TOML file (`ASSAYER_CONFIG`, else `assayer.toml` in the working directory), the profile, the defaults.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from platformdirs import user_data_path
+from pydantic import AnyHttpUrl, BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+
+from assayer.errors import ConfigurationError
+from assayer.methods.scholareval import Options as ScholarEvalOptions
+from assayer.models import Frozen
+from orchestrator.store import DatabaseSettings
+from workers.embedding import EmbedderSettings
+from workers.llm import LlmSettings
+
+__all__ = ["PROFILES", "Profile", "Settings", "load_settings"]
+
+Profile = Literal["laptop", "simulate", "paper-faithful"]
+PROFILES: tuple[Profile, ...] = ("laptop", "simulate", "paper-faithful")
+
+
+_OPENAI_URL = "https://api.openai.com/v1"
+
+
+class SemanticScholarSettings(Frozen):
+    base_url: AnyHttpUrl | None = None
+    api_key: SecretStr | None = None
+
+
+class GrobidSettings(Frozen):
+    urls: Annotated[tuple[AnyHttpUrl, ...], NoDecode] = ()
+    """In an environment variable separated by commas."""
+
+    @field_validator("urls", mode="before")
+    @classmethod
+    def _separate(cls, value: object) -> object:
+        return [url.strip() for url in value.split(",")] if isinstance(value, str) else value
+
+
+class CorpusSettings(Frozen):
+    path: Path | None = None
+    """Directory of the corpus; `corpus` in the data directory when not given."""
+
+
+class EvaluationSettings(Frozen):
+    concurrency: int = Field(default=16, ge=1, le=512)
+    """Ideas in flight at once."""
+    max_usd: float | None = Field(default=None, gt=0)
+    """Budget of one evaluation, in US dollars."""
+    max_prompt_tokens: int | None = Field(default=None, gt=0)
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix="ASSAYER_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        nested_model_default_partial_update=True,
+    )
+
+    home: Path = Field(default_factory=lambda: user_data_path("assayer"))
+    """Data directory: the embedded database and the corpus."""
+    llm: LlmSettings | None = None
+    """None: no language model, the tasks' fallbacks answer."""
+    database: DatabaseSettings = DatabaseSettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    corpus: CorpusSettings = CorpusSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    scholareval: ScholarEvalOptions = ScholarEvalOptions()
+    s2: SemanticScholarSettings = SemanticScholarSettings()
+    grobid: GrobidSettings = GrobidSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_llm(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """A key alone chooses nothing: without a model there is no LLM. A model alone means OpenAI's API."""
+        llm = values.get("llm")
+        if not isinstance(llm, dict):
+            return values
+        if "model" in llm:
+            return values | {"llm": {"base_url": _OPENAI_URL} | llm}
+        if llm.keys() <= {"api_key"}:
+            return {key: value for key, value in values.items() if key != "llm"}
+        raise ValueError("An LLM endpoint is set but no model: set ASSAYER_LLM__MODEL to one that it serves")
+
+    @property
+    def corpus_path(self) -> Path:
+        return self.corpus.path or self.home / "corpus"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return env_settings, init_settings
+
+
+def load_settings(profile: Profile = "laptop") -> Settings:
+    """Raises ConfigurationError naming the setting that is wrong."""
+    environment = os.environ
+    _refuse_unknown(environment)
+    written = _merge(_profile(profile), _file(environment))
+    try:
+        return Settings(**_merge(_openai(environment, written), written))
+    except ValidationError as error:
+        raise _explained(error) from None
+    except SettingsError as error:
+        raise _undecoded(error, environment) from None
+
+
+def _explained(error: ValidationError) -> ConfigurationError:
+    """The first thing that is wrong, under the name of its environment variable."""
+    first = error.errors()[0]
+    name = "ASSAYER_" + "__".join(str(part) for part in first["loc"]).upper()
+    if first["type"] == "extra_forbidden":
+        return _unknown(name)
+    said = first["msg"].removeprefix("Value error, ")
+    message = f"{name}: {said}." if first["loc"] else f"{said}."
+    return ConfigurationError(message, "Correct the environment variable or the configuration file.")
+
+
+def _undecoded(error: SettingsError, environment: Mapping[str, str]) -> ConfigurationError:
+    """Only the decoder below knows which text it could not read."""
+    text = getattr(error.__cause__, "doc", None)
+    name = next((name for name, value in environment.items() if name.startswith("ASSAYER_") and value == text), "")
+    return ConfigurationError(f"{name or error} must be written as JSON.", "Correct the environment variable.")
+
+
+def _refuse_unknown(environment: Mapping[str, str]) -> None:
+    """A misspelt variable would otherwise be ignored in silence."""
+    for variable in environment:
+        path = variable.removeprefix("ASSAYER_").lower().split("__")
+        if variable.startswith("ASSAYER_") and path != ["config"] and not _is_setting(Settings, path):
+            raise _unknown(variable)
+
+
+def _unknown(variable: str) -> ConfigurationError:
+    known = ["ASSAYER_CONFIG", *_names(Settings, "ASSAYER_")]
+    close = get_close_matches(variable, known, n=1)
+    hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}."
+    return ConfigurationError(f"There is no setting {variable}.", hint)
+
+
+def _is_setting(model: type[BaseModel], path: Sequence[str]) -> bool:
+    field = model.model_fields.get(path[0])
+    if field is None:
+        return False
+    inner = _model_in(field)
+    return len(path) == 1 or inner is None or _is_setting(inner, path[1:])
+
+
+def _names(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    """The environment variable of every setting."""
+    for name, field in model.model_fields.items():
+        inner = _model_in(field)
+        yield from [f"{prefix}{name.upper()}"] if inner is None else _names(inner, f"{prefix}{name.upper()}__")
+
+
+def _model_in(field: FieldInfo) -> type[BaseModel] | None:
+    """The settings that a field holds in its turn, if any."""
+    kinds = get_args(field.annotation) or (field.annotation,)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def _openai(environment: Mapping[str, str], written: Mapping[str, Any]) -> dict[str, Any]:
+    """What the OpenAI SDK's own variables say; anything of ours is stronger. Its key goes to its own address, or
+    to OpenAI, and to no other host that our settings name."""
+    names = {"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY"}
+    found = {key: environment[name] for key, name in names.items() if environment.get(name)}
+    ours = written.get("llm", {})
+    if environment.get("ASSAYER_LLM__BASE_URL") or "base_url" in ours:
+        found = {}
+    if not (environment.get("ASSAYER_LLM__MODEL") or "model" in ours):
+        found = {}  # they choose no model: without one of ours there is no LLM
+    return {"llm": found} if found else {}
+
+
+def _profile(profile: Profile) -> dict[str, Any]:
+    return tomllib.loads((resources.files("cluster") / "profiles" / f"{profile}.toml").read_text("utf-8"))
+
+
+def _file(environment: Mapping[str, str]) -> dict[str, Any]:
+    named = environment.get("ASSAYER_CONFIG")
+    path = Path(named or "assayer.toml")
+    if not path.is_file():
+        if named:
+            raise ConfigurationError(f"ASSAYER_CONFIG names {path}, which is not a file.")
+        return {}
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
+
+
+def _merge(weak: dict[str, Any], strong: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(weak)
+    for key, value in strong.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged
