@@ -1,0 +1,114 @@
+"""The measures; each gives rows of the table."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.models import Paper
+from assayer.ports import Embedder, Vectors
+from benchmarks.index.questions import LabelledIdea, first_half
+from index import Corpus
+from index.dense import Dense, DenseParameters, build_dense, vectors_file
+from index.fusion import fuse
+from index.reader import Reader
+
+__all__ = ["Figure", "approximate", "fit", "known_items", "latency", "recall"]
+
+CUTOFFS = (None, dt.date(2024, 9, 24), dt.date(2019, 12, 31))
+"""None; that of most ideas; one that leaves a fifth of the papers."""
+_HITS = 20
+_DEPTH = 50
+
+
+class Figure(NamedTuple):
+    what: str
+    value: str
+
+
+async def latency(corpus: Corpus, queries: Sequence[str], batch: int) -> list[Figure]:
+    """Wall time of `search` for 20 hits before a cutoff, first with unknown and then with remembered queries."""
+    batches = [queries[start : start + batch] for start in range(0, len(queries) - batch + 1, batch)]
+    figures = []
+    for name in ("embedding included", "query vectors remembered"):
+        times = []
+        for some in batches:
+            start = perf_counter()
+            await corpus.search(some, _HITS, CUTOFFS[1])
+            times.append((perf_counter() - start) * 1000)
+        p50, p95 = np.quantile(times, [0.5, 0.95])
+        figures.append(Figure(f"search, batch {batch}, {name}", f"p50 {p50:.1f} ms, p95 {p95:.1f} ms"))
+    return figures
+
+
+def recall(name: str, dense: Dense, queries: Vectors, reader: Reader) -> list[Figure]:
+    """Share of the ten nearest by brute force that a search finds, for each cutoff."""
+    vectors = np.asarray(dense.vectors)
+    figures = []
+    for cutoff in CUTOFFS:
+        rows = reader.store.until(cutoff)
+        shares, start = [], perf_counter()
+        found = dense.nearest(queries, 10, rows)
+        spent = (perf_counter() - start) / len(queries) * 1000
+        for scores, nearest in zip(queries @ vectors[:rows].T, found, strict=True):
+            best = np.argsort(-scores)[:10]
+            shares.append(len(set(best.tolist()) & set(nearest.rows.tolist())) / 10)
+        when = f"before {cutoff} ({rows:,} papers)" if cutoff else f"no cutoff ({rows:,} papers)"
+        figures.append(Figure(f"recall@10, {name}, {when}", f"{np.mean(shares):.4f} ({spent:.2f} ms a query)"))
+    return figures
+
+
+def approximate(reader: Reader, tuning: Vectors, directory: Path) -> tuple[Dense, DenseParameters, float]:
+    """The index that a larger corpus would get, over the same papers; and the seconds it took."""
+    start = perf_counter()
+    own = np.asarray(reader.papers.dense.vectors)
+    vectors = vectors_file(directory, *own.shape)
+    vectors[:] = own
+    parameters = build_dense(vectors, directory, tuning, exact_up_to=0)
+    return Dense(directory, parameters, exact_up_to=0), parameters, perf_counter() - start
+
+
+async def known_items(reader: Reader, embedder: Embedder, papers: Mapping[int, Paper]) -> list[Figure]:
+    """How often a paper is found by its own title, or by half its abstract, among all papers."""
+    figures = []
+    for name, queries in (
+        ("title", [paper.title for paper in papers.values()]),
+        ("first half of the abstract", [first_half(paper.abstract) for paper in papers.values()]),
+    ):
+        vectors = await embedder.embed(queries, "query")
+        found = reader.papers.find(queries, vectors, _DEPTH, len(reader.store))
+        fused = [fuse([one.by_meaning.rows.tolist(), one.by_words.tolist()]) for one in found]
+        rankings = {
+            "dense": [one.by_meaning.rows.tolist() for one in found],
+            "BM25": [one.by_words.tolist() for one in found],
+            "hybrid": [sorted(scores, key=lambda row: (-scores[row], row)) for scores in fused],
+        }
+        for kind, ranked in rankings.items():
+            places = [order.index(row) if row in order else _DEPTH for row, order in zip(papers, ranked, strict=True)]
+            first, tenth = (np.mean([place < limit for place in places]) for limit in (1, 10))
+            figures.append(Figure(f"paper by its {name}, {kind}", f"first {first:.3f}, in the first ten {tenth:.3f}"))
+    return figures
+
+
+async def fit(corpus: Corpus, ideas: Sequence[LabelledIdea]) -> list[Figure]:
+    """Whether the number behind the fit is higher for the ideas whose field the corpus covers."""
+    fits = [await corpus.fit(idea.text, idea.cutoff) for idea in ideas]
+    covered = np.array([idea.covered for idea in ideas])
+    values = np.array([one.value for one in fits])
+    figures = [Figure("corpus fit, AUROC covered against other fields", f"{_auroc(values, covered):.4f}")]
+    for name, chosen in (("covered", covered), ("other", ~covered)):
+        levels = [one.level for one, wanted in zip(fits, chosen, strict=True) if wanted]
+        counts = ", ".join(f"{levels.count(level)} {level}" for level in ("good", "partial", "poor"))
+        spread = f"{values[chosen].min():.3f} to {values[chosen].max():.3f}"
+        figures.append(Figure(f"corpus fit, {len(levels)} ideas of {name} fields", f"{counts}; {spread}"))
+    return [*figures, Figure("corpus fit, criterion", fits[0].criterion)]
+
+
+def _auroc(values: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
+    """Chance that a positive has the higher value; ties count half."""
+    above = values[positive][:, None] - values[~positive][None, :]
+    return float((above > 0).mean() + (above == 0).mean() / 2)

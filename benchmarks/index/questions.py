@@ -1,0 +1,53 @@
+"""What is asked of the corpus, from the data beside the clone."""
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from assayer.models import Paper
+from assayer.sentences import sentences
+from index.store import PaperStore
+
+__all__ = ["LabelledIdea", "first_half", "read_ideas", "sample", "sentences_of"]
+
+
+class LabelledIdea(NamedTuple):
+    name: str
+    text: str
+    cutoff: dt.date
+    covered: bool
+    """Whether its field is one that the corpus knows: machine learning and language."""
+
+
+def read_ideas(folder: Path) -> list[LabelledIdea]:
+    """One folder an idea; the prefix of its name is the field."""
+    return [
+        LabelledIdea(
+            name=one.name,
+            text=(one / f"{one.name}.txt").read_text("utf-8"),
+            cutoff=dt.date.fromisoformat((one / "cutoff.txt").read_text("utf-8").strip()),
+            covered=one.name.startswith("ai_"),
+        )
+        for one in sorted(folder.iterdir())
+        if one.is_dir()
+    ]
+
+
+def sentences_of(ideas: Sequence[LabelledIdea], count: int) -> list[str]:
+    """From all ideas alike, inside the corpus's field and outside: harder queries than the papers' own words."""
+    found = [sentence for idea in ideas for sentence in sentences(idea.text)]
+    return [found[place] for place in np.linspace(0, len(found) - 1, count).astype(int)]
+
+
+def sample(store: PaperStore, count: int) -> dict[int, Paper]:
+    """Papers by row, spread evenly over the years."""
+    rows = np.linspace(0, len(store) - 1, count).astype(int).tolist()
+    return {row: store.paper(row) for row in rows}
+
+
+def first_half(abstract: str) -> str:
+    words = abstract.split()
+    return " ".join(words[: len(words) // 2])

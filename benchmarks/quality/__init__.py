@@ -1,0 +1,1 @@
+"""How good the verdicts are, and whether reports keep their promises."""

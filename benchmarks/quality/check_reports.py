@@ -1,0 +1,351 @@
+"""Checks finished reports without any code of the program that made them.
+
+    python benchmarks/quality/check_reports.py REPORT_OR_FOLDER… [--corpus papers.jsonl.gz] [--expect N]
+
+Reads report JSON and, with --corpus, the records that the references must come from. Exits 1 on any violation.
+Only the standard library is used, and `quotations` beside this file, so that a fault in the program cannot hide
+itself here.
+"""
+
+import argparse
+import datetime as dt
+import gzip
+import json
+import re
+import sys
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+if not __package__:  # run by its path, from wherever
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks.quality.quotations import ADDRESS, stands_in
+
+Json = dict[str, Any]
+
+LABELS = re.compile(r"\[(P\d+(?:\s*[,;]\s*P\d+)*)\]")
+BRACKET_WITH_LABEL = re.compile(r"\[[^\[\]]*\bP\d+\b[^\[\]]*\]")
+MARKER = re.compile(r"\[@[^\]\s]+\]")
+
+
+@dataclass
+class Check:
+    """What was looked at in one report, and what was wrong."""
+
+    name: str
+    references: int = 0
+    labels: int = 0
+    quotes: Counter[str] = field(default_factory=Counter)
+    compared: int = 0
+    """References and quotes held against the corpus."""
+    violations: list[str] = field(default_factory=list)
+
+    def wrong(self, text: str) -> None:
+        self.violations.append(text)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _options(arguments)
+    files = sorted(_files(options.reports))
+    if not files:
+        print("No report was found: give JSON files, or folders that hold some.", file=sys.stderr)
+        return 2
+    reports = [(file, _load(file)) for file in files]
+    corpus = _corpus(options.corpus, {one["id"] for _, report in reports for one in _references(report)})
+    checks = [check(str(file), report, corpus) for file, report in reports]
+    _print(checks, with_corpus=corpus is not None)
+    missing = options.expect is not None and len(checks) != options.expect
+    if missing:
+        print(f"Expected {options.expect} reports, found {len(checks)}.")
+    return 1 if missing or any(one.violations for one in checks) else 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Checks citations, dates, quotes and counts of finished reports.")
+    parser.add_argument("reports", nargs="+", type=Path, help="report JSON files, or folders with them")
+    parser.add_argument("--corpus", type=Path, help="papers.jsonl or .jsonl.gz that the corpus was built from")
+    parser.add_argument("--expect", type=int, help="how many reports there must be")
+    options = parser.parse_args(arguments)
+    if options.corpus and not options.corpus.is_file():
+        parser.error(f"there is no corpus file {options.corpus}")
+    return options
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        yield from path.rglob("*.json") if path.is_dir() else [path]
+
+
+def _load(file: Path) -> Json | None:
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return report if isinstance(report, dict) else None
+
+
+def _references(report: Json | None) -> list[Json]:
+    listed = (report or {}).get("references")
+    return [one for one in listed if isinstance(one, dict) and "id" in one] if isinstance(listed, list) else []
+
+
+def _corpus(path: Path | None, wanted: set[str]) -> dict[str, Json] | None:
+    """The records that any report refers to; None without a corpus."""
+    if path is None:
+        return None
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        records = (json.loads(line) for line in lines if line.strip())
+        return {record["id"]: record for record in records if record.get("id") in wanted}
+
+
+def check(name: str, report: Json | None, corpus: dict[str, Json] | None = None) -> Check:
+    """All rules over one report; `report` is None when the file holds no JSON object."""
+    result = Check(name)
+    if report is None:
+        result.wrong("is not a JSON object")
+        return result
+    rules: list[Callable[[Json, Check], None]] = [
+        _check_references,
+        _check_labels,
+        _check_cutoff,
+        _check_addresses,
+        _check_citations,
+        _check_scores,
+        _check_counts,
+        _check_notices,
+    ]
+    if corpus is not None:
+        rules.append(partial(_check_corpus, corpus))
+    for rule in rules:
+        try:
+            rule(report, result)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            result.wrong(f"is not shaped like a report: {error!r}")
+    return result
+
+
+def _strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every string of the report with the place where it stands."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _strings(one, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _strings(one, f"{path}[{index}]")
+
+
+def _objects(value: Any, key: str) -> Iterator[Json]:
+    """Every object that has the key, at any depth."""
+    if isinstance(value, dict):
+        if key in value:
+            yield value
+        for one in value.values():
+            yield from _objects(one, key)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _objects(one, key)
+
+
+def _check_references(report: Json, result: Check) -> None:
+    references = report["references"]
+    result.references = len(references)
+    for field_name in ("label", "id"):
+        for value, times in Counter(one[field_name] for one in references).items():
+            if times > 1:
+                result.wrong(f"{field_name} {value!r} stands for {times} references")
+    for one in references:
+        if not re.fullmatch(r"P\d+", one["label"]):
+            result.wrong(f"label {one['label']!r} is not of the form P3")
+        for field_name in ("id", "title", "source"):
+            if not str(one[field_name]).strip():
+                result.wrong(f"reference {one['label']} has no {field_name}")
+
+
+def _check_labels(report: Json, result: Check) -> None:
+    known = {one["label"] for one in report["references"]}
+    used: set[str] = set()
+    for path, text in _strings(report):
+        found = [label for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)]
+        result.labels += len(found)
+        used.update(found)
+        for bracket in BRACKET_WITH_LABEL.findall(text):
+            if not LABELS.fullmatch(bracket):
+                result.wrong(f"{bracket} in {path} is not of the form [P3] or [P3, P4]")
+        for label in sorted(set(found) - known):
+            result.wrong(f"[{label}] in {path} is not a reference")
+        if MARKER.search(text) and not path.startswith("idea."):
+            result.wrong(f"a paper in {path} was never given its label")
+    for one in _objects(report["parts"], "label"):
+        used.add(one["label"])
+        if one["label"] not in known:
+            result.wrong(f"{one['label']} is cited but is not a reference")
+    for label in sorted(known - used):
+        result.wrong(f"reference {label} is never cited")
+
+
+def _check_cutoff(report: Json, result: Check) -> None:
+    if report["cutoff"] is None:
+        return
+    cutoff = dt.date.fromisoformat(report["cutoff"])
+    for one in report["references"]:
+        if one["publication_date"] is None:
+            result.wrong(f"reference {one['label']} is undated, and there is a cutoff")
+        elif dt.date.fromisoformat(one["publication_date"]) > cutoff:
+            result.wrong(f"reference {one['label']} of {one['publication_date']} is after the cutoff {cutoff}")
+
+
+def _check_addresses(report: Json, result: Check) -> None:
+    """No text of the evaluation holds an address: addresses stand in the references alone."""
+    for key in ("summary", "parts"):
+        for path, text in _strings(report[key], key):
+            if not path.endswith(".quote") and ADDRESS.search(text):
+                result.wrong(f"an address stands in {path}")
+    for one in report["references"]:
+        if one["url"] and not re.fullmatch(r"https?://\S+", one["url"]):
+            result.wrong(f"reference {one['label']} has an address that is not http(s): {one['url']!r}")
+
+
+def _check_citations(report: Json, result: Check) -> None:
+    """A quote has a state, and a state has a quote."""
+    for one in _citations(report):
+        result.quotes[one["quote_state"]] += 1
+        if one["quote_state"] not in {"verified", "not_found", "none"}:
+            result.wrong(f"a quote of {one['label']} is in the unknown state {one['quote_state']!r}")
+        elif (one["quote_state"] == "none") != (not one["quote"]):
+            result.wrong(f"a citation of {one['label']} in state {one['quote_state']!r} has quote {one['quote']!r}")
+    for point in _objects([report["summary"], report["parts"]], "downgraded"):
+        states = {one["quote_state"] for one in point["citations"]}
+        if point["downgraded"] != ("not_found" in states and "verified" not in states):
+            result.wrong(f"downgraded is {point['downgraded']} for: {point['text'][:60]}")
+
+
+def _citations(report: Json) -> list[Json]:
+    return list(_objects([report["summary"], report["parts"]], "quote_state"))
+
+
+def _check_scores(report: Json, result: Check) -> None:
+    for holder in _objects(report["parts"], "score"):
+        score = holder["score"]
+        if "reason" in score:
+            if not score["reason"].strip():
+                result.wrong(f"{holder['name']} has no score and no reason")
+        elif not score["scale_min"] <= score["value"] <= score["scale_max"]:
+            result.wrong(f"the score {score['value']} of {holder['name']} is off its scale")
+
+
+def _check_counts(report: Json, result: Check) -> None:
+    coverage = report["coverage"]
+    states = Counter(
+        reading["quote"]["quote_state"]
+        for reading in _objects(report["parts"], "stance")
+        if reading["quote"] is not None
+    )
+    expected = {
+        "papers_cited": len(report["references"]),
+        "quotes_verified": states["verified"],
+        "quotes_unverified": states["not_found"],
+    }
+    for name, number in expected.items():
+        if coverage[name] != number:
+            result.wrong(f"coverage says {name} = {coverage[name]}, the report holds {number}")
+    for less, more in (("papers_cited", "papers_read"), ("papers_read", "papers_found"), ("full_texts", "papers_read")):
+        if coverage[less] > coverage[more]:
+            result.wrong(f"coverage says {less} = {coverage[less]} of {more} = {coverage[more]}")
+    for one in coverage["faults"]:
+        if not 0 <= one["recovered"] <= one["met"]:
+            result.wrong(f"{one['task']} recovered {one['recovered']} of {one['met']} {one['kind']} faults")
+    for one in coverage["dropped"]:
+        if one["count"] < 1 or not one["reason"].strip():
+            result.wrong(f"dropped {one['what']!r} lacks a count or a reason")
+
+
+def _check_notices(report: Json, result: Check) -> None:
+    kinds = {notice["kind"] for notice in report["notices"]}
+    fit = report["coverage"]["corpus_fit"]
+    if fit.get("level") == "poor" and "corpus_fit" not in kinds:
+        result.wrong("the corpus does not cover the field, and no notice says so")
+    if not report["provenance"]["models"] and report["coverage"]["llm_calls"] == 0 and "no_llm" not in kinds:
+        result.wrong("no language model was used, and no notice says so")
+
+
+def _check_corpus(corpus: dict[str, Json], report: Json, result: Check) -> None:
+    texts: dict[str, list[str]] = {}
+    for one in report["references"]:
+        if one["source"] != "corpus":
+            continue
+        result.compared += 1
+        record = corpus.get(one["id"])
+        if record is None:
+            result.wrong(f"reference {one['label']} ({one['id']}) is not in the corpus")
+            continue
+        texts[one["label"]] = _texts_of(record)
+        _check_record(one, record, result)
+    for citation in _citations(report):
+        if citation["quote_state"] == "verified" and citation["label"] in texts:
+            result.compared += 1
+            if not any(stands_in(citation["quote"], text) for text in texts[citation["label"]]):
+                result.wrong(f"a verified quote is not in {citation['label']}: {citation['quote'][:80]!r}")
+
+
+def _check_record(reference: Json, record: Json, result: Check) -> None:
+    label = reference["label"]
+    if _words(reference["title"]) != _words(record["title"]):
+        result.wrong(f"the title of {label} is not the record's: {reference['title']!r}")
+    if reference["url"] != (record.get("url") or ""):
+        result.wrong(f"the address of {label} is not the record's: {reference['url']!r}")
+    if reference["publication_date"] != _last_day(record.get("publication_date") or record.get("year")):
+        result.wrong(f"the date of {label} is not the record's: {reference['publication_date']!r}")
+
+
+def _last_day(date: Any) -> str | None:
+    """The day itself, or the last one of a month or year."""
+    text = str(date or "")
+    if not text or len(text) == 10:
+        return text or None
+    year, month = (int(text[:4]), int(text[5:7])) if len(text) == 7 else (int(text), 12)
+    first_of_next = dt.date(year + month // 12, month % 12 + 1, 1)
+    return (first_of_next - dt.timedelta(days=1)).isoformat()
+
+
+def _texts_of(record: Json) -> list[str]:
+    sections = [section["text"] for section in record.get("sections") or []]
+    return [record["title"], record.get("abstract") or "", *sections]
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words without accents and invisible characters; marks and spaces only separate."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    kept = (character for character in plain if unicodedata.category(character) not in {"Mn", "Cf"})
+    return re.findall(r"\w+", "".join(kept))
+
+
+def _print(checks: list[Check], with_corpus: bool) -> None:
+    width = max(len(one.name) for one in checks)
+    print(f"{'report':{width}}  references  labels  verified  not found  compared  violations")
+    for one in checks:
+        print(
+            f"{one.name:{width}}  {one.references:10}  {one.labels:6}  {one.quotes['verified']:8}  "
+            f"{one.quotes['not_found']:9}  {one.compared:8}  {len(one.violations):10}"
+        )
+    for one in checks:
+        for violation in one.violations:
+            print(f"{one.name}: {violation}")
+    total = sum((one.quotes for one in checks), Counter[str]())
+    against = "the corpus" if with_corpus else "no corpus: none was given"
+    print(
+        f"{len(checks)} reports, {sum(one.references for one in checks)} references, "
+        f"{sum(one.labels for one in checks)} labels in texts, {total['verified']} verified quotes, "
+        f"{total['not_found']} not found; {sum(one.compared for one in checks)} references and quotes compared with "
+        f"{against}: {sum(len(one.violations) for one in checks)} violations"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

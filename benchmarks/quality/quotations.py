@@ -1,0 +1,158 @@
+"""Whether a quote stands in its source: written apart from the program's own check, to be as strict.
+
+Only the standard library is used. Words, numbers and signs are compared one by one as tokens.
+"""
+
+import html
+import re
+import unicodedata
+
+ADDRESS = re.compile(r"(?:\b[a-z][a-z0-9+.-]*://|\bwww\.|\b(?:dx\.)?doi\.org/|\bdoi:\s*)[^\s)\]>]+", re.IGNORECASE)
+LINK_TAKEN_OUT = "(link removed)"
+LINK_WORD = " linktakenout "
+
+SHORTEST_QUOTE = 12
+"""Letters and digits."""
+WORDS_PER_SLIP = 8
+"""One word in so many may be spelled a little otherwise than in the source."""
+TOKEN = re.compile(
+    r"[^\W_]+(?:(?:(?<=\d)[.,](?=\d)|['-])[^\W_]+)*|[<>=≤≥≠≈≪≫±%‰]|\+(?=\.?\d)|(?<![^\W_])-(?=\.?\d)|\.(?=\d)"
+)
+"""A word or number with the hyphens, apostrophes and points inside it, or a sign that changes what a number says."""
+SIGNS_BEFORE_NUMBERS = set("<>≤≥≠≈≪≫±+-.")
+NEGATIONS = set("no not non nor none never neither nobody nothing nowhere without cannot".split())  # noqa: SIM905
+PREFIX = re.compile(r"\b(non|un|in|im|il|ir|dis|anti|mis)-\s+(?=[a-z])")
+ELLIPSIS = re.compile(r"[\[(]?\s*(?:…|\.\s?\.\s?\.)\s*[\])]?")
+PLAIN = str.maketrans("‘’ʼ`´‐‑‒–−", "'" * 5 + "-" * 5, "\xad\u200b\u200c\u200d\u2060\ufeff")
+SPELLINGS = [
+    (r"(?<=\w[iy])s(?=(e[drs]?|ers|ing|ations?|able)$)", "z"),
+    (r"(?<=\w\w)our", "or"),
+    (r"([bt])re(s?)$", r"\1er\2"),
+    (r"([bt])red$", r"\1ered"),
+    (r"ell(?=(ed|ing|ers?)$)", "el"),
+    (r"[ao]e", "e"),
+    (r"ogue", "og"),
+    (r"ence(?=s?$)", "ense"),
+    (r"sulph", "sulf"),
+    (r"gramme", "gram"),
+    (r"dgement", "dgment"),
+]
+SCANNED = [("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n", "u")]
+
+
+def stands_in(quote: str, text: str) -> bool:
+    """Whether the words, numbers and signs of a quote stand in a text, in order and in one place; around an ellipsis
+    in several. Where an address was taken out of the quote, one must stand in the text."""
+    if LINK_TAKEN_OUT in quote:
+        quote = ADDRESS.sub(LINK_WORD, quote.replace(LINK_TAKEN_OUT, LINK_WORD))
+        text = ADDRESS.sub(LINK_WORD, text)
+    source, whole = _tokens(text), _tokens(quote)
+    if _length(whole) < SHORTEST_QUOTE:
+        return False
+    if _find(whole, source, 0, 0):
+        return True
+    reached = 0
+    for number, piece in enumerate(filter(None, map(_tokens, ELLIPSIS.split(quote)))):
+        found = _find(piece, source, reached, len(piece) // WORDS_PER_SLIP)
+        if found is None or _length(piece) < SHORTEST_QUOTE:
+            return False
+        left_out = source[reached : found[0]]
+        if number and not NEGATIONS.isdisjoint(left_out[:3] + left_out[-3:]):
+            return False
+        reached = found[1]
+    return reached > 0
+
+
+def _length(tokens: list[str]) -> int:
+    return sum(character.isalnum() for token in tokens for character in token)
+
+
+def _tokens(text: str) -> list[str]:
+    """Words without hyphens and apostrophes (`out-of-domain` is one), numbers with their points, signs."""
+    text = re.sub(r"(?<=\d)([²³¹⁰⁴-⁹⁻₀-₉¼-¾])", r" \1", html.unescape(text))
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = re.sub(r"−\s?(?=\.?\d)", "−", text).translate(PLAIN)
+    for written, sign in (("<=", "≤"), (">=", "≥"), ("+/-", "±"), ("∼", "≈"), ("**", "")):
+        text = text.replace(written, sign)
+    text = re.sub(r"(?<=\d)--(?=\d)", "-", PREFIX.sub(r"\1-", text))
+    text = re.sub(r"(?<=\d)·(?=\d)", ".", re.sub(r"(?<![\w.])\.(?=\d)", "0.", text))
+    return [re.sub(r"'|-(?=[^\W\d])", "", token) for token in TOKEN.findall(text)]
+
+
+def _find(quote: list[str], source: list[str], since: int, slips: int) -> tuple[int, int] | None:
+    """First and last place of the source's tokens that the quote takes up."""
+    letters = "".join(quote)
+    for start in range(since, len(source)):
+        if source[start] and (slips or letters.startswith(source[start]) or source[start].startswith(quote[0])):
+            end = _follow(quote, source, start, slips)
+            if end is not None and not _is_cut(quote, source, start, end):
+                return start, end
+    return None
+
+
+def _follow(quote: list[str], source: list[str], start: int, slips: int) -> int | None:
+    """Where the quote ends in the source if it begins at `start`."""
+    at, index = start, 0
+    while index < len(quote):
+        if at >= len(source):
+            return None
+        if quote[index] == source[at]:
+            index, at = index + 1, at + 1
+            continue
+        joined = _joined(quote[index : index + 4], source[at : at + 4])
+        if joined is None:
+            if slips == 0 or not _respelled(quote[index], source[at]):
+                return None
+            joined, slips = (1, 1), slips - 1
+        index, at = index + joined[0], at + joined[1]
+    return at
+
+
+def _joined(quoted: list[str], written: list[str]) -> tuple[int, int] | None:
+    """How many tokens of each side make up the same letters: `agree ment` and `agreement`, `not so good` and
+    `not-so-good`; not `not able` and `notable`."""
+    for left in range(1, len(quoted) + 1):
+        for right in range(1, len(written) + 1):
+            used = quoted[:left] + written[:right]
+            same = "".join(quoted[:left]) == "".join(written[:right])
+            hyphenated = (len(used) > 3 and min(left, right) == 1) or "non" in {used[0], used[left]}
+            safe = hyphenated or NEGATIONS.isdisjoint(used)
+            if same and safe and all(token.isalpha() for token in used):
+                return left, right
+    return None
+
+
+def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
+    """Whether a number at the quote's end has lost its sign."""
+    before, after = source[start - 1] if start else "", source[end] if end < len(source) else ""
+    first, last = quote[0][0].isdigit(), quote[-1][-1].isdigit()
+    return (first and before in SIGNS_BEFORE_NUMBERS) or (last and after in {"%", "‰"})
+
+
+def _respelled(one: str, other: str) -> bool:
+    """Whether two words are one in British and American spelling, or before and after a slip of a scanner or a hand."""
+    if not (one.isalpha() and other.isalpha()) or min(len(one), len(other)) < 5:
+        return False
+    alike = (one[:2], one[-2:]) == (other[:2], other[-2:]) and min(len(one), len(other)) >= 8
+    return _american(one) == _american(other) or (alike and _is_slip(one, other))
+
+
+def _is_slip(one: str, other: str) -> bool:
+    doubled = re.compile(r"(.)\1")
+    if doubled.sub(r"\1", one) == doubled.sub(r"\1", other) or any(
+        one.replace(seen, printed) == other.replace(seen, printed) for seen, printed in SCANNED
+    ):
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) < 10:
+        return False
+    if len(short) == len(long):
+        swapped = (short[:i] + short[i + 1] + short[i] + short[i + 2 :] for i in range(len(short) - 1))
+        return long in swapped
+    return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+
+
+def _american(word: str) -> str:
+    for british, american in SPELLINGS:
+        word = re.sub(british, american, word)
+    return word

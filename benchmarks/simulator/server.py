@@ -1,0 +1,229 @@
+"""The HTTP side: chat completions and models under /v1, knobs and counters under /_simulator."""
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from aiohttp import web
+from pydantic import ValidationError
+
+from benchmarks.simulator import prompt
+from benchmarks.simulator.answers import Made, compose, tokens
+from benchmarks.simulator.counters import Counters, Seen
+from benchmarks.simulator.dice import Throw, prompt_key, throw
+from benchmarks.simulator.protocol import (
+    ApiError,
+    ChatCall,
+    authorise,
+    chunks,
+    completion,
+    parse,
+    rate_limited,
+    server_error,
+)
+from benchmarks.simulator.settings import HARMLESS, Settings
+
+__all__ = ["Endpoint"]
+
+_LARGEST_REQUEST = 32 * 2**20
+
+
+@dataclass
+class Endpoint:
+    """The simulated endpoint: its knobs, its counters, its routes."""
+
+    settings: Settings
+    counters: Counters = field(default_factory=Counters)
+
+    def application(self) -> web.Application:
+        app = web.Application(client_max_size=_LARGEST_REQUEST)
+        app.add_routes(
+            [
+                web.post("/v1/chat/completions", self.chat),
+                web.get("/v1/models", self.models),
+                web.get("/v1/models/{model}", self.model),
+                web.get("/_simulator/stats", self.stats),
+                web.post("/_simulator/reset", self.reset),
+                web.get("/_simulator/settings", self.read_settings),
+                web.put("/_simulator/settings", self.change_settings),
+                web.route("*", "/{path:.*}", self.nowhere),
+            ]
+        )
+        return app
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        arrived = time.monotonic()
+        self.counters.requests += 1
+        try:
+            authorise(request.headers.get("Authorization"), self.settings.api_key)
+            call = parse(await request.read(), self.settings)
+            limit = self.settings.max_concurrent
+            if limit is not None and self.counters.in_flight >= limit:
+                self.counters.overloaded += 1
+                raise rate_limited(call.model, self.settings.retry_after)
+            return await self._admitted(request, call, arrived)
+        except ApiError as error:
+            self.counters.by_status[error.status] += 1
+            return _refusal(error)
+        except (asyncio.CancelledError, ConnectionError):
+            self.counters.abandoned += 1
+            raise
+
+    async def _admitted(self, request: web.Request, call: ChatCall, arrived: float) -> web.StreamResponse:
+        key = prompt_key(call.model, call.messages)
+        seen = self.counters.prompts.setdefault(key, Seen())
+        drawn = throw(self.settings, key, seen.attempts)
+        seen.attempts += 1
+        self._refuse_if_drawn(drawn, call)
+        self.counters.enter()
+        try:
+            name = f"chatcmpl-{key.hex()[:24]}{seen.attempts:04d}"
+            return await self._answer(request, call, drawn, seen, name, arrived)
+        finally:
+            self.counters.leave()
+
+    def _refuse_if_drawn(self, drawn: Throw, call: ChatCall) -> None:
+        if drawn.fate == "rate_limited":
+            self.counters.injected["rate_limited"] += 1
+            raise rate_limited(call.model, self.settings.retry_after)
+        if drawn.fate == "server_error":
+            self.counters.injected["server_error"] += 1
+            raise server_error(drawn.spare)
+
+    async def _answer(
+        self, request: web.Request, call: ChatCall, drawn: Throw, seen: Seen, name: str, arrived: float
+    ) -> web.StreamResponse:
+        made = compose(call.node, prompt.read(call.question), drawn.words, drawn.faults, drawn.spare)
+        made, cut = _limited(made, call.max_tokens)
+        speed = self.settings.tokens_per_second
+        writing = tokens(len(made.text)) / speed if speed else 0.0
+        ready = arrived + drawn.latency
+        await _until(ready if call.stream else ready + writing)
+        if drawn.fate == "dropped":
+            return await self._dropped(request, completion(call, made, name, int(time.time())), drawn.spare)
+        if call.stream:
+            response = await _stream(request, call, made, name, writing)
+        else:
+            response = _whole(request, completion(call, made, name, int(time.time())), arrived)
+        self._count(call, made, drawn, seen, cut)
+        return response
+
+    def _count(self, call: ChatCall, made: Made, drawn: Throw, seen: Seen, cut: bool) -> None:
+        counters = self.counters
+        counters.streamed += call.stream
+        counters.cut_by_max_tokens += cut
+        counters.injected["slow"] += drawn.slow
+        if made.fault is not None:
+            counters.injected[made.fault] += 1
+        sound = not cut and (made.fault is None or made.fault in HARMLESS)
+        counters.delivered(seen, sound, call.prompt_tokens, tokens(len(made.text)))
+
+    async def _dropped(self, request: web.Request, body: bytes, spare: float) -> web.StreamResponse:
+        """Cuts the connection: before the first byte, or in the middle of the body."""
+        self.counters.injected["dropped"] += 1
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        if spare >= 0.5:
+            response.content_length = len(body)
+            await response.prepare(request)
+            await response.write(body[: len(body) // 2])
+        if request.transport is not None:
+            # close() sends what is written and then ends the connection; abort() would throw the half away.
+            request.transport.close()
+        return response
+
+    async def models(self, request: web.Request) -> web.Response:
+        try:
+            authorise(request.headers.get("Authorization"), self.settings.api_key)
+        except ApiError as error:
+            return _refusal(error)
+        return web.json_response({"object": "list", "data": [_model(one) for one in self.settings.models]})
+
+    async def model(self, request: web.Request) -> web.Response:
+        name = request.match_info["model"]
+        try:
+            authorise(request.headers.get("Authorization"), self.settings.api_key)
+        except ApiError as error:
+            return _refusal(error)
+        if name not in self.settings.models:
+            missing = f"The model '{name}' does not exist"
+            return _refusal(ApiError(404, missing, param="model", code="model_not_found"))
+        return web.json_response(_model(name))
+
+    async def stats(self, request: web.Request) -> web.Response:
+        return web.json_response(text=self.counters.stats().model_dump_json())
+
+    async def reset(self, request: web.Request) -> web.Response:
+        """Forgets counts and prompts; answers with the counts as they were."""
+        last = self.counters.stats()
+        self.counters.reset()
+        return web.json_response(text=last.model_dump_json())
+
+    async def read_settings(self, request: web.Request) -> web.Response:
+        return web.json_response(text=self.settings.model_dump_json())
+
+    async def change_settings(self, request: web.Request) -> web.Response:
+        """Changes the knobs that the body names and leaves the others."""
+        try:
+            changes = json.loads(await request.read())
+            self.settings = Settings.model_validate({**self.settings.model_dump(), **changes})
+        except (ValidationError, ValueError, TypeError) as error:
+            return _refusal(ApiError(400, f"These settings cannot be used: {error}"))
+        return await self.read_settings(request)
+
+    async def nowhere(self, request: web.Request) -> web.Response:
+        return _refusal(ApiError(404, f"Invalid URL ({request.method} {request.path})"))
+
+
+def _model(name: str) -> dict[str, str | int]:
+    return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "simulator"}
+
+
+def _refusal(error: ApiError) -> web.Response:
+    kind = "application/json" if error.body.startswith(b"{") else "text/html"
+    headers = {"x-request-id": "req_simulator"}
+    if error.retry_after is not None:
+        headers["Retry-After"] = f"{error.retry_after:g}"
+    return web.Response(
+        body=error.body,
+        status=error.status,
+        reason=HTTPStatus(error.status).phrase,
+        content_type=kind,
+        headers=headers,
+    )
+
+
+def _whole(request: web.Request, body: bytes, arrived: float) -> web.Response:
+    if request.transport is None or request.transport.is_closing():
+        raise ConnectionResetError("the client went away before the answer")
+    took = f"{1000 * (time.monotonic() - arrived):.0f}"
+    headers = {"x-request-id": "req_simulator", "openai-processing-ms": took}
+    return web.Response(body=body, content_type="application/json", headers=headers)
+
+
+async def _stream(request: web.Request, call: ChatCall, made: Made, name: str, writing: float) -> web.StreamResponse:
+    """Sends the chunks evenly over `writing` seconds."""
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+    await response.prepare(request)
+    events = list(chunks(call, made, name, int(time.time())))
+    began = time.monotonic()
+    for index, event in enumerate(events):
+        if writing:
+            await _until(began + writing * index / len(events))
+        await response.write(event)
+    await response.write_eof()
+    return response
+
+
+def _limited(made: Made, max_tokens: int | None) -> tuple[Made, bool]:
+    """Ends the answer where the request wants it to end."""
+    if max_tokens is None or made.content is None or tokens(len(made.content)) <= max_tokens:
+        return made, False
+    return made._replace(content=made.content[: 4 * max_tokens], finish_reason="length"), True
+
+
+async def _until(moment: float) -> None:
+    left = moment - time.monotonic()
+    if left > 0:
+        await asyncio.sleep(left)

@@ -1,0 +1,80 @@
+"""The knobs of the simulator. Every one is a command line flag and can be changed while it runs."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+__all__ = ["ANSWER_FAULTS", "HARMLESS", "AnswerFault", "Rate", "Settings"]
+
+Rate = Annotated[float, Field(ge=0, le=1)]
+"""A share of requests, 0 to 1."""
+
+AnswerFault = Literal[
+    "fenced",
+    "preamble",
+    "truncated",
+    "invalid_json",
+    "wrong_enum",
+    "string_number",
+    "brackets_in_strings",
+    "missing_field",
+    "extra_field",
+    "empty",
+    "refusal",
+    "unknown_label",
+]
+
+ANSWER_FAULTS: tuple[AnswerFault, ...] = (
+    "fenced",
+    "preamble",
+    "truncated",
+    "invalid_json",
+    "wrong_enum",
+    "string_number",
+    "brackets_in_strings",
+    "missing_field",
+    "extra_field",
+    "empty",
+    "refusal",
+    "unknown_label",
+)
+
+HARMLESS: frozenset[AnswerFault] = frozenset({"brackets_in_strings"})
+"""Kinds that leave the answer valid JSON and valid against its schema."""
+
+
+class Settings(BaseModel):
+    """How the simulated endpoint behaves. Durations in seconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: int = Field(default=0, ge=0, lt=2**63, description="decides every draw: latencies, faults and answers")
+    models: tuple[str, ...] = Field(default=("simulated",), min_length=1, description="known models; 404 for any other")
+    api_key: str | None = Field(default=None, description="the only accepted API key; none accepts any")
+    latency_mean: float = Field(default=2.0, ge=0, description="mean time to answer")
+    latency_spread: float = Field(default=0.25, ge=0, description="standard deviation over mean (lognormal)")
+    tokens_per_second: float | None = Field(default=None, gt=0, description="adds completion tokens over this")
+    slow_rate: Rate = Field(default=0.0, description="share of answers that take --slow-factor times longer")
+    slow_factor: float = Field(default=10.0, ge=1, description="how much longer a slow answer takes")
+    max_concurrent: int | None = Field(default=None, ge=1, description="429 with Retry-After beyond this many")
+    rate_limit_rate: Rate = Field(default=0.0, description="share of requests answered 429 with Retry-After")
+    retry_after: float = Field(default=1.0, ge=0, description="what Retry-After says")
+    server_error_rate: Rate = Field(default=0.0, description="share of requests answered 500, 502 or 503")
+    drop_rate: Rate = Field(default=0.0, description="share of connections cut, before or in the middle of the answer")
+    answer_fault_rate: Rate = Field(default=0.0, description="share of answers made faulty")
+    answer_faults: dict[AnswerFault, float] = Field(
+        default_factory=lambda: dict.fromkeys(ANSWER_FAULTS, 1.0),
+        min_length=1,
+        description="the mix: kinds with weights",
+    )
+    no_json_schema: bool = Field(default=False, description="400 on response_format json_schema")
+
+    no_json_object: bool = Field(default=False, description="400 on response_format json_object")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.rate_limit_rate + self.server_error_rate + self.drop_rate > 1:
+            raise ValueError("rate_limit_rate, server_error_rate and drop_rate together exceed 1")
+        if any(weight <= 0 for weight in self.answer_faults.values()):
+            raise ValueError("weights in answer_faults must be above 0; leave a kind out to switch it off")
+        return self

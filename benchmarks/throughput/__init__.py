@@ -1,0 +1,1 @@
+"""How fast, how cheap, how lean: one process against the simulated LLM endpoint."""

@@ -1,0 +1,179 @@
+"""`python -m benchmarks.throughput`: ideas per hour, calls and tokens per idea, depth against wall time.
+
+The engine runs in this process with an embedded PostgreSQL in a fresh data directory; the LLM is the simulator
+in another process on the same machine. First one idea alone, then all of them at once.
+"""
+
+import argparse
+import asyncio
+import os
+import statistics
+import tempfile
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assayer.errors import AssayerError
+from assayer.models import Idea, Report
+from assayer.ports import ProgressEvent
+from assayer.reports import as_json
+from benchmarks.simulator.counters import Stats
+from benchmarks.simulator.process import Simulator
+from benchmarks.throughput.ideas import copies, scholar_ideas
+from benchmarks.throughput.machine import machine
+from benchmarks.throughput.meter import Meter
+from cluster.engine import METHODS, open_engine
+from cluster.settings import Settings, load_settings
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+ORIGINAL_PROMPT_TOKENS = (1_300_000, 1_800_000)
+"""Per idea, measured with the method's official code."""
+
+
+class Silent:
+    def report(self, event: ProgressEvent) -> None:
+        pass
+
+
+class Outcome(NamedTuple):
+    reports: list[Report]
+    failures: list[str]
+    meter: Meter
+    stats: Stats | None
+
+
+def main() -> None:
+    options = _options()
+    chosen = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
+    ideas = [copy for number in range(options.copies) for copy in copies(chosen, number)][: options.ideas]
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assayer-")))
+        endpoint = None if options.no_llm else stack.enter_context(Simulator(**_knobs(options)))
+        alone = asyncio.run(_measure(_settings(options, home / "a", endpoint), ideas[:1], endpoint))
+        together = asyncio.run(_measure(_settings(options, home / "b", endpoint), ideas, endpoint))
+    if options.out:
+        _write(together.reports, options.out)
+    _show(options, alone, together)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.throughput", description=__doc__)
+    parser.add_argument("--corpus", type=Path, required=True, help="directory that `assayer corpus build` made")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
+    parser.add_argument("--ideas", type=int, help="at most so many (default: all)")
+    parser.add_argument("--only", default="", help="ideas whose names begin so: ai_ are those that the corpus covers")
+    parser.add_argument("--copies", type=int, default=1, help="of each idea, worded apart so that no answer is shared")
+    parser.add_argument("--concurrency", type=int, default=48, help="ideas in flight")
+    parser.add_argument("--latency", type=float, default=2.0, help="mean seconds of one LLM answer")
+    parser.add_argument("--spread", type=float, default=0.25, help="standard deviation of the latency over its mean")
+    parser.add_argument("--faults", type=float, default=0.0, help="share of answers that are faulty, kinds mixed")
+    parser.add_argument("--no-llm", action="store_true", help="measure the fallbacks instead")
+    parser.add_argument("--out", type=Path, help="write the reports of the batch here, as JSON")
+    return parser.parse_args()
+
+
+def _knobs(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "latency_mean": options.latency,
+        "latency_spread": options.spread,
+        "answer_fault_rate": options.faults,
+    }
+
+
+def _settings(options: argparse.Namespace, home: Path, endpoint: Simulator | None) -> Settings:
+    os.environ |= {
+        "ASSAYER_HOME": str(home),
+        "ASSAYER_CORPUS__PATH": str(options.corpus),
+        "ASSAYER_EVALUATION__CONCURRENCY": str(options.concurrency),
+    }
+    if endpoint is not None:
+        os.environ |= {"ASSAYER_LLM__BASE_URL": endpoint.base_url, "ASSAYER_LLM__MODEL": "simulated"}
+    return load_settings()
+
+
+async def _measure(settings: Settings, ideas: list[Idea], endpoint: Simulator | None) -> Outcome:
+    if endpoint is not None:
+        endpoint.reset()
+    async with open_engine(settings) as engine:
+        # The model is loaded before the clock starts: a service loads it once, not once a batch.
+        await engine.world.embedder.embed(["warm-up"], "query")
+        silent = Silent()
+
+        async def one(idea: Idea) -> Report | str:
+            try:
+                return (await engine.evaluate(idea, METHODS[0], idea.cutoff, silent)).report
+            except AssayerError as error:
+                return f"{idea.source}: {error}"
+
+        with Meter() as meter:
+            outcomes = await asyncio.gather(*(one(idea) for idea in ideas))
+    return Outcome(
+        reports=[one for one in outcomes if isinstance(one, Report)],
+        failures=[one for one in outcomes if isinstance(one, str)],
+        meter=meter,
+        stats=endpoint.stats() if endpoint else None,
+    )
+
+
+def _write(reports: list[Report], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for report in reports:
+        (folder / f"{report.idea.source}.json").write_text(as_json(report), "utf-8")
+
+
+def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
+    print(f"Machine: {machine()}")
+    mode = "no LLM" if options.no_llm else f"simulator, {options.latency:g} s mean latency, {options.faults:.0%} faulty"
+    print(f"Mode: {mode}; {options.concurrency} ideas in flight at most")
+    fits = Counter(str(getattr(one.coverage.corpus_fit, "level", "unknown")) for one in together.reports)
+    print(f"Corpus fit of the ideas: {dict(fits)}. Where it is poor, little is found and little is asked.\n")
+    _row("", "one alone", "all together")
+    _row(
+        "reports / ideas",
+        *(f"{len(one.reports)} / {len(one.reports) + len(one.failures)}" for one in (alone, together)),
+    )
+    _row("wall, s", *(f"{one.meter.wall_seconds:.1f}" for one in (alone, together)))
+    _row("ideas an hour", *(f"{3600 * len(one.reports) / one.meter.wall_seconds:.0f}" for one in (alone, together)))
+    _row("CPU s an idea", *(f"{one.meter.cpu_seconds / max(len(one.reports), 1):.2f}" for one in (alone, together)))
+    _row("peak memory, MB", *(f"{one.meter.peak_rss_bytes / 1e6:.0f}" for one in (alone, together)))
+    if alone.stats is not None and together.stats is not None:
+        _show_llm(options, alone, together)
+    for failure in together.failures:
+        print(f"no report: {failure}")
+
+
+def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
+    both = [(one, one.stats, max(len(one.reports), 1)) for one in (alone, together) if one.stats]
+    _row("LLM calls an idea", *(f"{stats.answered / count:.0f}" for _, stats, count in both))
+    _row("prompt tokens an idea", *(f"{stats.prompt_tokens / count:,.0f}" for _, stats, count in both))
+    low, high = ORIGINAL_PROMPT_TOKENS
+    _row(
+        "  of the original's",
+        *(
+            f"{stats.prompt_tokens / count / high:.2f}–{stats.prompt_tokens / count / low:.2f}"
+            for _, stats, count in both
+        ),
+    )
+    _row("peak calls in flight", *(str(stats.peak_in_flight) for _, stats, _ in both))
+    _row("CPU ms a call, all in", *(f"{1e3 * one.meter.cpu_seconds / stats.answered:.1f}" for one, stats, _ in both))
+    _row("simulator CPU s", *(f"{stats.cpu_seconds:.1f}" for _, stats, _ in both))
+    levels = max(depth.levels for depth in alone.reports[0].coverage.depth)
+    ideal = levels * options.latency
+    serial = alone.stats.answered * options.latency if alone.stats else 0.0
+    print(f"\nOne idea alone: {levels} levels × {options.latency:g} s = {ideal:.1f} s ideal;", end=" ")
+    print(f"wall / ideal {alone.meter.wall_seconds / ideal:.2f}; one call at a time would take {serial:.0f} s.")
+    depths = [max(depth.levels for depth in report.coverage.depth) for report in together.reports]
+    met = sum(fault.met for report in together.reports for fault in report.coverage.faults)
+    recovered = sum(fault.recovered for report in together.reports for fault in report.coverage.faults)
+    print(f"All: median depth {statistics.median(depths):.0f}; faults in coverage boxes {met}, recovered {recovered};")
+    stats = together.stats
+    print(f"faults that the simulator injected: {stats.injected if stats else {}}.")
+
+
+def _row(name: str, *cells: str) -> None:
+    print(f"{name:<24}" + "".join(f"{cell:>20}" for cell in cells))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""What a stretch of work cost this process: wall time, CPU time, peak memory."""
+
+import resource
+import threading
+import time
+from dataclasses import dataclass, field
+from types import TracebackType
+
+import psutil
+
+__all__ = ["Meter"]
+
+_SAMPLE_SECONDS = 0.25
+
+
+@dataclass
+class Meter:
+    """Measures between enter and exit. CPU seconds are this process's own, all threads."""
+
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_rss_bytes: int = 0
+    _done: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> "Meter":
+        self._started = (time.monotonic(), _cpu())
+        self._sampler = threading.Thread(target=self._sample, daemon=True)
+        self._sampler.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        wall, cpu = self._started
+        self.wall_seconds = time.monotonic() - wall
+        self.cpu_seconds = _cpu() - cpu
+        self._done.set()
+        self._sampler.join()
+
+    def _sample(self) -> None:
+        process = psutil.Process()
+        while True:
+            self.peak_rss_bytes = max(self.peak_rss_bytes, process.memory_info().rss)
+            if self._done.wait(_SAMPLE_SECONDS):
+                return
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
