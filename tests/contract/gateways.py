@@ -1,0 +1,24 @@
+"""A gateway before a scripted endpoint, patient for milliseconds only."""
+
+from typing import Any
+
+from tests.contract.scripted_llm import ScriptedLlm
+from tests.contract.weighing import SystemClock
+from workers.llm import Answers, Gateway, LlmSettings, MemoryAnswers
+
+__all__ = ["SECRET", "a_gateway"]
+
+SECRET = "sk-test-very-secret"  # noqa: S105 - opens nothing
+
+
+def a_gateway(llm: ScriptedLlm, answers: Answers | None = None, **changes: Any) -> Gateway:
+    settings = {
+        "base_url": llm.base_url,
+        "api_key": SECRET,
+        "model": "m",
+        "prices": {"m": (2.0, 10.0)},
+        "backoff_initial_seconds": 0.001,
+        "backoff_max_seconds": 0.01,
+        "request_timeout_seconds": 10.0,
+    }
+    return Gateway(LlmSettings.model_validate(settings | changes), answers or MemoryAnswers(), SystemClock())

@@ -1,0 +1,112 @@
+"""The corpus with the packaged embedding model: on the invented example papers, and on real ones."""
+
+import asyncio
+import datetime as dt
+import gzip
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from index import Corpus, build_corpus
+from tests.corpus_papers import REAL_PAPERS, write_jsonl
+from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PAPERS = 300
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Iterator[SentenceTransformerEmbedder]:
+    embedder = SentenceTransformerEmbedder(EmbedderSettings())
+    yield embedder
+    embedder.close()
+
+
+def built(source: Path, directory: Path, embedder: SentenceTransformerEmbedder) -> Corpus:
+    asyncio.run(build_corpus([source], directory, embedder))
+    return Corpus.open(directory, embedder)
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory, embedder: SentenceTransformerEmbedder) -> Iterator[Corpus]:
+    corpus = built(EXAMPLES / "corpus.jsonl", tmp_path_factory.mktemp("examples"), embedder)
+    yield corpus
+    corpus.close()
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory, embedder: SentenceTransformerEmbedder) -> Iterator[Corpus]:
+    if not REAL_PAPERS.is_file():
+        pytest.skip(f"{REAL_PAPERS} is not there: it holds the real papers")
+    directory = tmp_path_factory.mktemp("real")
+    with gzip.open(REAL_PAPERS, "rt", encoding="utf-8") as lines:
+        some = [json.loads(line) for line in islice(lines, 0, None, 85)][:PAPERS]
+    corpus = built(write_jsonl(directory / "papers.jsonl", some), directory / "corpus", embedder)
+    yield corpus
+    corpus.close()
+
+
+@pytest.mark.parametrize(
+    ("idea", "levels"),
+    [
+        ("quote-then-abstain.md", {"good"}),
+        ("pairwise-idea-ranking.json", {"good"}),
+        ("coral-acoustics.txt", {"poor"}),
+    ],
+)
+async def test_fit_of_a_small_corpus_tells_its_topic_from_another_field(
+    examples: Corpus, idea: str, levels: set[str]
+) -> None:
+    fit = await examples.fit((EXAMPLES / "ideas" / idea).read_text("utf-8"), None)
+    assert fit.level in levels, fit
+
+
+async def test_snippets_of_the_examples_come_from_their_full_texts_too(examples: Corpus) -> None:
+    (passages,) = await examples.snippets(["citation graphs and random walks in literature search"], 40, None)
+    assert {passage.section for passage in passages} > {"abstract"}
+    for passage in passages:
+        assert 0 < len(passage.text.split()) <= 300
+
+
+async def test_search_for_a_title_finds_its_paper(real: Corpus) -> None:
+    papers = await real.papers([hit.paper.id for hit in (await real.search(["learning"], 40, None))[0]], None)
+    answers = await real.search([paper.title for paper in papers.values()], 1, None)
+    right = sum(hits[0].paper.id == paper_id for hits, paper_id in zip(answers, papers, strict=True))
+    assert right >= 39
+
+
+async def test_search_with_a_cutoff_is_the_search_without_the_later_papers(real: Corpus) -> None:
+    cutoff = dt.date(2020, 12, 31)
+    (found,) = await real.search(["graph neural networks"], PAPERS, cutoff)
+    (everything,) = await real.search(["graph neural networks"], PAPERS, None)
+    known = {hit.paper.id for hit in everything if hit.paper.publication_date and hit.paper.publication_date <= cutoff}
+    assert {hit.paper.id for hit in found} == known
+    assert 0 < len(found) < len(everything) == PAPERS
+
+
+async def test_search_leaves_the_event_loop_free_and_serves_many_at_once(real: Corpus) -> None:
+    alone = [(await real.search([f"topic {n} of learning"], 5, None))[0] for n in range(20)]
+    work = asyncio.gather(*(real.search([f"topic {n} of learning"], 5, None) for n in range(20)))
+    for _ in range(3):  # a search on the loop's own thread would be over after two turns of the loop
+        await asyncio.sleep(0)
+    assert not work.done()
+    assert [hits for (hits,) in await work] == alone
+
+
+async def test_neighbours_are_nearer_than_most_papers(real: Corpus) -> None:
+    (hits,) = await real.search(["reinforcement learning"], 1, None)
+    paper = hits[0].paper
+    answer = await real.neighbours([paper.id], 10, None)
+    nearest = {hit.paper.id: hit.similarity for hit in answer[paper.id]}
+    (everything,) = await real.search(["learning"], PAPERS, None)
+    cosines = await real.similarity(f"{paper.title}\n{paper.abstract}", [hit.paper.id for hit in everything])
+    assert {key: pytest.approx(value, abs=0.02) for key, value in nearest.items()} == {
+        key: cosines[key] for key in nearest
+    }
+    others = [cosine for key, cosine in cosines.items() if key not in nearest and key != paper.id]
+    assert len(others) == PAPERS - 11
+    assert max(others) < min(nearest.values()) + 0.02
+    assert sorted(others)[len(others) // 2] < min(nearest.values()) - 0.1

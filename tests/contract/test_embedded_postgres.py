@@ -1,0 +1,309 @@
+"""The embedded server: shared, stopped by the last, and back after every kind of kill."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+from tenacity import Retrying, retry_if_exception_type, retry_if_result, stop_after_delay, wait_fixed
+
+from assayer.errors import ConfigurationError
+from cluster.postgres import EmbeddedPostgres, postmaster
+from cluster.postgres.programs import Programs
+from orchestrator.store import Database, DatabaseSettings, PgAnswers, PgLedger
+from tests.contract.store_records import answer, answered
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
+    with tempfile.TemporaryDirectory(prefix="assayer-pg-") as folder:
+        yield Path(folder) / "postgres"
+
+
+@pytest.fixture(scope="module")
+def used_home() -> Iterator[Path]:
+    """A database that other tests have used before; making a new one is the slow part."""
+    with tempfile.TemporaryDirectory(prefix="assayer-pg-") as folder:
+        yield Path(folder) / "postgres"
+
+
+def embedded(home: Path) -> EmbeddedPostgres:
+    return EmbeddedPostgres(home, start_seconds=20, durable=False)
+
+
+async def ask(url: str) -> int:
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval("SELECT 42"))
+    finally:
+        await connection.close()
+
+
+def server_pid(home: Path) -> int | None:
+    server = postmaster.find(home / "pgdata")
+    return server.pid if server else None
+
+
+def sockets_elsewhere() -> list[Path]:
+    return list(Path(tempfile.gettempdir()).glob("assayer-[0-9a-f]*/.s.PGSQL.*"))
+
+
+def kill_server(home: Path) -> None:
+    """As kill -9 does, and waits until nothing alive serves the directory."""
+    os.kill(server_pid(home) or 0, signal.SIGKILL)
+    gone = Retrying(
+        retry=retry_if_result(lambda pid: pid is not None), wait=wait_fixed(0.01), stop=stop_after_delay(10)
+    )
+    gone(server_pid, home)
+
+
+def rewrite_pid(home: Path, pid: int) -> None:
+    file = home / "pgdata" / "postmaster.pid"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([str(pid), *lines[1:]]) + "\n")
+
+
+@contextlib.contextmanager
+def zombie_pid() -> Iterator[int]:
+    with subprocess.Popen(["true"]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        yield process.pid
+
+
+def wait_for_first_start(home: Path) -> None:
+    for attempt in Retrying(retry=retry_if_exception_type(StopIteration), stop=stop_after_delay(20)):
+        with attempt:
+            next(home.glob("new-*"))
+
+
+@contextlib.contextmanager
+def writer(home: Path, run: str, count: int) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.contract.store_writer", str(home), run, str(count)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+async def test_ensure_two_users_share_one_server_until_the_last_leaves(used_home: Path) -> None:
+    first, second = embedded(used_home), embedded(used_home)
+    async with first:
+        pid = server_pid(used_home)
+        async with second:
+            assert await first.ensure() == await second.ensure()
+        assert server_pid(used_home) == pid
+        assert await ask(await first.ensure()) == 42
+    assert server_pid(used_home) is None
+
+
+async def test_ensure_after_close_finds_the_same_rows(used_home: Path) -> None:
+    for _ in range(2):
+        async with embedded(used_home) as server:
+            connection = await asyncpg.connect(await server.ensure())
+            await connection.execute("CREATE TABLE IF NOT EXISTS seen (at timestamptz DEFAULT now())")
+            await connection.execute("INSERT INTO seen DEFAULT VALUES")
+            rows = await connection.fetchval("SELECT count(*) FROM seen")
+            await connection.close()
+    assert rows == 2
+
+
+async def test_two_processes_start_at_once_on_an_empty_directory(home: Path) -> None:
+    with writer(home, "one", 20) as one, writer(home, "two", 20) as two:
+        written = [await asyncio.to_thread(process.communicate) for process in (one, two)]
+
+    assert [one.returncode, two.returncode] == [0, 0]
+    assert [len(output.split()) for output, _ in written] == [20, 20]
+    assert server_pid(home) is None  # the second to exit stopped it, without being asked to
+    async with embedded(home) as server, Database(DatabaseSettings(), server.ensure) as database:
+        assert [total.calls for total in await PgLedger(database).totals("run")] == [20, 20]
+
+
+async def test_server_killed_in_the_middle_of_traffic_comes_back_and_nothing_is_lost(used_home: Path) -> None:
+    async with embedded(used_home) as server, Database(DatabaseSettings(), server.ensure) as database:
+        await database.migrate()
+        answers = PgAnswers(database)
+        keys = [f"k{number}" for number in range(600)]
+        waiting = iter(keys)
+        recorded: list[str] = []
+        servers = {server_pid(used_home)}
+
+        async def work() -> None:
+            for key in waiting:
+                await answers.record(answered(key), answer(key))
+                recorded.append(key)
+                if len(recorded) in (150, 400):
+                    servers.add(server_pid(used_home))
+                    os.kill(server_pid(used_home) or 0, signal.SIGKILL)
+                assert await answers.find(key) == answer(key)
+
+        await asyncio.gather(*(work() for _ in range(32)))
+
+        servers.add(server_pid(used_home))
+        rows = await PgLedger(database).rows("run")
+        assert len(servers) == 3
+        assert sorted(row.key for row in rows) == sorted(recorded) == sorted(keys)
+        assert all([await answers.find(key) == answer(key) for key in keys])
+    assert server_pid(used_home) is None
+
+
+async def test_client_killed_while_it_writes_leaves_every_acknowledged_row(home: Path) -> None:
+    with writer(home, "run", 1_000_000) as client:
+        assert client.stdout is not None
+        acknowledged = [(await asyncio.to_thread(client.stdout.readline)).strip() for _ in range(200)]
+        client.kill()
+        rest, _ = await asyncio.to_thread(client.communicate)
+        acknowledged += [line for line in rest.splitlines(keepends=False) if line]
+
+    assert server_pid(home) is not None  # nobody was left to stop it
+    async with embedded(home) as server, Database(DatabaseSettings(), server.ensure) as database:
+        # One statement, one moment: what the killed client had sent may still be on its way in.
+        rows = await database.fetch(
+            "SELECT ledger.key AS paid, answers.key AS kept FROM ledger FULL JOIN answers USING (key)"
+        )
+    assert all(row["paid"] == row["kept"] for row in rows)
+    assert len({row["paid"] for row in rows}) == len(rows)
+    assert set(acknowledged[:-1]) <= {row["paid"] for row in rows}  # the last line may be cut
+    assert server_pid(home) is None
+
+
+async def test_ensure_pid_file_of_a_stranger_starts_a_server(used_home: Path) -> None:
+    async with embedded(used_home) as server:
+        kill_server(used_home)
+        rewrite_pid(used_home, os.getpid())
+
+        assert await ask(await server.ensure()) == 42
+
+
+async def test_ensure_pid_file_of_a_zombie_starts_a_server(used_home: Path) -> None:
+    async with embedded(used_home) as server:
+        kill_server(used_home)
+        with zombie_pid() as pid:
+            rewrite_pid(used_home, pid)
+
+            assert await ask(await server.ensure()) == 42
+
+
+async def test_server_killed_where_nobody_reaps_comes_back(used_home: Path) -> None:
+    """As in a container whose first process is ours: killed servers stay zombies."""
+    script = f"""
+import asyncio, ctypes
+from pathlib import Path
+from tests.contract.test_embedded_postgres import ask, embedded, kill_server
+
+async def main():
+    home = Path({str(used_home)!r})
+    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER := 36, 1, 0, 0, 0) == 0
+    async with embedded(home) as server:
+        kill_server(home)
+        print(await ask(await server.ensure()))
+
+asyncio.run(main())
+"""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", script, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    async with asyncio.timeout(20):
+        output, trouble = await process.communicate()
+
+    assert output.decode() == "42\n", trouble.decode()
+
+
+async def test_ensure_socket_removed_brings_it_back(used_home: Path) -> None:
+    async with embedded(used_home) as server:
+        (used_home / "pgdata" / ".s.PGSQL.5432").unlink()
+
+        assert await ask(await server.ensure()) == 42
+
+
+async def test_ensure_remains_of_a_killed_first_start_are_cleared(home: Path) -> None:
+    half_made = home / "new-killed"
+    (half_made / "base").mkdir(parents=True)
+    (half_made / "PG_VERSION").write_text("18\n")
+
+    async with embedded(home) as server:
+        assert await ask(await server.ensure()) == 42
+        assert not half_made.exists()
+
+
+async def test_first_start_killed_in_the_middle_is_done_again(home: Path) -> None:
+    with writer(home, "one", 1) as first:
+        await asyncio.to_thread(wait_for_first_start, home)
+        first.kill()
+
+    async with embedded(home) as server:
+        assert await ask(await server.ensure()) == 42
+
+
+@pytest.mark.parametrize(
+    "name", ['it\'s $HOME `date` "quoted"', "é" * 60], ids=["shell_characters", "longer_than_a_socket_path"]
+)
+async def test_ensure_odd_path_works_and_leaves_nothing_running(home: Path, name: str) -> None:
+    odd = home.parent / name
+    async with embedded(odd) as server:
+        assert await ask(await server.ensure()) == 42
+    assert server_pid(odd) is None
+    assert sockets_elsewhere() == []
+
+
+async def test_ensure_path_too_long_even_for_the_socket_elsewhere_explains(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = home.parent / ("t" * 100)
+    far.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(far))
+
+    with pytest.raises(ConfigurationError, match="103 bytes") as caught:
+        await EmbeddedPostgres(home.parent / ("d" * 100)).ensure()
+
+    assert "ASSAYER_HOME" in caught.value.hint
+
+
+@pytest.mark.parametrize("folder", [Path(__file__) / "postgres", Path("/proc/assayer")], ids=["below_a_file", "proc"])
+async def test_ensure_directory_that_cannot_be_made_explains(folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be used: ") as caught:
+        await EmbeddedPostgres(folder).ensure()
+
+    assert "ASSAYER_HOME" in caught.value.hint
+    assert "ASSAYER_DATABASE__URL" in caught.value.hint
+
+
+async def test_ensure_directory_of_another_version_explains(home: Path) -> None:
+    (home / "pgdata").mkdir(parents=True)
+    (home / "pgdata" / "PG_VERSION").write_text("15\n")
+
+    with pytest.raises(ConfigurationError, match="belongs to PostgreSQL 15; this installation brings 18"):
+        await embedded(home).ensure()
+
+
+async def test_ensure_directory_that_is_somebody_elses_database_is_left_alone(home: Path) -> None:
+    (home.parent / "PG_VERSION").write_text("18\n")
+
+    with pytest.raises(ConfigurationError, match="which assayer did not make"):
+        await EmbeddedPostgres(home.parent).ensure()
+
+    assert not (home.parent / "pgdata").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
+def test_folders_that_root_opens_for_the_server_are_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    with tempfile.TemporaryDirectory(prefix="assayer-pg-") as name:
+        closed, opened = Path(name), Path(name) / "open"
+        (opened / "postgres").mkdir(parents=True)
+        closed.chmod(0o700)
+        opened.chmod(0o751)
+        for _ in range(2):
+            Programs.find().open_way(opened / "postgres")
+        assert (closed.stat().st_mode & 0o777, opened.stat().st_mode & 0o777) == (0o701, 0o751)
+        (warning,) = [record.getMessage() for record in caplog.records if record.name == "cluster.postgres.programs"]
+        assert warning.endswith(f"pass through (but not list or read) {closed}.")

@@ -1,0 +1,118 @@
+"""What every Embedder promises, asked of the model and of its twin without one."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assayer.errors import ConfigurationError
+from assayer.ports import Embedder
+from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.embedding_hashing import HashingEmbedder
+
+TEXTS = (
+    "Bees pollinate orchards in spring.",
+    "Orchards are pollinated by bees.",
+    "A compiler pass fuses the loops of a tensor program.",
+    "",
+    "Ein Satz mit Umlauten: Bäume, Flüsse, 漢字.",
+    "word " * 2000,
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[SentenceTransformerEmbedder]:
+    embedder = SentenceTransformerEmbedder(EmbedderSettings())
+    yield embedder
+    embedder.close()
+
+
+@pytest.fixture(params=["model", "twin"])
+def embedder(request: pytest.FixtureRequest, model: SentenceTransformerEmbedder) -> Embedder:
+    return model if request.param == "model" else HashingEmbedder()
+
+
+async def test_embed_gives_one_unit_vector_a_text(embedder: Embedder) -> None:
+    for kind in ("query", "passage"):
+        vectors = await embedder.embed(TEXTS, kind)
+        assert vectors.shape == (len(TEXTS), embedder.dimensions)
+        assert vectors.dtype == np.float32
+        assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+
+
+async def test_embed_of_nothing_has_no_rows(embedder: Embedder) -> None:
+    assert (await embedder.embed([], "query")).shape == (0, embedder.dimensions)
+
+
+async def test_embed_puts_like_texts_near_each_other(embedder: Embedder) -> None:
+    bees, orchards, compiler = await embedder.embed(TEXTS[:3], "passage")
+    assert bees @ orchards > bees @ compiler + 0.2
+
+
+async def test_embed_of_a_text_does_not_depend_on_its_company(embedder: Embedder) -> None:
+    texts = [f"{TEXTS[i % 3]} {'and on ' * (i % 40)}{i}" for i in range(60)]
+    together = await embedder.embed(texts, "passage")
+    alone = np.concatenate([await embedder.embed([text], "passage") for text in texts[::7]])
+    turned = (await embedder.embed(texts[::-1], "passage"))[::-1]
+    assert (together[::7] == alone).all()
+    assert (together == turned).all()
+
+
+async def test_embed_for_many_askers_at_once_gives_each_its_own(embedder: Embedder) -> None:
+    questions = [[f"question {i}", "shared question"] for i in range(30)]
+    answers = await asyncio.gather(*(embedder.embed(question, "query") for question in questions))
+    again = await embedder.embed([question[0] for question in questions], "query")
+    assert (np.stack([answer[0] for answer in answers]) == again).all()
+    assert all((answer[1] == answers[0][1]).all() for answer in answers)
+
+
+async def test_model_leaves_the_event_loop_free(model: SentenceTransformerEmbedder) -> None:
+    work = asyncio.ensure_future(model.embed([f"Text number {i}." for i in range(40)], "passage"))
+    turns = 0
+    while not work.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 100
+
+
+async def test_model_survives_a_cancelled_asker(model: SentenceTransformerEmbedder) -> None:
+    gone = asyncio.ensure_future(model.embed(["never read"], "query"))
+    stays = asyncio.ensure_future(model.embed(["still wanted"], "query"))
+    await asyncio.sleep(0)
+    gone.cancel()
+    assert (await stays).shape == (1, 384)
+    assert (await model.embed(["never read"], "query")).shape == (1, 384)
+
+
+def test_model_is_named_without_its_precision_and_with_its_prefixes() -> None:
+    exact = SentenceTransformerEmbedder(EmbedderSettings(precision="float32"))
+    prefixed = SentenceTransformerEmbedder(EmbedderSettings(query_prefix="query: "))
+    assert exact.name == SentenceTransformerEmbedder(EmbedderSettings()).name == "all-MiniLM-L6-v2"
+    assert prefixed.name == "all-MiniLM-L6-v2 query='query: '"
+
+
+async def test_model_in_float32_agrees_with_the_fast_one_and_prefixes_only_queries(
+    model: SentenceTransformerEmbedder,
+) -> None:
+    exact = SentenceTransformerEmbedder(EmbedderSettings(precision="float32", query_prefix="orchard: "))
+    for one, other in zip(await exact.embed(TEXTS, "passage"), await model.embed(TEXTS, "passage"), strict=True):
+        assert one @ other > 0.99
+    assert (await exact.embed(["orchard: bees"], "passage") == await exact.embed(["bees"], "query")).all()
+    exact.close()
+
+
+async def test_model_that_is_not_there_is_a_configuration_error_for_every_asker(tmp_path: Path) -> None:
+    embedder = SentenceTransformerEmbedder(EmbedderSettings(model=str(tmp_path)))
+    outcomes = await asyncio.gather(*(embedder.embed([text], "query") for text in "abc"), return_exceptions=True)
+    assert all(isinstance(outcome, ConfigurationError) for outcome in outcomes)
+    assert str(tmp_path) in str(outcomes[0])
+    embedder.close()
+
+
+def test_importing_the_embedder_imports_no_torch() -> None:
+    code = "import sys, workers.embedding, index; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

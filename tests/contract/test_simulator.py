@@ -1,0 +1,246 @@
+"""The simulator over real HTTP: what an OpenAI client sees, and the command that starts it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import openai
+import pytest
+
+from benchmarks.simulator.process import Simulator
+from tests.contract.simulated import QUESTION, Judgements, ask, fresh, opened, raw, said
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[Simulator]:
+    with Simulator(latency_mean=0) as running:
+        yield running
+
+
+@pytest.fixture
+def simulated(process: Simulator) -> Simulator:
+    return fresh(process)
+
+
+@pytest.fixture
+def client(simulated: Simulator) -> Iterator[openai.OpenAI]:
+    with opened(simulated) as made:
+        yield made
+
+
+def test_models_are_listed_and_found(client: openai.OpenAI, simulated: Simulator) -> None:
+    simulated.configure(models=["big", "small"])
+    assert [model.id for model in client.models.list()] == ["big", "small"]
+    assert client.models.retrieve("small").id == "small"
+    with pytest.raises(openai.NotFoundError, match="does not exist"):
+        client.models.retrieve("huge")
+
+
+def test_structured_answer_follows_the_schema_and_the_prompt(client: openai.OpenAI) -> None:
+    completion = ask(client)
+    choice = completion.choices[0]
+    assert [one.label for one in Judgements.model_validate_json(choice.message.content).judgements] == ["P1", "P2"]
+    assert (choice.finish_reason, choice.message.role, choice.message.refusal) == ("stop", "assistant", None)
+    assert (completion.object, completion.model) == ("chat.completion", "simulated")
+    assert completion.usage.prompt_tokens == -(-(len(QUESTION) + len("Answer in JSON.")) // 4)
+    assert completion.usage.completion_tokens == -(-len(choice.message.content) // 4)
+    assert completion.usage.total_tokens == completion.usage.prompt_tokens + completion.usage.completion_tokens
+
+
+def test_sdk_parses_an_answer_into_a_model(client: openai.OpenAI) -> None:
+    parsed = client.chat.completions.parse(
+        model="simulated", messages=[{"role": "user", "content": QUESTION}], response_format=Judgements
+    )
+    assert isinstance(parsed.choices[0].message.parsed, Judgements)
+
+
+def test_plain_json_mode_follows_a_schema_in_the_prompt(client: openai.OpenAI) -> None:
+    question = f"{QUESTION}\nAnswer with JSON of this schema: {json.dumps(Judgements.model_json_schema())}"
+    for form in ({"type": "json_object"}, {"type": "text"}):
+        Judgements.model_validate_json(said(client, question, response_format=form))
+
+
+def test_plain_json_mode_without_a_schema_gives_some_object(client: openai.OpenAI) -> None:
+    assert isinstance(json.loads(said(client, response_format={"type": "json_object"})), dict)
+
+
+def test_plain_text_is_prose_about_the_question(client: openai.OpenAI) -> None:
+    answer = said(client, response_format={"type": "text"})
+    assert any(
+        word in answer for word in ("maize", "drought", "exudates", "Yields", "Soil", "Inoculation", "Community")
+    )
+
+
+def test_streamed_chunks_add_up_to_the_whole_answer(client: openai.OpenAI, simulated: Simulator) -> None:
+    whole = ask(client)
+    chunks = list(ask(client, stream=True, stream_options={"include_usage": True}))
+    pieces = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
+    assert len(pieces) > 3
+    assert "".join(pieces) == whole.choices[0].message.content
+    assert chunks[0].choices[0].delta.role == "assistant"
+    assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
+    assert chunks[-1].usage == whole.usage
+    assert all(chunk.usage is None for chunk in chunks[:-1])
+    assert simulated.stats().streamed == 1
+
+
+def test_answer_longer_than_max_tokens_is_cut(client: openai.OpenAI, simulated: Simulator) -> None:
+    whole = said(client)
+    cut = ask(client, max_tokens=20)
+    assert cut.choices[0].finish_reason == "length"
+    assert cut.choices[0].message.content == whole[:80]
+    assert cut.usage.completion_tokens == 20
+    assert simulated.stats().cut_by_max_tokens == 1
+
+
+def test_wrong_key_is_refused_and_not_echoed(client: openai.OpenAI, simulated: Simulator) -> None:
+    simulated.configure(api_key="sk-right-key")
+    wrong = client.with_options(api_key="sk-wrong-key-0123")
+    with pytest.raises(openai.AuthenticationError, match="Incorrect API key provided") as refused:
+        ask(wrong)
+    assert refused.value.code == "invalid_api_key"
+    assert "wrong-key" not in str(refused.value)
+    with pytest.raises(openai.AuthenticationError):
+        wrong.models.list()
+    said(client.with_options(api_key="sk-right-key"))
+
+
+def test_missing_key_is_refused(simulated: Simulator) -> None:
+    address = urlsplit(simulated.base_url)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=10)
+    connection.request("POST", "/v1/chat/completions", "{}")
+    response = connection.getresponse()
+    assert response.status == 401
+    assert "didn't provide an API key" in json.loads(response.read())["error"]["message"]
+    connection.close()
+
+
+def test_unknown_model_is_not_found(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError) as refused:
+        ask(client, model="gpt-unheard-of")
+    assert refused.value.code == "model_not_found"
+    assert "`gpt-unheard-of` does not exist" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"temperature": 3}, "Invalid 'temperature'"),
+        ({"max_tokens": 0}, "Invalid 'max_tokens'"),
+        ({"n": 2}, "n must be 1"),
+        ({"stream_options": {"include_usage": True}}, "only allowed when 'stream'"),
+        ({"response_format": {"type": "yaml"}}, "Supported values are: 'text', 'json_object', and 'json_schema'"),
+        ({"response_format": {"type": "json_schema"}}, "Missing required parameter"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "a.b", "schema": {}}}}, "name"),
+    ],
+)
+def test_bad_parameter_is_refused_with_its_name(client: openai.OpenAI, options: Any, complaint: str) -> None:
+    with pytest.raises(openai.BadRequestError, match=complaint) as refused:
+        ask(client, **options)
+    assert refused.value.type == "invalid_request_error"
+
+
+@pytest.mark.parametrize(
+    ("schema", "complaint"),
+    [
+        ({"type": "object", "properties": {}}, "'additionalProperties' is required"),
+        (
+            {"type": "object", "properties": {"a": {"type": "string"}}, "required": [], "additionalProperties": False},
+            "Missing 'a'",
+        ),
+        ({"type": "array", "items": {"type": "unheard-of"}}, "'unheard-of' is not supported"),
+    ],
+)
+def test_schema_that_strict_mode_forbids_is_refused(client: openai.OpenAI, schema: Any, complaint: str) -> None:
+    form = {"type": "json_schema", "json_schema": {"name": "a", "strict": True, "schema": schema}}
+    with pytest.raises(openai.BadRequestError, match=complaint):
+        ask(client, response_format=form)
+
+
+def test_plain_json_mode_wants_the_word_json(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match="must contain the word 'json'"):
+        client.chat.completions.create(
+            model="simulated", messages=[{"role": "user", "content": "Hi"}], response_format={"type": "json_object"}
+        )
+
+
+def test_endpoint_without_structured_output_says_so(client: openai.OpenAI, simulated: Simulator) -> None:
+    simulated.configure(no_json_schema=True)
+    with pytest.raises(openai.BadRequestError, match="'json_schema' is not supported with this model"):
+        ask(client)
+    said(client, response_format={"type": "json_object"})
+    simulated.configure(no_json_object=True)
+    with pytest.raises(openai.BadRequestError, match="'json_object' is not supported with this model"):
+        ask(client, response_format={"type": "json_object"})
+    said(client, response_format={"type": "text"})
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("{", "could not parse the JSON body"),
+        ("[]", "expected an object"),
+        ("{}", "provide a model"),
+        ('{"model": "simulated"}', "Invalid 'messages'"),
+        ('{"model": "simulated", "messages": [{"role": "owl", "content": "hoo"}]}', "Invalid value: 'owl'"),
+        ('{"model": "simulated", "messages": [{"role": "user", "content": 1}]}', "content"),
+    ],
+)
+def test_malformed_request_is_refused(simulated: Simulator, body: str, complaint: str) -> None:
+    status, answer = raw(simulated, "POST", "/v1/chat/completions", body)
+    assert status == 400
+    assert complaint in answer["error"]["message"]
+    assert set(answer["error"]) == {"message", "type", "param", "code"}
+
+
+def test_unknown_path_is_not_found(simulated: Simulator) -> None:
+    status, answer = raw(simulated, "POST", "/v1/embeddings")
+    assert (status, answer["error"]["message"]) == (404, "Invalid URL (POST /v1/embeddings)")
+
+
+# The command
+
+
+def _start(*flags: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "benchmarks.simulator", "--port", "0", *flags]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_flags_set_the_knobs_and_closing_stdin_ends_the_process() -> None:
+    flags = "--until-stdin-closes --models a,b --answer-faults fenced=2,empty --no-json-schema --max-concurrent 7"
+    with _start(*flags.split()) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("listening on http://127.0.0.1:")
+        simulated = Simulator()
+        simulated.base_url = line.removeprefix("listening on ").strip()
+        settings = simulated.settings()
+        assert (settings.models, settings.no_json_schema, settings.max_concurrent) == (("a", "b"), True, 7)
+        assert settings.answer_faults == {"fenced": 2.0, "empty": 1.0}
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        (["--host", "0.0.0.0"], "'0.0.0.0' is not a loopback address"),
+        (["--host", "example.org"], "'example.org' is not a loopback address"),
+        (["--latency-mean", "-1"], "latency_mean"),
+        (["--answer-faults", "sneezing"], "sneezing"),
+    ],
+)
+def test_unusable_flags_end_with_a_message(flags: list[str], complaint: str) -> None:
+    with _start(*flags) as process:
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 2
+    assert complaint in errors

@@ -1,0 +1,189 @@
+"""Connecting, migrating, and saying what is wrong."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from importlib import resources
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from assayer.errors import ConfigurationError, StorageError
+from orchestrator.store import Database, DatabaseSettings
+from orchestrator.store.database import Connection
+from orchestrator.store.failures import address
+from orchestrator.store.schema import newest
+
+TABLES = {"answers", "ledger", "papers", "evaluations", "assayer_schema"}
+
+
+def settings(url: str, connect_seconds: float = 0.5) -> DatabaseSettings:
+    return DatabaseSettings(url=SecretStr(url), connect_seconds=connect_seconds)
+
+
+async def tables(url: str) -> set[str]:
+    connection = await asyncpg.connect(url)
+    try:
+        rows = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    finally:
+        await connection.close()
+    return {row["tablename"] for row in rows}
+
+
+async def migrate(url: str) -> None:
+    async with Database(settings(url, connect_seconds=5.0)) as database:
+        await database.migrate()
+
+
+async def test_migrate_twice_changes_nothing(empty_database_url: str) -> None:
+    await migrate(empty_database_url)
+    await migrate(empty_database_url)
+
+    assert await tables(empty_database_url) == TABLES
+
+
+async def test_migrate_many_at_once_all_succeed(empty_database_url: str) -> None:
+    await asyncio.gather(*(migrate(empty_database_url) for _ in range(6)))
+
+    assert await tables(empty_database_url) == TABLES
+
+
+async def test_migrate_newer_tables_are_refused(empty_database_url: str) -> None:
+    await migrate(empty_database_url)
+    connection = await asyncpg.connect(empty_database_url)
+    await connection.execute("UPDATE assayer_schema SET version_num = '9999'")
+    await connection.close()
+
+    with pytest.raises(ConfigurationError, match="revision 9999"):
+        await migrate(empty_database_url)
+
+
+def test_newest_revision_is_the_one_alembic_would_go_to() -> None:
+    from alembic.script import ScriptDirectory
+
+    with resources.as_file(resources.files("orchestrator.store") / "migrations") as folder:
+        assert ScriptDirectory(str(folder)).get_current_head() == newest()
+
+
+async def test_ping_good_server_names_version_and_revision(empty_database_url: str) -> None:
+    before = await Database(settings(empty_database_url)).ping()
+    await migrate(empty_database_url)
+    after = await Database(settings(empty_database_url)).ping()
+
+    assert before.revision is None
+    assert after.server is not None
+    assert after.server.startswith("PostgreSQL ")
+    assert (after.revision, after.problem) == (newest(), "")
+
+
+async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
+    health = await Database(settings(empty_database_url.replace("/test_", "/no_"))).ping()
+
+    assert health.server is None
+    assert "no database of that name" in health.problem
+    assert "createdb" in health.problem
+
+
+async def test_connect_unknown_user_says_so(empty_database_url: str) -> None:
+    with pytest.raises(StorageError, match="does not let this user in") as caught:
+        await Database(settings(empty_database_url.replace("postgres@", "nobody@"))).connect()
+
+    assert "ASSAYER_DATABASE__URL" in caught.value.hint
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """Bound and not listening: connections are refused, and nobody else can take it."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+async def test_connect_nobody_listening_gives_up_in_time_and_keeps_the_password(closed_port: int) -> None:
+    database = Database(settings(f"postgresql://me:sesame@127.0.0.1:{closed_port}/ore", connect_seconds=0.3))
+
+    with pytest.raises(StorageError, match=f"at 127.0.0.1:{closed_port}/ore is out of reach") as caught:
+        await database.connect()
+
+    assert "sesame" not in repr(caught.value)
+    assert "ASSAYER_DATABASE__URL" in caught.value.hint
+    assert "sesame" not in (await database.ping()).problem
+
+
+async def test_connect_server_that_never_answers_gives_up_in_time(silent_port: int) -> None:
+    with pytest.raises(StorageError, match="did not answer in time"):
+        await Database(settings(f"postgresql://me@127.0.0.1:{silent_port}/ore", connect_seconds=0.2)).connect()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["mysql://me:sesame@host/ore", "me:sesame@host", "postgresql://me:12/sesame@host/ore", "postgresql://[sesame/ore"],
+)
+async def test_connect_unusable_url_is_a_configuration_error_without_the_password(url: str) -> None:
+    database = Database(settings(url, connect_seconds=0.1))
+
+    with pytest.raises((ConfigurationError, StorageError)) as caught:
+        await database.connect()
+
+    assert "sesame" not in repr(caught.value)
+    assert "ASSAYER_DATABASE__URL" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:sesame@db.example:5433/ore", "PostgreSQL at db.example:5433/ore"),
+        ("postgresql://me:ses@me@db.example/ore", "PostgreSQL at db.example/ore"),
+        ("postgresql://me:12/sesame@db.example/ore", "the database"),
+        ("postgresql://me:12?sesame@db.example/ore", "the database"),
+        ("postgresql://me@/ore?host=%2Frun%2Fpg&password=sesame", "PostgreSQL at /run/pg/ore"),
+    ],
+)
+def test_address_never_shows_a_password(url: str, shown: str) -> None:
+    assert address(url) == shown
+
+
+def test_settings_shown_to_people_hide_the_password() -> None:
+    assert "sesame" not in repr(settings("postgresql://me:sesame@host/ore"))
+
+
+def test_database_without_url_or_server_is_a_configuration_error() -> None:
+    with pytest.raises(ConfigurationError, match="No database is configured"):
+        Database(DatabaseSettings())
+
+
+async def test_run_before_the_tables_are_made_says_so(empty_database_url: str) -> None:
+    async with Database(settings(empty_database_url)) as database:
+        with pytest.raises(StorageError, match="lacks tables of assayer"):
+            await database.fetch("SELECT * FROM answers")
+
+
+async def test_run_connection_lost_in_the_middle_is_done_again_on_another(database: Database) -> None:
+    backends: list[int] = []
+
+    async def lose_the_first(connection: Connection) -> int:
+        backends.append(await connection.fetchval("SELECT pg_backend_pid()"))
+        if len(backends) == 1:
+            await connection.fetchval("SELECT pg_terminate_backend(pg_backend_pid())")
+        return backends[-1]
+
+    done_by = await database.run(lose_the_first)
+
+    assert backends[1:] == [done_by]
+    assert backends[0] != done_by
+
+
+async def test_run_more_work_than_connections_waits_its_turn(empty_database_url: str) -> None:
+    few = DatabaseSettings(url=SecretStr(empty_database_url), max_connections=2)
+    async with Database(few) as database:
+        rows = await asyncio.gather(*(database.fetch_one("SELECT $1::int AS n", n) for n in range(50)))
+
+    assert [row["n"] for row in rows if row is not None] == list(range(50))

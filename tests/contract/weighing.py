@@ -1,0 +1,90 @@
+"""A small task for tests of the gateway, and what a run of it needs."""
+
+import datetime as dt
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from assayer.budget import Budget
+from assayer.models import EvaluationId, Frozen
+from assayer.ports import Embedder, ProgressEvent
+from assayer.run import Run
+from assayer.tasks import Prompts, Task
+
+__all__ = ["LABELS", "WEIGHING", "Question", "SystemClock", "Weighing", "a_question", "a_run", "an_answer"]
+
+LABELS = ("P1", "P2")
+
+
+class Question(Frozen):
+    statement: str
+    labels: tuple[str, ...]
+
+
+class Weight(Frozen):
+    label: str
+    stance: Literal["for", "against"]
+    weight: int = Field(ge=0, le=5)
+
+
+class Weighing(Frozen):
+    weights: list[Weight]
+    remark: str = ""
+
+
+def _check(question: Question, answer: Weighing) -> Sequence[str]:
+    counts = Counter(weight.label for weight in answer.weights)
+    complaints = [f"There is no weight for {label}." for label in question.labels if not counts[label]]
+    return complaints + [f"{label} was not given." for label in counts if label not in question.labels]
+
+
+async def _fallback(question: Question, embedder: Embedder) -> Weighing:
+    """As many weights as the statement has commas, so that a test can make it break the rules."""
+    labels = question.labels[: len(question.statement.split(","))]
+    vectors = await embedder.embed([question.statement], "query")
+    remark = f"{len(vectors)} vector of {embedder.name}"
+    return Weighing(weights=[Weight(label=label, stance="for", weight=1) for label in labels], remark=remark)
+
+
+WEIGHING: Task[Question, Weighing] = Task(
+    name="tests.weighing",
+    prompts=Prompts("tests.contract"),
+    prompt="weighing.v3.md",
+    output=Weighing,
+    max_tokens=500,
+    check=_check,
+    fallback=_fallback,
+)
+
+
+class SystemClock:
+    def now(self) -> dt.datetime:
+        return dt.datetime.now(dt.UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+class Quiet:
+    """Progress that nobody watches."""
+
+    def report(self, event: ProgressEvent) -> None:
+        pass
+
+
+def a_question(statement: str = "Weights help, always.") -> Question:
+    return Question(statement=statement, labels=LABELS)
+
+
+def an_answer(labels: Sequence[str] = LABELS, **changes: Any) -> str:
+    """A valid answer as JSON text; `changes` replace fields of each weight."""
+    weights = [{"label": label, "stance": "for", "weight": 3} | changes for label in labels]
+    return json.dumps({"weights": weights, "remark": "All [P1] {good}."})
+
+
+def a_run(name: str = "run", budget: Budget | None = None) -> Run:
+    return Run(id=EvaluationId(name), cutoff=None, clock=SystemClock(), progress=Quiet(), budget=budget or Budget())

@@ -1,0 +1,213 @@
+"""The evaluations that tests look at, each made once for all of them.
+
+A process spends most of its time on one core, importing torch. So those that the session needs are made two at a
+time, while the tests that need none of them run.
+"""
+
+import datetime as dt
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+from benchmarks.simulator.counters import Stats
+from benchmarks.simulator.process import Simulator
+from tests.e2e.program import IDEAS, Ended, Homes, Program
+
+__all__ = ["JOBS", "Ahead", "Bare", "Evaluated", "Kill", "Killed", "Refused"]
+
+T = TypeVar("T")
+
+TWO_IDEAS = (IDEAS / "quote-then-abstain.md", IDEAS / "pairwise-idea-ranking.json")
+
+
+class Evaluated(NamedTuple):
+    ended: Ended
+    program: Program
+    stats: Stats
+    """What the simulator counted."""
+
+
+class Bare(NamedTuple):
+    """Without a language model."""
+
+    program: Program
+    first: Ended
+    again: Ended
+    """With unusable files among the ideas; its reports lie in `again`."""
+
+
+class Refused(NamedTuple):
+    wrong_key: Ended
+    guarded_url: str
+    unknown_model: Ended
+    other_url: str
+
+
+class Kill(NamedTuple):
+    at: dt.datetime
+    answered: int
+    """Answers that the simulator had given until then."""
+
+
+class Killed(NamedTuple):
+    """An evaluation killed alone, then together with its database; in the end its database is killed under it."""
+
+    ended: Ended
+    program: Program
+    stats: Stats
+    alone: Kill
+    left_behind: int | None
+    """Process id of the database server after the first kill."""
+    with_database: Kill
+    used: int | None
+    """Process id of the database server at the second kill."""
+
+
+def undisturbed(homes: Homes) -> Evaluated:
+    """Two ideas and a model that answers soundly."""
+    program = homes.fresh("undisturbed")
+    with Simulator(latency_mean=0.05) as simulated:
+        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS)
+        return Evaluated(ended, program, simulated.stats())
+
+
+def dated(homes: Homes) -> Evaluated:
+    """The same up to a day."""
+    program = homes.fresh("dated")
+    with Simulator(latency_mean=0.05) as simulated:
+        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, "--cutoff", "2022-12-31", "--format", "json")
+        return Evaluated(ended, program, simulated.stats())
+
+
+def budgeted(homes: Homes) -> Evaluated:
+    """One of them within half of the tokens that it takes."""
+    program = homes.fresh("budgeted").having(EVALUATION__MAX_PROMPT_TOKENS=60_000)
+    with Simulator(latency_mean=0.05) as simulated:
+        ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--format", "json")
+        return Evaluated(ended, program, simulated.stats())
+
+
+def faulty(homes: Homes) -> Evaluated:
+    """Every fifth answer is bad, and one repair is tried instead of two, so that some calls are lost for good."""
+    program = homes.fresh("faulty").having(LLM__REPAIR_ATTEMPTS=1, LLM__BACKOFF_INITIAL_SECONDS=0.05)
+    with Simulator(
+        seed=1,
+        latency_mean=0.05,
+        answer_fault_rate=0.2,
+        rate_limit_rate=0.05,
+        retry_after=0.1,
+        server_error_rate=0.03,
+        drop_rate=0.02,
+    ) as simulated:
+        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, "--format", "json")
+        return Evaluated(ended, program, simulated.stats())
+
+
+def bare(homes: Homes) -> Bare:
+    program = homes.fresh("bare")
+    (program.home / "empty.txt").touch()
+    (program.home / "binary.md").write_bytes(bytes(range(256)) * 40)
+    mixed = ("empty.txt", IDEAS, "binary.md", "nowhere.txt")
+    return Bare(
+        program=program,
+        first=program.run("evaluate", IDEAS),
+        again=program.run("evaluate", *mixed, "--out", "again", "--format", "json"),
+    )
+
+
+def refused(homes: Homes) -> Refused:
+    """Either has to load the embedding model before it has something to ask."""
+    program = homes.fresh("refused")
+    with (
+        Simulator(latency_mean=0, api_key="sk-right") as guarded,
+        Simulator(latency_mean=0, models=["another"]) as other,
+    ):
+        wrong_key = program.asking(guarded).run("evaluate", IDEAS)
+        return Refused(wrong_key, guarded.base_url, program.asking(other).run("evaluate", IDEAS), other.base_url)
+
+
+def revoked(homes: Homes) -> Evaluated:
+    """The key stops working when the first of two ideas has its report."""
+    program = homes.fresh("revoked").having(EVALUATION__CONCURRENCY=1)
+    with Simulator(latency_mean=0.1) as simulated:
+        process = program.asking(simulated).start("evaluate", *TWO_IDEAS, "--format", "json")
+        _await(lambda: process.poll() is not None or any(program.out.glob("*.json")))
+        simulated.configure(api_key="sk-another")
+        with process:
+            out, err = process.communicate(timeout=60)
+        return Evaluated(Ended(process.returncode, out, err, 0.0), program, simulated.stats())
+
+
+def killed(homes: Homes) -> Killed:
+    program = homes.fresh("killed")
+    command = ("evaluate", *TWO_IDEAS, "--format", "json")
+    with Simulator(latency_mean=0.3) as simulated:
+        asking = program.asking(simulated)
+
+        process = asking.start(*command)
+        _await_answers(process, simulated, 20)
+        alone = _kill(process, simulated)
+        left_behind = program.server
+
+        process = asking.start(*command)
+        _await_answers(process, simulated, alone.answered + 20)
+        used = program.server
+        with_database = _kill(process, simulated, used)
+
+        process = asking.start(*command)
+        _await_answers(process, simulated, with_database.answered + 5)
+        last = program.server
+        assert last is not None
+        os.kill(last, signal.SIGKILL)
+        with process:
+            out, err = process.communicate(timeout=120)
+        ended = Ended(process.returncode, out, err, 0.0)
+        return Killed(ended, program, simulated.stats(), alone, left_behind, with_database, used)
+
+
+JOBS: tuple[Callable[[Homes], Any], ...] = (killed, refused, revoked, bare, undisturbed, dated, faulty, budgeted)
+"""In the order in which they are begun; each is a fixture of the same name."""
+
+
+@dataclass(frozen=True)
+class Ahead:
+    started: Mapping[Callable[[Homes], Any], "Future[Any]"]
+
+    def result(self, job: Callable[[Homes], T]) -> T:
+        """Waits for it."""
+        done: T = self.started[job].result()
+        return done
+
+
+def _await(condition: Callable[[], bool]) -> None:
+    waiting = Retrying(
+        retry=retry_if_result(lambda reached: not reached), wait=wait_fixed(0.02), stop=stop_after_delay(90)
+    )
+    waiting(condition)
+
+
+def _await_answers(process: "subprocess.Popen[str]", simulated: Simulator, answers: int) -> None:
+    """Returns in the middle of an evaluation, with questions in flight."""
+
+    def reached() -> bool:
+        stats = simulated.stats()
+        return process.poll() is not None or (stats.answered >= answers and stats.in_flight > 0)
+
+    _await(reached)
+    assert process.poll() is None, process.communicate()
+
+
+def _kill(process: "subprocess.Popen[str]", simulated: Simulator, database: int | None = None) -> Kill:
+    for pid in filter(None, (database, process.pid)):
+        os.kill(pid, signal.SIGKILL)
+    at = dt.datetime.now(dt.UTC)
+    with process:
+        process.communicate()
+    _await(lambda: simulated.stats().in_flight == 0)
+    return Kill(at, simulated.stats().answered)

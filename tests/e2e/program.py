@@ -1,0 +1,146 @@
+"""The installed program as its users run it: a process with an environment, files, and nothing of ours in memory."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import asyncpg
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+from benchmarks.simulator.process import Simulator
+from cluster.postgres import EmbeddedPostgres, postmaster
+
+__all__ = ["CORPUS", "IDEAS", "ROOT", "Ended", "Homes", "Program", "Report", "compared", "reports", "violations"]
+
+Report = dict[str, Any]
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT / "examples" / "corpus.jsonl"
+IDEAS = ROOT / "examples" / "ideas"
+_PROGRAM = Path(sys.executable).with_name("assayer")
+_LONGEST_SECONDS = 150.0
+
+
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Program:
+    """`home` exists, holds the data directory and the default output, and is the working directory."""
+
+    home: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables beyond the machine's own."""
+
+    def having(self, **settings: object) -> "Program":
+        """With more settings; `LLM__MODEL` is ASSAYER_LLM__MODEL."""
+        more = {f"ASSAYER_{name}": str(value) for name, value in settings.items()}
+        return replace(self, settings={**self.settings, **more})
+
+    def asking(self, simulated: Simulator) -> "Program":
+        return self.having(LLM__BASE_URL=simulated.base_url, LLM__MODEL="simulated", LLM__API_KEY="sk-test")
+
+    def start(self, *arguments: object) -> "subprocess.Popen[str]":
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
+        return subprocess.Popen(
+            [str(_PROGRAM), *map(str, arguments)],
+            cwd=self.home,
+            env={**own, "ASSAYER_HOME": str(self.home), **self.settings},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: object) -> Ended:
+        began = time.monotonic()
+        with self.start(*arguments) as process:
+            try:
+                out, err = process.communicate(timeout=_LONGEST_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return Ended(process.returncode, out, err, time.monotonic() - began)
+
+    def rows(self, query: str) -> list[asyncpg.Record]:
+        """What its database answers."""
+        return asyncio.run(self._rows(query))
+
+    async def _rows(self, query: str) -> list[asyncpg.Record]:
+        async with EmbeddedPostgres(self.home / "postgres") as server:
+            connection = await asyncpg.connect(await server.ensure())
+            try:
+                return list(await connection.fetch(query))
+            finally:
+                await connection.close()
+
+    @property
+    def out(self) -> Path:
+        """Where reports go by default."""
+        return self.home / "out"
+
+    @property
+    def server(self) -> int | None:
+        """Process id of its database server."""
+        found = postmaster.find(self.home / "postgres" / "pgdata")
+        return found.pid if found else None
+
+    def stop_server(self) -> None:
+        """Ends what a killed program left running."""
+        waiting = Retrying(
+            retry=retry_if_result(lambda pid: pid is not None), wait=wait_fixed(0.02), stop=stop_after_delay(20)
+        )
+        if (pid := self.server) is not None:
+            os.kill(pid, signal.SIGQUIT)
+            waiting(lambda: self.server)
+
+
+@dataclass(frozen=True)
+class Homes:
+    """Data directories side by side, with one corpus for all of them."""
+
+    folder: Path
+    corpus: Path
+
+    def fresh(self, name: str) -> Program:
+        """With the corpus and an empty database."""
+        home = self.folder / name
+        home.mkdir()
+        return Program(home).having(CORPUS__PATH=self.corpus)
+
+    def stop_servers(self) -> None:
+        for home in self.folder.iterdir():
+            Program(home).stop_server()
+
+
+def reports(folder: Path) -> dict[str, Report]:
+    """By the name of the idea's file."""
+    return {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))}
+
+
+def compared(folder: Path) -> dict[str, Report]:
+    """All that two runs of the same must share."""
+    return {
+        name: {key: value for key, value in report.items() if key != "usage"}
+        for name, report in reports(folder).items()
+    }
+
+
+def violations(folder: Path, expected: int) -> str:
+    """What the independent checker finds in a folder of reports made from the example corpus."""
+    checker = ROOT / "benchmarks" / "quality" / "check_reports.py"
+    command = [sys.executable, str(checker), str(folder), "--corpus", str(CORPUS), "--expect", str(expected)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return ended.stdout + ended.stderr if ended.returncode else ""

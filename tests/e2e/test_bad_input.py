@@ -1,0 +1,174 @@
+"""What cannot be used is refused at once, in one sentence that says what is wrong and what to do."""
+
+import datetime as dt
+import socket
+
+import pytest
+
+from tests.e2e.evaluations import Evaluated, Refused
+from tests.e2e.program import IDEAS, Ended, Program, reports
+
+# Whatever else the session needs is evaluated meanwhile.
+pytestmark = pytest.mark.usefixtures("ahead")
+
+GOOD = IDEAS / "quote-then-abstain.md"
+AT_ONCE = 30.0
+"""Seconds: two on an idle machine, more beside the evaluations; less than any retrying or fetching would take."""
+
+
+def _said(ended: Ended) -> str:
+    """The one line of a refusal that came before any work."""
+    assert ended.code == 2
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
+    (line,) = ended.err.splitlines()
+    assert line.startswith("Error: ")
+    return line.removeprefix("Error: ")
+
+
+def _refused(program: Program, *arguments: object) -> str:
+    ended = program.run("evaluate", *(arguments or (GOOD,)))
+    assert ended.seconds < AT_ONCE
+    return _said(ended)
+
+
+def _closed_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def test_unusable_files_are_each_named_with_what_is_wrong(program: Program) -> None:
+    folder = program.home / "ideas"
+    folder.mkdir()
+    (folder / "binary.txt").write_bytes(bytes(range(256)) * 40)
+    (folder / "empty.txt").touch()
+    (folder / "false.pdf").write_text("This is no PDF at all.")
+    (folder / "long.txt").write_text("word " * 2_100_000)
+    (folder / "short[bold].md").write_text("An idea.")
+    (folder / "torn.json").write_text('{"title": "An idea"')
+    (program.home / "slides.pptx").write_bytes(b"PK\x03\x04")
+    ended = program.run("evaluate", "ideas", "slides.pptx", "nowhere/idea.txt")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.seconds < AT_ONCE
+    assert ended.err.splitlines() == [
+        "No report: ideas/binary.txt is not text: it holds binary data. Give plain text, Markdown, JSON or PDF.",
+        "No report: ideas/empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
+        "No report: ideas/false.pdf is not a PDF: the mark %PDF- is missing at its start. Export it again.",
+        "No report: ideas/long.txt has more than 10 MB. Shorten it, or give one file per idea.",
+        "No report: ideas/short[bold].md has 2 words; that is too short to be judged as an idea. Describe problem, "
+        "method and experiments in at least 20 words; a page is better.",
+        "No report: ideas/torn.json is not valid JSON: Expecting ',' delimiter at line 1, column 20. "
+        "Check quotes and commas.",
+        "No report: slides.pptx is of no kind that assayer reads. It reads .txt, .md, .json, .jsonl, .pdf.",
+        "No report: nowhere/idea.txt does not exist.",
+    ]
+    assert not (program.home / "out").exists()
+
+
+def test_unknown_method_is_refused_with_those_there_are(program: Program) -> None:
+    assert _refused(program, GOOD, "--method", "tarot") == "There is no method 'tarot'. Methods: scholareval."
+
+
+@pytest.mark.parametrize("date", ["2024-02-30", "30.9.2024"])
+def test_cutoff_that_is_no_date_is_refused_with_an_example(program: Program, date: str) -> None:
+    said = _refused(program, GOOD, "--cutoff", date)
+    assert said == f"The cutoff '{date}' is not a date. Write it as YYYY-MM-DD, for example 2024-09-30."
+
+
+def test_cutoff_in_the_future_is_refused(program: Program) -> None:
+    date = dt.date.today() + dt.timedelta(days=400)
+    said = _refused(program, GOOD, "--cutoff", date)
+    assert said == f"The cutoff {date} lies in the future. Give a past date or leave it out."
+
+
+def test_unknown_format_is_refused_with_those_there_are(program: Program) -> None:
+    ended = program.run("evaluate", GOOD, "--format", "docx")
+    assert ended.code == 2
+    assert "--format" in ended.err
+    assert all(kind in ended.err for kind in ("docx", "html", "md", "json"))
+
+
+def test_reports_folder_that_is_a_file_is_refused(program: Program) -> None:
+    (program.home / "taken").touch()
+    said = _refused(program, GOOD, "--out", "taken")
+    assert said == "Reports cannot be written to taken: File exists. Choose another with --out."
+
+
+def test_missing_corpus_is_refused_with_the_command_that_builds_one(program: Program) -> None:
+    said = _refused(program.having(CORPUS__PATH=program.home / "none"))
+    assert said == f"There is no corpus in {program.home / 'none'}. Build one: assayer corpus build PATH."
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "name"),
+    [
+        ("EMBEDDER__QUERY_PREFIX", "query: ", "all-MiniLM-L6-v2 query='query: '"),
+        ("EMBEDDER__MODEL", "BAAI/bge-base-en-v1.5", "BAAI/bge-base-en-v1.5"),
+    ],
+)
+def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(
+    program: Program, setting: str, value: str, name: str
+) -> None:
+    said = _refused(program.having(**{setting: value}))
+    assert f"was built with the embedding model all-MiniLM-L6-v2 (384 dimensions), not with the present {name}." in said
+    assert "ASSAYER_EMBEDDER__MODEL" in said
+    assert "assayer corpus build" in said
+
+
+def test_endpoint_that_is_down_is_refused_with_its_address(program: Program) -> None:
+    address = f"http://127.0.0.1:{_closed_port()}/v1"
+    said = _refused(program.having(LLM__BASE_URL=address, LLM__MODEL="m"))
+    assert said.startswith(f"The LLM endpoint {address} is down: no connection")
+    assert said.endswith("Check that it runs and that ASSAYER_LLM__BASE_URL is right.")
+
+
+def test_database_that_is_down_is_refused_with_its_address(program: Program) -> None:
+    port = _closed_port()
+    url = f"postgresql://me:sesame@127.0.0.1:{port}/ideas"
+    said = _refused(program.having(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1))
+    assert f"127.0.0.1:{port}/ideas is out of reach" in said
+    assert "ASSAYER_DATABASE__URL" in said
+    assert "sesame" not in said
+
+
+def test_endpoint_without_a_model_is_refused(program: Program) -> None:
+    said = _refused(program.having(LLM__BASE_URL="http://127.0.0.1:9/v1"))
+    assert said.startswith("An LLM endpoint is set but no model: set ASSAYER_LLM__MODEL to one that it serves.")
+
+
+@pytest.mark.parametrize(("misspelt", "meant"), [("HOEM", "HOME"), ("LLM__MODLE", "LLM__MODEL")])
+def test_misspelt_variable_is_refused_with_the_one_that_was_meant(program: Program, misspelt: str, meant: str) -> None:
+    said = _refused(program.having(**{misspelt: "m"}))
+    assert said == f"There is no setting ASSAYER_{misspelt}. Did you mean ASSAYER_{meant}?"
+
+
+def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:
+    said = _refused(program.having(LLM__MODEL="m", EVALUATION__MAX_USD=1))
+    assert said.startswith("The budget is in US dollars, but the price of model 'm' is not known.")
+    assert "ASSAYER_LLM__PRICES='{\"m\": [2.0, 8.0]}'" in said
+
+
+def test_wrong_key_stops_everything_with_one_sentence(refused: Refused) -> None:
+    assert _said(refused.wrong_key) == (
+        f"The LLM endpoint {refused.guarded_url} refuses the API key (401). "
+        "Set ASSAYER_LLM__API_KEY to a valid key for it, or check ASSAYER_LLM__BASE_URL."
+    )
+
+
+def test_unknown_model_stops_everything_with_one_sentence(refused: Refused) -> None:
+    assert _said(refused.unknown_model) == (
+        f"The LLM endpoint {refused.other_url} does not know the model 'simulated' (404). "
+        "Check ASSAYER_LLM__MODEL and ASSAYER_LLM__FAST_MODEL."
+    )
+
+
+def test_key_that_stops_working_ends_the_rest_and_keeps_the_reports_made_so_far(revoked: Evaluated) -> None:
+    assert revoked.ended.code == 1
+    (line,) = revoked.ended.err.splitlines()
+    assert line.startswith("Stopped before all ideas were evaluated. The LLM endpoint http://127.0.0.1:")
+    assert "refuses the API key (401). Set ASSAYER_LLM__API_KEY" in line
+    assert "out/quote-then-abstain.json" in revoked.ended.out
+    assert list(reports(revoked.program.out)) == ["quote-then-abstain"]
+    (row,) = revoked.program.rows("SELECT count(*) AS done FROM evaluations WHERE state = 'done'")
+    assert row["done"] == 1

@@ -1,0 +1,90 @@
+"""`assayer doctor`: what is configured, what answers and what is missing, in plain words."""
+
+import pytest
+
+from benchmarks.simulator.process import Simulator
+from tests.e2e.program import Ended, Program
+
+# Whatever else the session needs is evaluated meanwhile.
+pytestmark = pytest.mark.usefixtures("ahead")
+
+
+def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
+    """State and words of each finding."""
+    found = {}
+    for line in ended.out.splitlines():
+        state, _, rest = line.partition(" ")
+        what, _, text = rest.strip().partition(": ")
+        found[what] = (state, text)
+    assert list(found) == [
+        "assayer",
+        "data directory",
+        "database",
+        "corpus",
+        "language model",
+        "Semantic Scholar",
+        "GROBID",
+    ]
+    assert ended.err == ""
+    return found
+
+
+@pytest.fixture
+def nothing(program: Program) -> Program:
+    """Not even a corpus."""
+    return Program(program.home)
+
+
+def test_machine_with_nothing_configured_is_fit_but_told_what_is_missing(nothing: Program) -> None:
+    ended = nothing.run("doctor")
+    found = _findings(ended)
+    assert ended.code == 0
+    assert found["data directory"] == ("ok", f"{nothing.home} (ASSAYER_HOME).")
+    assert found["database"][0] == "ok"
+    assert "PostgreSQL" in found["database"][1]
+    assert found["corpus"] == (
+        "absent",
+        f"There is no corpus in {nothing.home / 'corpus'}. Build one: assayer corpus build PATH.",
+    )
+    assert found["language model"][0] == "absent"
+    assert "ASSAYER_LLM__MODEL" in found["language model"][1]
+    assert {found["Semantic Scholar"][0], found["GROBID"][0]} == {"absent"}
+
+
+def test_endpoint_that_answers_is_named_with_its_model(program: Program) -> None:
+    with Simulator(latency_mean=0) as simulated:
+        ended = program.asking(simulated).run("doctor")
+        found = _findings(ended)
+    assert ended.code == 0
+    assert found["language model"] == ("ok", f"simulated at {simulated.base_url} answers.")
+    assert found["corpus"][0] == "ok"
+    assert "84 papers" in found["corpus"][1]
+
+
+def test_everything_that_is_broken_is_told_at_once(program: Program) -> None:
+    with Simulator(latency_mean=0, api_key="sk-right") as simulated:
+        ended = (
+            program.asking(simulated).having(EMBEDDER__MODEL="another", GROBID__URLS="http://127.0.0.1:9").run("doctor")
+        )
+        found = _findings(ended)
+    assert ended.code == 1
+    assert found["database"][0] == "ok"
+    assert found["corpus"][0] == "broken"
+    assert "ASSAYER_EMBEDDER__MODEL" in found["corpus"][1]
+    assert found["language model"] == (
+        "broken",
+        f"The LLM endpoint {simulated.base_url} refuses the API key (401). "
+        "Set ASSAYER_LLM__API_KEY to a valid key for it, or check ASSAYER_LLM__BASE_URL.",
+    )
+    assert found["GROBID"][0] == "broken"
+    assert "sk-test" not in ended.out
+
+
+def test_home_that_cannot_be_used_is_broken_with_what_to_do(program: Program) -> None:
+    blocked = program.home / "blocked"
+    blocked.write_text("a file where a folder should be")
+    ended = program.having(HOME=blocked).run("doctor")
+    found = _findings(ended)
+    assert ended.code == 1
+    assert found["database"][0] == "broken"
+    assert "Set ASSAYER_HOME to a directory that you may write to." in found["database"][1]

@@ -1,0 +1,144 @@
+"""From ideas to reports: without a language model, with one, up to a day, within a budget."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+from tests.e2e.evaluations import Bare, Evaluated
+from tests.e2e.program import ROOT, compared, reports, violations
+
+NAMES = ["coral-acoustics", "pairwise-idea-ranking", "quote-then-abstain"]
+
+
+def _kinds(report: dict[str, list[dict[str, str]]]) -> list[str]:
+    return [notice["kind"] for notice in report["notices"]]
+
+
+def _validate(folder: Path) -> None:
+    schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
+    for report in reports(folder).values():
+        jsonschema.Draft202012Validator(schema).validate(report)
+
+
+def test_ideas_without_llm_get_reports_in_every_format(bare: Bare) -> None:
+    assert (bare.first.code, bare.first.err) == (0, "")
+    files = sorted(file.name for file in bare.program.out.iterdir())
+    assert files == [f"{name}.{kind}" for name in NAMES for kind in ("html", "json", "md")]
+    for name in NAMES:
+        assert f"out/{name}.html" in bare.first.out
+    _validate(bare.program.out)
+    assert violations(bare.program.out, expected=3) == ""
+
+
+def test_reports_without_llm_say_so_at_their_top(bare: Bare) -> None:
+    assert "Made without a language model" in bare.first.out
+    for name, report in reports(bare.program.out).items():
+        assert _kinds(report)[0] == "no_llm"
+        assert report["provenance"]["models"] == []
+        assert report["coverage"]["llm_calls"] == report["usage"]["llm_calls_paid"] == 0
+        for kind in ("html", "md"):
+            text = (bare.program.out / f"{name}.{kind}").read_text("utf-8")
+            assert "without a language model" in text
+
+
+def test_ideas_of_the_corpus_field_get_evidence_without_llm(bare: Bare) -> None:
+    for name in NAMES[1:]:
+        report = reports(bare.program.out)[name]
+        assert report["coverage"]["corpus_fit"]["level"] == "good"
+        assert len(report["references"]) >= 10
+        assert report["coverage"]["quotes_verified"] >= 10
+        assert all("value" in part["score"] for part in report["parts"])
+        assert report["summary"]["strengths"]
+        assert report["summary"]["weaknesses"]
+
+
+def test_idea_off_the_corpus_field_gets_no_verdict_and_no_far_off_papers(bare: Bare) -> None:
+    report = reports(bare.program.out)["coral-acoustics"]
+    assert report["coverage"]["corpus_fit"]["level"] == "poor"
+    assert _kinds(report) == ["no_llm", "corpus_fit", "absent_part", "absent_part"]
+    assert report["references"] == []
+    for holder in [one for part in report["parts"] for one in (part, *part["assessments"])]:
+        assert holder["score"]["reason"]
+
+
+def test_second_run_gives_the_same_reports_but_for_usage(bare: Bare) -> None:
+    assert compared(bare.program.home / "again") == compared(bare.program.out)
+
+
+def test_unusable_files_among_good_ones_cost_nothing_but_themselves(bare: Bare) -> None:
+    assert bare.again.code == 1
+    assert bare.again.err.splitlines() == [
+        "No report: empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
+        "No report: binary.md is not text: it holds binary data. Give plain text, Markdown, JSON or PDF.",
+        "No report: nowhere.txt does not exist.",
+    ]
+    assert sorted(file.name for file in (bare.program.home / "again").iterdir()) == [f"{name}.json" for name in NAMES]
+
+
+def test_ideas_with_llm_get_cited_reports_that_pass_every_check(undisturbed: Evaluated) -> None:
+    assert (undisturbed.ended.code, undisturbed.ended.err) == (0, "")
+    _validate(undisturbed.program.out)
+    assert violations(undisturbed.program.out, expected=2) == ""
+    for report in reports(undisturbed.program.out).values():
+        assert _kinds(report) == []
+        assert report["provenance"]["models"] == ["simulated"]
+        assert len(report["references"]) >= 10
+        assert all("value" in part["score"] for part in report["parts"])
+
+
+def test_modules_wait_for_five_and_six_llm_answers_at_most(undisturbed: Evaluated) -> None:
+    for report in reports(undisturbed.program.out).values():
+        depth = {one["module"]: one["levels"] for one in report["coverage"]["depth"]}
+        assert depth == {"soundness": 5, "contribution": 6}
+
+
+def test_every_answer_that_was_paid_is_accounted_for_once(undisturbed: Evaluated) -> None:
+    stats, found = undisturbed.stats, list(reports(undisturbed.program.out).values())
+    assert stats.repeated_answers == 0
+    assert sum(one["coverage"]["llm_calls"] for one in found) == stats.answered == stats.requests
+    assert sum(one["usage"]["llm_calls_paid"] for one in found) == stats.answered
+    assert sum(one["provenance"]["prompt_tokens"] for one in found) == stats.prompt_tokens
+    assert sum(one["provenance"]["completion_tokens"] for one in found) == stats.completion_tokens
+    assert all(one["coverage"]["faults"] == [] for one in found)
+
+
+def test_pages_name_every_reference(undisturbed: Evaluated) -> None:
+    for name, report in reports(undisturbed.program.out).items():
+        for kind in ("html", "md"):
+            text = (undisturbed.program.out / f"{name}.{kind}").read_text("utf-8")
+            assert [one["url"] for one in report["references"] if one["url"] not in text] == []
+
+
+def test_cutoff_keeps_newer_papers_out_of_every_report(dated: Evaluated, undisturbed: Evaluated) -> None:
+    assert (dated.ended.code, dated.ended.err) == (0, "")
+    assert violations(dated.program.out, expected=2) == ""
+    free = reports(undisturbed.program.out)
+    for name, report in reports(dated.program.out).items():
+        # One of the two has a later cutoff of its own.
+        assert report["cutoff"] == "2022-12-31"
+        assert len(report["references"]) >= 5
+        assert max(one["publication_date"] for one in report["references"]) <= "2022-12-31"
+        assert max(one["publication_date"] for one in free[name]["references"]) > "2022-12-31"
+
+
+def test_idea_keeps_its_own_cutoff(undisturbed: Evaluated) -> None:
+    found = reports(undisturbed.program.out)
+    assert found["quote-then-abstain"]["cutoff"] is None
+    assert found["pairwise-idea-ranking"]["cutoff"] == "2025-06-30"
+
+
+def test_spent_budget_ends_in_a_report_of_what_was_answered(budgeted: Evaluated) -> None:
+    ended, program, stats = budgeted
+    assert (ended.code, ended.err) == (0, "")
+    assert violations(program.out, expected=1) == ""
+    (report,) = reports(program.out).values()
+    assert _kinds(report)[0] == "budget"
+    assert "60000" in report["notices"][0]["text"]
+    assert "budget of 60000" in ended.out
+    # Reserved beforehand, so that calls in flight cannot pass the limit together.
+    assert 40_000 <= stats.prompt_tokens <= 60_000
+    assert report["provenance"]["prompt_tokens"] == stats.prompt_tokens
+    assert report["references"]
+    lost = [one for one in report["coverage"]["dropped"] if one["reason"] == "the budget was spent"]
+    assert sum(one["count"] for one in lost) >= 1

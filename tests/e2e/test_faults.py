@@ -1,0 +1,126 @@
+"""A model that answers badly every fifth time: every idea gets its report, and every fault is in its books."""
+
+from collections import Counter
+
+import pytest
+
+from assayer.errors import AnswerRefused, LlmUnavailable, MalformedAnswer
+from benchmarks.simulator.counters import Stats
+from tests.e2e.evaluations import Evaluated
+from tests.e2e.program import Report, reports, violations
+
+LOST = {AnswerRefused.reason, LlmUnavailable.reason, MalformedAnswer.reason}
+DROPPED = {
+    "scholareval.methods": "module",
+    "scholareval.query": "method",
+    "scholareval.reading": "paper for a method",
+    "scholareval.review": "review of a method",
+    "scholareval.summary": "summary of soundness",
+    "scholareval.dimensions": "module",
+    "scholareval.queries": "search for a dimension",
+    "scholareval.relevance": "candidate paper",
+    "scholareval.comparison": "candidate paper",
+    "scholareval.synthesis": "review of a dimension",
+}
+"""What a report misses when a call of a task is lost."""
+LARGEST_BATCH = 10
+"""Papers in one call."""
+HARMLESS = ("slow", "brackets_in_strings")
+"""Of what the simulator injects; what it counts beside is a fault, exactly one an answer."""
+CLASSES = {
+    "fenced": "wrapped",
+    "preamble": "wrapped",
+    "string_number": "coerced",
+    "wrong_enum": "contradicts the schema or the question",
+    "missing_field": "contradicts the schema or the question",
+    "extra_field": "contradicts the schema or the question",
+    "unknown_label": "contradicts the schema or the question",
+    "schema_violation": "contradicts the schema or the question",
+    "failed_check": "contradicts the schema or the question",
+    # Cutting an answer's last character off is both.
+    "invalid_json": "no whole object",
+    "truncated": "no whole object",
+    "dropped": "connection",
+}
+"""Kinds as the simulator and the program name them, where they differ, by what they have in common."""
+
+
+@pytest.fixture(scope="module")
+def found(faulty: Evaluated) -> dict[str, Report]:
+    return reports(faulty.program.out)
+
+
+def _injected(stats: Stats) -> Counter[str]:
+    return Counter({kind: count for kind, count in stats.injected.items() if kind not in HARMLESS})
+
+
+def _met(found: dict[str, Report]) -> Counter[str]:
+    met: Counter[str] = Counter()
+    for report in found.values():
+        for fault in report["coverage"]["faults"]:
+            met[fault["kind"]] += fault["met"]
+    return met
+
+
+def _by_class(kinds: Counter[str]) -> Counter[str]:
+    classes: Counter[str] = Counter()
+    for kind, count in kinds.items():
+        classes[CLASSES.get(kind, kind)] += count
+    return classes
+
+
+def _dropped(report: Report) -> Counter[str]:
+    """What was lost to the model, by what it was."""
+    dropped: Counter[str] = Counter()
+    for one in report["coverage"]["dropped"]:
+        if one["reason"] in LOST:
+            dropped[one["what"]] += one["count"]
+    return dropped
+
+
+def test_every_idea_gets_a_report_that_passes_every_check(faulty: Evaluated) -> None:
+    assert (faulty.ended.code, faulty.ended.err) == (0, "")
+    assert violations(faulty.program.out, expected=2) == ""
+
+
+def test_every_injected_fault_is_in_a_coverage_box(faulty: Evaluated, found: dict[str, Report]) -> None:
+    assert faulty.stats.cut_by_max_tokens == 0
+    injected, met = _injected(faulty.stats), _met(found)
+    assert len(injected) >= 10
+    assert injected.total() >= 0.15 * faulty.stats.answered
+    assert met.total() == injected.total()
+    assert _by_class(met) == _by_class(injected)
+
+
+def test_every_call_that_was_lost_is_among_the_dropped_with_its_reason(
+    faulty: Evaluated, found: dict[str, Report]
+) -> None:
+    rows = faulty.program.rows("SELECT run_id, task FROM ledger WHERE outcome = 'failed'")
+    assert rows, "No call was lost for good: choose another seed."
+    for report in found.values():
+        lost = Counter(DROPPED[row["task"]] for row in rows if row["run_id"] == report["evaluation_id"])
+        dropped = _dropped(report)
+        assert dropped.keys() == lost.keys()
+        assert all(calls <= dropped[what] <= calls * LARGEST_BATCH for what, calls in lost.items())
+
+
+def test_every_call_that_was_not_lost_counts_as_answered(faulty: Evaluated, found: dict[str, Report]) -> None:
+    rows = faulty.program.rows("SELECT run_id, count(*) AS calls FROM ledger WHERE outcome = 'answered' GROUP BY 1")
+    assert {row["run_id"]: row["calls"] for row in rows} == {
+        report["evaluation_id"]: report["coverage"]["llm_calls"] for report in found.values()
+    }
+
+
+def test_ledger_holds_every_billed_token_also_those_of_unusable_answers(faulty: Evaluated) -> None:
+    (row,) = faulty.program.rows("SELECT sum(prompt_tokens) AS read, sum(completion_tokens) AS written FROM ledger")
+    assert (row["read"], row["written"]) == (faulty.stats.prompt_tokens, faulty.stats.completion_tokens)
+
+
+def test_recovered_faults_are_those_of_calls_that_were_answered(faulty: Evaluated, found: dict[str, Report]) -> None:
+    rows = faulty.program.rows(
+        "SELECT run_id, sum(jsonb_array_length(faults)) AS faults FROM ledger WHERE outcome = 'answered' GROUP BY 1"
+    )
+    assert {row["run_id"]: row["faults"] for row in rows} == {
+        report["evaluation_id"]: sum(fault["recovered"] for fault in report["coverage"]["faults"])
+        for report in found.values()
+    }

@@ -1,0 +1,70 @@
+"""`make evaluate` in a clone that is installed already."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from index import Manifest, Versions, read_manifest
+from tests.corpus_papers import RECORDS, write_jsonl
+from tests.e2e.program import CORPUS, ROOT, Homes, Program, reports
+
+
+@pytest.fixture
+def clone(homes: Homes) -> Iterator[Path]:
+    """The files that `make evaluate` reads, and a data directory without a corpus in `home`."""
+    clone = homes.folder / "clone"
+    (clone / "home").mkdir(parents=True)
+    shutil.copy(ROOT / "Makefile", clone)
+    shutil.copy(ROOT / "pyproject.toml", clone)
+    (clone / "examples").symlink_to(ROOT / "examples")
+    yield clone
+    Program(clone / "home").stop_server()
+
+
+def make_evaluate(clone: Path) -> str:
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_", "MAKE"))}
+    ended = subprocess.run(
+        ["make", "--old-file=.venv/.installed", f"BIN={Path(sys.executable).parent}", "evaluate"],
+        cwd=clone,
+        env={**own, "ASSAYER_HOME": str(clone / "home")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=150,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def manifest(corpus: Path) -> Manifest:
+    return read_manifest(Versions(corpus).current())
+
+
+def sources(corpus: Path) -> list[str]:
+    return [source.name for source in manifest(corpus).sources]
+
+
+def judged_by(out: Path) -> list[str]:
+    """Version of the corpus of each report."""
+    return [report["provenance"]["corpus_version"] for report in reports(out).values()]
+
+
+def test_make_evaluate_uses_the_example_corpus_and_leaves_ones_own_alone(clone: Path) -> None:
+    mine = clone / "home" / "corpus"
+    make_evaluate(clone)
+    examples = manifest(mine).version
+    assert sources(mine) == [CORPUS.name]
+    assert judged_by(clone / "out") == [examples] * 3
+
+    source = write_jsonl(clone / "mine.jsonl", RECORDS)
+    assert Program(clone / "home").run("corpus", "build", source).code == 0
+    said = make_evaluate(clone)
+    assert sources(mine) == ["mine.jsonl"]
+    assert "Already built: 84 papers" in said
+    assert judged_by(clone / "out") == [examples] * 3

@@ -1,0 +1,64 @@
+"""The full report with an attack in front of every text that comes from outside."""
+
+from typing import Any
+
+from assayer.models import Report
+from tests.unit.reports_fixture import full_report
+
+__all__ = ["ADDRESSES", "ATTACK", "hostile_report"]
+
+ATTACK = (
+    "# Heading\n## Another\n- item\n1. one\n> cited\n===\n---\n"
+    "<script>alert(1)</script><img src=x onerror=alert(1)></style></title>\"'> &amp; &#60;b&#62; <!-- "
+    "**bold** _slanted_ ~~gone~~ `code` ``` $x$ [click](http://evil.example/1) ![i](http://evil.example/2.png) "
+    "<http://evil.example/3> http://evil.example/4 www.evil.example evil.com ftp://evil.example me@evil.example "
+    "| a | b |\n|---|---|\n[P1]: http://evil.example/5\n[P1](http://evil.example/6) [P1][P2][x] [P98, P1] [P99]\\"
+    "\n```\n{{ 7 * 7 }} {% raw %} \u202eturned\u202c \u05e2\u05d1\u05e8\u05d9\u05ea \u0645\u0631\u062d\u0628\u0627 "
+    "\x00\x07 \u200b end "
+)
+ADDRESSES = (
+    "javascript:alert(1)",
+    "JAVASCRIPT:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    'https://papers.example.org/a"onmouseover="alert(1)',
+    "https://papers.example.org@evil.example/",
+    "https://papers.example.org/a b",
+    "//evil.example/",
+    "https://papers.example.org/fine?a=1&b=2#c",
+)
+"""One for each reference; only the last is a plain web address."""
+
+_OUTSIDE = {
+    "title", "text", "statement", "basis", "reason", "criterion", "excerpt", "venue", "quote", "what",
+    "task", "module", "id", "evaluation_id", "source", "corpus_version", "embedding_model", "assayer_version",
+}  # fmt: skip
+_LISTS = {"authors", "models"}
+
+
+def _attacked(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_attacked(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    attacked: dict[str, Any] = {}
+    for key, one in value.items():
+        if key in _OUTSIDE and isinstance(one, str):
+            attacked[key] = ATTACK + one
+        elif key in _LISTS:
+            attacked[key] = [ATTACK + name for name in one]
+        else:
+            attacked[key] = _attacked(one)
+    if isinstance(value.get("name"), str) and "statement" in value:
+        attacked["name"] = ATTACK + value["name"]
+    return attacked
+
+
+def hostile_report() -> Report:
+    """Also without a cutoff, with undated papers, models that carry attacks, and addresses that are none."""
+    dump = _attacked(full_report().model_dump())
+    dump["cutoff"] = None
+    dump["provenance"]["models"] = [ATTACK + "model"]
+    for reference, url in zip(dump["references"], ADDRESSES, strict=True):
+        reference["url"] = url
+        reference["publication_date"] = None
+    return Report.model_validate(dump)

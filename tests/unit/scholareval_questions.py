@@ -1,0 +1,105 @@
+"""One question for each ScholarEval task, as its prompt file renders it."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from assayer.evidence import Evidence
+from assayer.methods.scholareval import tasks
+from assayer.methods.scholareval.schemas import (
+    ComparedPaper,
+    ComparisonQuestion,
+    Dimension,
+    DimensionsQuestion,
+    Labelled,
+    Method,
+    MethodsQuestion,
+    Note,
+    QueriesQuestion,
+    QueryQuestion,
+    ReadingQuestion,
+    RelevanceQuestion,
+    ReviewDigest,
+    ReviewQuestion,
+    SummaryQuestion,
+    SynthesisQuestion,
+)
+from assayer.models import PaperId
+from assayer.tasks import Task
+
+IDEA = (
+    "# Reading claims twice\n\n## Problem\nGenerated reviews cite papers that do not say what is claimed.\n\n"
+    "## Method\nWe train a small reader that checks every quoted sentence against the cited abstract.\n\n"
+    "## Experiment\nWe compare it with three baselines on 2,000 annotated claims and measure accuracy."
+)
+METHOD = Method(
+    name="Quote checking with a small reader",
+    kind="system",
+    description="A reader is trained on 2,000 annotated claims to decide whether an abstract contains a quote.",
+)
+EVIDENCE = tuple(
+    Evidence(
+        label=f"P{number}",
+        paper_id=PaperId(f"paper-{number}"),
+        title=f"Checking claims, part {number}",
+        year=2020 + number,
+        text="We check claims against abstracts. Accuracy reaches 71.3% but drops to 58% out of domain.",
+        similarity=0.6,
+    )
+    for number in (1, 2)
+)
+DIMENSION = Dimension(name="Quote checking", statements=["A reader that checks quotes against abstracts."])
+NOTE = Note(
+    label="P1",
+    title="Checking claims, part 1",
+    year=2021,
+    stance="supports",
+    method="Checked claims against abstracts.",
+    results="71.3% accuracy.",
+    context="In domain.",
+    quote="Accuracy reaches 71.3% but drops to 58% out of domain.",
+    similarity=0.6,
+)
+COMPARED = ComparedPaper(
+    label="P1",
+    title="Checking claims, part 1",
+    year=2021,
+    verdict="overlaps",
+    reason="Checks claims, not quotes.",
+    quote="",
+)
+
+QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
+    (tasks.METHODS, MethodsQuestion(idea=IDEA, limit=8)),
+    (tasks.QUERY, QueryQuestion(idea=IDEA, method=METHOD)),
+    (tasks.READING, ReadingQuestion(idea=IDEA, method=METHOD, evidence=EVIDENCE)),
+    (tasks.REVIEW, ReviewQuestion(idea=IDEA, method=METHOD, notes=(NOTE,), fit="partial")),
+    (
+        tasks.SUMMARY,
+        SummaryQuestion(
+            idea=IDEA,
+            labels=("P1",),
+            reviews=(
+                ReviewDigest(
+                    name="Quote checking", score=6, support=("Works [P1].",), contradictions=(), suggestions=()
+                ),
+            ),
+        ),
+    ),
+    (tasks.DIMENSIONS, DimensionsQuestion(idea=IDEA, limit=6)),
+    (
+        tasks.QUERIES,
+        QueriesQuestion(
+            idea=IDEA, dimension="Quote checking", statements=(Labelled(label="S1", text="A reader of quotes."),)
+        ),
+    ),
+    (tasks.RELEVANCE, RelevanceQuestion(idea=IDEA, evidence=EVIDENCE)),
+    (
+        tasks.COMPARISON,
+        ComparisonQuestion(idea=IDEA, dimensions=(Labelled(label="D1", text="Quote checking."),), evidence=EVIDENCE),
+    ),
+    (
+        tasks.SYNTHESIS,
+        SynthesisQuestion(idea=IDEA, dimension=DIMENSION, compared=(COMPARED,), untouching=3, fit="poor"),
+    ),
+)

@@ -1,0 +1,31 @@
+"""Errors keep their type and their words across processes."""
+
+import pickle
+
+import pytest
+
+from assayer import errors
+from assayer.errors import AssayerError, LlmError
+from assayer.models import Fault
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_every_error_survives_pickling(name: str) -> None:
+    kind = getattr(errors, name)
+    error = kind("What was wrong.", "What to do.")
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301  # our own bytes
+    assert type(copy) is kind
+    assert str(copy) == "What was wrong. What to do."
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_every_error_is_drawn_in_the_module_docstring_and_has_a_reason_of_its_own(name: str) -> None:
+    assert name in (errors.__doc__ or "")
+    if name not in ("AssayerError", "LlmError"):
+        assert getattr(errors, name).reason != AssayerError.reason
+
+
+def test_faults_survive_pickling() -> None:
+    fault = Fault(kind="empty", detail="no content")
+    copy = pickle.loads(pickle.dumps(LlmError("failed", "", (fault,))))  # noqa: S301  # our own bytes
+    assert copy.faults == (fault,)

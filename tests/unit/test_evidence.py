@@ -1,0 +1,120 @@
+"""Labels, markers and quotes: what a report can cite."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.evidence import (
+    MARKER,
+    Quoted,
+    canonical,
+    check_quote,
+    labelled,
+    marker,
+    paper_of,
+    plain,
+    point,
+    relabel,
+    unknown_labels,
+)
+from assayer.models import PaperId
+
+SOURCE = (
+    "We train a small reader on 40,000 annotated claims. It reaches 71.3% accuracy, which is 4 points below "
+    "human agreement; on out-of-domain claims accuracy drops to 58%."
+)
+
+
+@given(st.text(min_size=1))
+def test_any_paper_id_survives_as_a_marker(paper: str) -> None:
+    text = f"Shown in [{marker(PaperId(paper))}]."
+    (found,) = MARKER.findall(text)
+    assert paper_of(found) == paper
+
+
+def test_labels_become_markers_and_labels_of_another_prompt_again() -> None:
+    papers = labelled([PaperId("a"), PaperId("b")])
+    text = canonical("Seen [P1], confirmed [P2; P1].", papers)
+    assert text == "Seen [@a], confirmed [@b][@a]."
+    assert relabel(text, {PaperId("a"): "P9", PaperId("b"): "P4"}) == "Seen [P9], confirmed [P4][P9]."
+
+
+def test_unknown_labels_are_named() -> None:
+    assert unknown_labels("[P1] and [P7, P9]", ["P1"]) == ["P7", "P9"]
+
+
+def test_links_and_markers_of_a_model_do_not_get_through() -> None:
+    text = canonical("See https://example.com/x and [@b] [P1].", labelled([PaperId("a")]))
+    assert text == "See (link removed) and (@b] [@a]."
+    assert plain("as [P3] says at www.example.com") == "as (another paper) says at (link removed)"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "HTTPS://evil.example/x",
+        "Www.evil.example",
+        "ftp://a.example",
+        "//evil.example",
+        "doi.org/10.1/x",
+        "doi: 10.1/x",
+    ],
+)
+def test_no_form_of_address_gets_through(address: str) -> None:
+    assert plain(f"see {address} there") == "see (link removed) there"
+
+
+@pytest.mark.parametrize("bracket", ["[P1 and P2]", "[P1-P2]", "[P1, p. 4]", "[see P2]"])
+def test_brackets_that_only_look_like_citations_are_complained_about(bracket: str) -> None:
+    assert unknown_labels(f"Shown {bracket} and [P1].", ["P1", "P2"]) == [bracket]
+    assert plain(f"Shown {bracket}.") == "Shown (another paper)."
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "It reaches 71.3% accuracy, which is 4 points below human agreement",
+        "“It reaches 71.3% accuracy which is 4 points below human agree-ment”",
+        "ON OUT-OF-DOMAIN CLAIMS ACCURACY DROPS TO 58%",
+    ],
+)
+def test_words_that_stand_in_the_source_are_verified(quote: str) -> None:
+    quoted = check_quote(quote, SOURCE)
+    assert quoted is not None
+    assert quoted.state == "verified"
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "It reaches 91.3% accuracy, far above human agreement",
+        "58%",
+        "the reader was trained on forty thousand claims annotated by experts in medicine",
+    ],
+)
+def test_words_that_do_not_are_not_found(quote: str) -> None:
+    quoted = check_quote(quote, SOURCE)
+    assert quoted is not None
+    assert quoted.state == "not_found"
+
+
+def test_an_empty_quote_is_no_quote() -> None:
+    assert check_quote(' "" ', SOURCE) is None
+
+
+def test_a_point_whose_quotes_were_not_found_is_downgraded() -> None:
+    papers = labelled([PaperId("a"), PaperId("b")])
+    quotes = {PaperId("a"): Quoted(words="made up words", state="not_found")}
+    assert point("support", "Claimed in [P1].", papers, quotes).downgraded
+    both = quotes | {PaperId("b"): Quoted(words="real words of it", state="verified")}
+    assert not point("support", "Claimed in [P1] and [P2].", papers, both).downgraded
+    assert not point("support", "No quote at all in [P2].", papers, quotes).downgraded
+
+
+def test_an_address_is_kept_in_words_of_the_source_and_nowhere_else() -> None:
+    words = "The code that we used is at https://example.org/code for everybody"
+    found, invented = check_quote(words, f"{SOURCE} {words}."), check_quote(words, SOURCE)
+    assert found is not None
+    assert invented is not None
+    assert (found.state, found.words) == ("verified", words)
+    assert "https" not in invented.words

@@ -1,0 +1,222 @@
+import asyncio
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from assayer.errors import ConfigurationError, CorpusError, InputError
+from assayer.ports import Vectors
+from index import BuildOptions, Corpus, Versions, build_corpus
+from index.format import FORMAT
+from index.layout import read_places
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding_hashing import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+
+
+class FailingEmbedder(HashingEmbedder):
+    """A model that is lost half way."""
+
+    def __init__(self, texts: int) -> None:
+        super().__init__()
+        self._left = texts
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        self._left -= len(texts)
+        if self._left < 0:
+            raise ConfigurationError("The model is gone.")
+        return await super().embed(texts, kind)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write_jsonl(tmp_path / "papers.jsonl.gz", RECORDS)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "corpus"
+
+
+async def test_build_publishes_a_version_that_opens(source: Path, directory: Path) -> None:
+    summary = await build_corpus([source], directory, EMBEDDER)
+    manifest = summary.manifest
+    assert not summary.already_built
+    assert (manifest.papers, manifest.dated, manifest.full_texts, manifest.with_references) == (14, 13, 1, 2)
+    assert manifest.passages == 3
+    assert (manifest.earliest, manifest.latest) == (dt.date(2010, 1, 15), dt.date(2021, 3, 15))
+    corpus = Corpus.open(directory, EMBEDDER)
+    assert corpus.version == manifest.version
+    assert len(corpus) == 14
+
+
+async def test_build_of_the_same_sources_does_nothing(source: Path, directory: Path) -> None:
+    first = await build_corpus([source], directory, EMBEDDER)
+    second = await build_corpus([source], directory, FailingEmbedder(texts=0))
+    assert second.already_built
+    assert second.manifest == first.manifest
+
+
+async def test_build_of_the_same_records_in_another_order_is_the_same_version(directory: Path, source: Path) -> None:
+    first = await build_corpus([source], directory, EMBEDDER)
+    turned = write_jsonl(source.with_name("turned.jsonl"), RECORDS[::-1])
+    second = await build_corpus([turned], directory, FailingEmbedder(texts=0))
+    assert second.manifest.version == first.manifest.version
+
+
+@pytest.mark.parametrize("change", [{"title": "Another title"}, {"references": ["bee-01"]}, {"url": ""}])
+async def test_build_of_other_records_is_another_version(
+    source: Path, directory: Path, change: dict[str, object]
+) -> None:
+    first = await build_corpus([source], directory, EMBEDDER)
+    write_jsonl(source, [record(0, **change), *RECORDS[1:]])
+    second = await build_corpus([source], directory, EMBEDDER)
+    assert second.manifest.version != first.manifest.version
+    assert Corpus.open(directory, EMBEDDER).version == second.manifest.version
+
+
+async def test_build_with_another_model_is_another_version(source: Path, directory: Path) -> None:
+    first = await build_corpus([source], directory, EMBEDDER)
+    second = await build_corpus([source], directory, HashingEmbedder(dimensions=128))
+    assert second.manifest.version != first.manifest.version
+    with pytest.raises(CorpusError, match="hashed-words-128") as caught:
+        Corpus.open(directory, EMBEDDER)
+    assert "assayer corpus build" in caught.value.hint
+
+
+async def test_build_counts_what_it_set_aside_and_keeps_the_lines(source: Path, directory: Path) -> None:
+    bad = write_jsonl(source.with_name("bad.jsonl"), [record(40), record(41, title=""), record(42, title="")])
+    summary = await build_corpus([source, bad], directory, EMBEDDER)
+    assert [(one.reason, one.count) for one in summary.manifest.rejected] == [("title is missing", 2)]
+    assert [(one.source, one.line) for one in summary.rejections] == [("bad.jsonl", 2), ("bad.jsonl", 3)]
+    kept = (Versions(directory).current() / "rejected.jsonl").read_text().splitlines()
+    assert len(kept) == 2
+
+
+async def test_build_reports_progress_up_to_the_total(source: Path, directory: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    await build_corpus([source], directory, EMBEDDER, progress=lambda done, total: seen.append((done, total)))
+    assert seen == sorted(seen)
+    assert seen[-1][0] == seen[-1][1] > len(RECORDS)
+
+
+async def test_build_from_an_unusable_source_leaves_the_version_as_it_was(source: Path, directory: Path) -> None:
+    first = await build_corpus([source], directory, EMBEDDER)
+    broken = write_jsonl(source.with_name("broken.jsonl"), ["{", "["])
+    with pytest.raises(InputError):
+        await build_corpus([source, broken], directory, EMBEDDER)
+    assert Corpus.open(directory, EMBEDDER).version == first.manifest.version
+
+
+async def test_build_that_breaks_half_way_leaves_the_version_as_it_was(source: Path, directory: Path) -> None:
+    first = await build_corpus([source], directory, EMBEDDER)
+    write_jsonl(source, RECORDS[:-1])
+    with pytest.raises(ConfigurationError):
+        await build_corpus([source], directory, FailingEmbedder(texts=20))
+    assert Corpus.open(directory, EMBEDDER).version == first.manifest.version
+    assert [path.name for path in (directory / "versions").iterdir()] == [first.manifest.version]
+
+
+async def test_build_clears_what_a_killed_build_left(source: Path, directory: Path) -> None:
+    left = directory / "versions" / "unfinished-x"
+    left.mkdir(parents=True)
+    (left / "vectors.npy").write_bytes(b"half")
+    await build_corpus([source], directory, EMBEDDER)
+    assert not left.exists()
+
+
+async def test_build_while_another_one_runs_is_refused(source: Path, directory: Path) -> None:
+    with Versions(directory).building(), pytest.raises(CorpusError, match="Another process"):
+        await build_corpus([source], directory, EMBEDDER)
+    assert not (await build_corpus([source], directory, EMBEDDER)).already_built
+
+
+async def test_build_into_a_file_is_refused(source: Path) -> None:
+    with pytest.raises(CorpusError, match="cannot be written"):
+        await build_corpus([source], source, EMBEDDER)
+
+
+async def test_build_keeps_the_newest_versions_and_whatever_a_reader_has_open(source: Path, directory: Path) -> None:
+    versions = []
+    readers = []
+    for count in (10, 11, 12, 13):
+        write_jsonl(source, RECORDS[:count])
+        await build_corpus([source], directory, EMBEDDER, options=BuildOptions(keep=2))
+        readers.append(Corpus.open(directory, EMBEDDER))
+        versions.append(readers[-1].version)
+    assert {path.name for path in (directory / "versions").iterdir()} == set(versions[2:])
+    answers = await asyncio.gather(*(reader.search(["wild bees"], 20, None) for reader in readers))
+    assert [len(hits) for (hits,) in answers] == [10, 11, 12, 13]
+
+
+async def test_build_over_a_version_of_another_format_makes_it_again(source: Path, directory: Path) -> None:
+    await build_corpus([source], directory, EMBEDDER)
+    manifest = Versions(directory).current() / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(FORMAT, "1-of-old", 1))
+    assert not (await build_corpus([source], directory, EMBEDDER)).already_built
+    assert len(Corpus.open(directory, EMBEDDER)) == 14
+
+
+async def test_build_of_known_records_makes_what_this_format_made(directory: Path, source: Path) -> None:
+    """When this fails, what a build makes has changed: raise `_CODE` in index/format.py, then record it here."""
+    write_jsonl(source, [*RECORDS, *(record(number) for number in range(20, 60))])
+    manifest = (await build_corpus([source], directory, EMBEDDER, options=BuildOptions(exact_up_to=30))).manifest
+    places = read_places(Versions(directory).current() / "passages")
+    index, fit = manifest.paper_index, manifest.fit
+    assert fit is not None
+    assert FORMAT.startswith("2-")
+    assert (index.kind, index.rows, index.lists, fit.neighbours, fit.sample) == ("ivf_sq8", 54, 15, 5, 54)
+    assert places.tolist() == [[39, 0, 0, 1008], [39, 0, 1008, 1951], [39, 1, 0, 67]]
+    # Not to the last digit: sums differ a little between processors.
+    assert (fit.median, fit.good_from, fit.partial_from) == pytest.approx((0.9479, 0.9131, 0.9131), abs=0.001)
+
+
+async def test_build_over_a_damaged_version_repairs_it(source: Path, directory: Path) -> None:
+    await build_corpus([source], directory, EMBEDDER)
+    victim = Versions(directory).current() / "papers.arrow"
+    victim.write_bytes(victim.read_bytes()[:-1] + b"x")
+    with pytest.raises(CorpusError, match=r"damaged: .*papers\.arrow is not as it was written"):
+        Corpus.open(directory, EMBEDDER)
+    summary = await build_corpus([source], directory, EMBEDDER)
+    assert not summary.already_built
+    assert len(Corpus.open(directory, EMBEDDER)) == 14
+
+
+async def test_open_of_a_version_with_a_missing_file_says_which(source: Path, directory: Path) -> None:
+    await build_corpus([source], directory, EMBEDDER)
+    (Versions(directory).current() / "papers" / "vectors.npy").unlink()
+    with pytest.raises(CorpusError, match=r"vectors\.npy is missing"):
+        Corpus.open(directory, EMBEDDER)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (f'"format": "{FORMAT}"', '"format": "0-0"', "another release"),
+        (f'"format": "{FORMAT}"', '"format": 1', "another release"),
+        ('"papers": 14', '"papers": "x"', "manifest"),
+        ("{", "", "manifest"),
+    ],
+)
+async def test_open_of_a_manifest_it_cannot_read_says_what_to_do(
+    source: Path, directory: Path, old: str, new: str, said: str
+) -> None:
+    await build_corpus([source], directory, EMBEDDER)
+    manifest = Versions(directory).current() / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(old, new, 1))
+    with pytest.raises(CorpusError, match=said) as caught:
+        Corpus.open(directory, EMBEDDER)
+    assert "assayer corpus build" in caught.value.hint
+
+
+@pytest.mark.parametrize("content", [None, "", "gone\n", "\xff"])
+def test_open_without_a_corpus_tells_how_to_build_one(directory: Path, content: str | None) -> None:
+    if content is not None:
+        directory.mkdir()
+        (directory / "current").write_text(content, "latin-1")
+    with pytest.raises(CorpusError, match="There is no corpus") as caught:
+        Corpus.open(directory, EMBEDDER)
+    assert "assayer corpus build PATH" in caught.value.hint

@@ -1,0 +1,104 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.ports import Vectors
+from index.dense import TARGET_RECALL, Dense, DenseParameters, build_dense, vectors_file
+from index.text_index import TextIndex, build_text_index
+
+DIMENSIONS = 32
+
+
+def clustered(rows: int, seed: int) -> Vectors:
+    """Unit vectors around 40 centres."""
+    random = np.random.default_rng(seed)
+    centres = np.random.default_rng(0).normal(size=(40, DIMENSIONS))
+    vectors = centres[random.integers(0, 40, rows)] + 0.6 * random.normal(size=(rows, DIMENSIONS))
+    normed: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return normed
+
+
+def built(directory: Path, vectors: Vectors, exact_up_to: int) -> tuple[Dense, DenseParameters]:
+    file = vectors_file(directory, *vectors.shape)
+    file[:] = vectors
+    parameters = build_dense(file, directory, clustered(100, seed=7), exact_up_to)
+    return Dense(directory, parameters, exact_up_to), parameters
+
+
+def true_best(vectors: Vectors, query: Vectors, limit: int) -> list[int]:
+    return [int(row) for row in np.argsort(-(vectors @ query), kind="stable")[:limit]]
+
+
+def test_exact_search_finds_the_best_of_the_first_rows(tmp_path: Path) -> None:
+    vectors, queries = clustered(500, seed=1), clustered(20, seed=2)
+    dense, parameters = built(tmp_path, vectors, exact_up_to=500)
+    assert parameters.kind == "exact"
+    for rows in (500, 200, 7):
+        for query, nearest in zip(queries, dense.nearest(queries, 10, rows), strict=True):
+            assert nearest.rows.tolist() == true_best(vectors[:rows], query, 10)
+            assert nearest.similarities == pytest.approx(vectors[nearest.rows] @ query, abs=1e-5)
+
+
+def test_search_before_every_row_finds_nothing(tmp_path: Path) -> None:
+    dense, _ = built(tmp_path, clustered(50, seed=1), exact_up_to=50)
+    assert [nearest.rows.tolist() for nearest in dense.nearest(clustered(2, seed=2), 10, 0)] == [[], []]
+
+
+def test_equal_vectors_come_in_the_order_of_their_rows(tmp_path: Path) -> None:
+    vectors = np.repeat(clustered(1, seed=1), 30, axis=0)
+    dense, _ = built(tmp_path, vectors, exact_up_to=30)
+    assert dense.nearest(vectors[:1], 5, 30)[0].rows.tolist() == sorted(dense.nearest(vectors[:1], 5, 30)[0].rows)
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory: pytest.TempPathFactory) -> Dense:
+    return built(tmp_path_factory.mktemp("dense"), clustered(300, seed=3), exact_up_to=300)[0]
+
+
+@given(rows=st.lists(st.integers(0, 299), min_size=1, max_size=20, unique=True))
+def test_similarity_of_a_row_does_not_depend_on_its_company(some: Dense, rows: list[int]) -> None:
+    (query,) = clustered(1, seed=4)
+    together = some.similarities(query, rows)
+    assert together.tolist() == [some.similarities(query, [row]).item() for row in rows]
+
+
+def test_search_answers_the_same_alone_and_among_others(some: Dense) -> None:
+    queries = clustered(40, seed=5)
+    together = some.nearest(queries, 10, 300)
+    alone = [some.nearest(queries[row : row + 1], 10, 300)[0] for row in range(len(queries))]
+    for first, second in zip(together, alone, strict=True):
+        assert first.rows.tolist() == second.rows.tolist()
+        assert first.similarities.tolist() == second.similarities.tolist()
+
+
+def test_approximate_search_reaches_the_target_with_and_without_a_cutoff(tmp_path: Path) -> None:
+    vectors, queries = clustered(4000, seed=1), clustered(100, seed=2)
+    dense, parameters = built(tmp_path, vectors, exact_up_to=0)
+    assert parameters.kind == "ivf_sq8"
+    assert parameters.recall_at_10 is not None
+    assert parameters.recall_at_10 >= TARGET_RECALL
+    for rows in (4000, 3000, 400):
+        found = dense.nearest(queries, 10, rows)
+        assert all(nearest.rows.max() < rows for nearest in found)
+        shares = [
+            len(set(nearest.rows.tolist()) & set(true_best(vectors[:rows], query, 10))) / 10
+            for query, nearest in zip(queries, found, strict=True)
+        ]
+        assert np.mean(shares) >= 0.97
+
+
+def test_texts_are_searched_exactly_up_to_the_rows_they_were_built_for(tmp_path: Path) -> None:
+    vectors, query = clustered(4000, seed=1), clustered(1, seed=2)
+    file = vectors_file(tmp_path, *vectors.shape)
+    file[:] = vectors
+    parameters = build_text_index(["words"] * 4000, file, tmp_path, clustered(100, seed=7), exact_up_to=500)
+    index = TextIndex(tmp_path, parameters, exact_up_to=500)
+
+    def found(rows: int) -> int:
+        return len(index.find(["words"], query, rows, rows)[0].by_meaning.rows)
+
+    assert found(500) == 500
+    assert found(4000) < 3000

@@ -1,0 +1,57 @@
+import datetime as dt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.fit import FEWEST, calibrate, fit_passages, judge, neighbours_for
+
+
+def test_calibration_takes_its_bars_from_the_quantiles() -> None:
+    values = np.linspace(0.5, 0.7, 101)
+    calibration = calibrate(values, neighbours=20)
+    assert calibration.median == pytest.approx(0.6)
+    assert calibration.good_from == pytest.approx(0.51)
+    assert calibration.partial_from == pytest.approx(0.502)
+
+
+def test_calibration_with_outliers_keeps_its_bars_near_the_median() -> None:
+    calibration = calibrate([0.1] * 10 + [0.6] * 90, neighbours=5)
+    assert calibration.good_from == pytest.approx(0.45)
+    assert calibration.partial_from == pytest.approx(0.39)
+
+
+@given(st.lists(st.floats(0, 1), min_size=FEWEST, max_size=60), st.floats(-1, 1))
+def test_judgement_is_good_only_where_it_is_also_partial(values: list[float], value: float) -> None:
+    calibration = calibrate(values, neighbours=3)
+    assert calibration.partial_from <= calibration.good_from
+    fit = judge(value, calibration, papers=100, before=None)
+    assert fit.level == (
+        "good" if value >= calibration.good_from else "partial" if value >= calibration.partial_from else "poor"
+    )
+
+
+def test_judgement_states_number_bars_and_cutoff() -> None:
+    fit = judge(0.58, calibrate(np.linspace(0.5, 0.7, 101), neighbours=20), papers=4321, before=dt.date(2021, 5, 1))
+    assert fit.level == "good"
+    assert fit.value == 0.58
+    for part in ("20 nearest", "4,321 papers", "2021-05-01", "0.510", "0.502", "0.600"):
+        assert part in fit.criterion
+
+
+def test_judgement_by_too_few_papers_is_poor_whatever_the_number() -> None:
+    calibration = calibrate([0.5] * FEWEST, neighbours=1)
+    for fit in (judge(0.9, None, papers=4, before=None), judge(0.9, calibration, papers=3, before=dt.date(2010, 1, 1))):
+        assert fit.level == "poor"
+        assert "fewer than 10" in fit.criterion
+
+
+def test_neighbours_are_a_tenth_of_a_small_corpus() -> None:
+    assert [neighbours_for(papers) for papers in (1, 12, 80, 150, 25_527)] == [3, 3, 8, 15, 20]
+
+
+def test_fit_passages_are_about_eighty_words() -> None:
+    passages = fit_passages("Bees visit flowers all day long. " * 60)
+    assert len(passages) == 5
+    assert all(40 <= len(passage.split()) <= 120 for passage in passages)

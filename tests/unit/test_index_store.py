@@ -1,0 +1,71 @@
+import datetime as dt
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import InputError
+from assayer.models import PaperId
+from index.records import PaperRecord
+from index.sources import harvest
+from index.store import PaperStore, write_papers
+from tests.corpus_papers import RECORDS, record, write_jsonl
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+FIELDS = st.sampled_from(["id", *PaperRecord.model_fields])
+
+
+def stored(directory: Path, records: list[dict[str, Any]]) -> PaperStore:
+    write_papers([PaperRecord.model_validate(one) for one in records], directory)
+    return PaperStore(directory)
+
+
+def test_store_gives_back_what_was_written(tmp_path: Path) -> None:
+    store = stored(tmp_path, list(RECORDS))
+    row = store.row(PaperId("bee-12"))
+    assert row == 12
+    paper = store.paper(row)
+    assert (paper.title, paper.source) == ("A handbook of pollinator transects", "corpus")
+    assert paper.authors == ("Ada Field", "Ben Moor")
+    assert [section.title for section in store.sections(row)] == ["Counting protocol", "Statistics"]
+    assert store.references(row) == ("bee-00", "bee-05", "unknown-1", "bee-03")
+    assert store.references(0) is None
+    assert store.sections(0) == ()
+    assert store.row(PaperId("nobody")) is None
+
+
+def test_store_of_many_batches_finds_every_row(tmp_path: Path) -> None:
+    store = stored(tmp_path, [record(n, id=f"p{n}") for n in range(2500)])
+    assert len(store) == 2500
+    assert all(store.paper(row).id == f"p{row}" for row in (0, 1023, 1024, 2047, 2048, 2499))
+
+
+def test_store_counts_the_rows_up_to_a_day(tmp_path: Path) -> None:
+    days = ["1969-12-30", "2020-01-01", "2020-01-01", "2021-05-31"]
+    dated = [record(n, id=f"p{n}", publication_date=day) for n, day in enumerate(days)]
+    store = stored(tmp_path, [*dated, record(9, publication_date=None, year=None)])
+    asked = (None, dt.date(2021, 5, 31), dt.date(2021, 5, 30), dt.date(2020, 1, 1), dt.date(1969, 12, 29))
+    assert [store.until(day) for day in asked] == [5, 4, 3, 3, 0]
+
+
+@given(st.lists(st.dictionaries(FIELDS, ANYTHING, max_size=4), min_size=1, max_size=5))
+def test_any_json_is_stored_or_set_aside(changes: list[dict[str, Any]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        lines = [json.dumps(record(n) | change) for n, change in enumerate(changes)]
+        source = write_jsonl(directory / "papers.jsonl", lines)
+        try:
+            found = harvest([source])
+        except InputError:
+            return
+        write_papers(list(found.records.values()), directory)
+        store = PaperStore(directory)
+        assert len(store) + len(found.rejections) == len(changes)
+        assert [store.paper(row).id for row in range(len(store))] == list(found.records)

@@ -1,0 +1,74 @@
+"""What one evaluation may see of the literature."""
+
+import datetime as dt
+
+from assayer.ideas import parse_idea
+from assayer.library import Library
+from assayer.models import Hit, Paper, PaperId
+from index.memory import MemoryCorpus
+from tests.unit.twins import NoFullTexts, a_run
+from workers.embedding_hashing import HashingEmbedder
+
+CUTOFF = dt.date(2023, 6, 30)
+ABSTRACT = (
+    "We train a reader that checks each quoted sentence of a generated review against the abstract it cites, and "
+    "find that a third of the quotes of a strong model do not stand in their source."
+)
+IDEA = parse_idea(
+    f"# Checking the quotes of generated reviews\n\n{ABSTRACT} We will test this on 500 reviews.", source="x"
+)
+
+
+def _paper(
+    key: str, published: dt.date | None, title: str = "Citation checking with readers", abstract: str = ""
+) -> Paper:
+    abstract = abstract or f"Readers check the quotes of reviews against abstracts, study {key}."
+    return Paper(id=PaperId(key), title=title, abstract=abstract, publication_date=published, source="corpus")
+
+
+class LeakyCorpus(MemoryCorpus):
+    """A source that forgets about the cutoff."""
+
+    async def search(self, queries: object, limit: int, before: dt.date | None) -> list[list[Hit]]:
+        return [[Hit(paper=paper, similarity=0.5) for paper in self._papers.values()]]
+
+
+async def test_papers_after_the_cutoff_and_undated_ones_are_kept_out_even_if_the_source_returns_them() -> None:
+    papers = [
+        _paper("on-the-day", CUTOFF),
+        _paper("day-after", CUTOFF + dt.timedelta(days=1)),
+        _paper("undated", None),
+    ]
+    run = a_run(CUTOFF)
+    library = Library(LeakyCorpus(papers, HashingEmbedder()), NoFullTexts(), run, IDEA)
+    (hits,) = await library.search(["quotes"], 10)
+    assert [hit.paper.id for hit in hits] == ["on-the-day"]
+    (dropped,) = run.journal.dropped()
+    assert (dropped.what, dropped.count) == ("paper", 2)
+
+
+async def test_without_a_cutoff_undated_papers_count() -> None:
+    library = Library(MemoryCorpus([_paper("undated", None)], HashingEmbedder()), NoFullTexts(), a_run(), IDEA)
+    (hits,) = await library.search(["quotes of reviews"], 10)
+    assert [hit.paper.id for hit in hits] == ["undated"]
+
+
+async def test_the_ideas_own_paper_is_recognised_by_title_or_by_copied_abstract() -> None:
+    papers = [
+        _paper("same-title", CUTOFF, title="Checking the Quotes of Generated Reviews."),
+        _paper("same-abstract", CUTOFF, abstract=ABSTRACT),
+        _paper("other", CUTOFF),
+    ]
+    library = Library(MemoryCorpus(papers, HashingEmbedder()), NoFullTexts(), a_run(CUTOFF), IDEA)
+    (hits,) = await library.search(["quotes of reviews"], 10)
+    assert [hit.paper.id for hit in hits] == ["other"]
+    assert set(library.own_papers) == {"same-title", "same-abstract"}
+
+
+async def test_a_paper_without_full_text_is_counted_once_with_its_reason() -> None:
+    run = a_run()
+    library = Library(MemoryCorpus([_paper("a", CUTOFF)], HashingEmbedder()), NoFullTexts(), run, IDEA)
+    for _ in range(3):
+        assert await library.full_texts([PaperId("a")]) == {}
+    (dropped,) = run.journal.dropped()
+    assert (dropped.what, dropped.count, dropped.reason) == ("full text", 1, "this test has none")

@@ -1,0 +1,45 @@
+"""Settings of the gateway: what they refuse, and that the key stays hidden."""
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from workers.llm import LlmSettings, Price
+
+
+def test_tiers_map_to_models_and_each_model_is_named_once() -> None:
+    one = LlmSettings(base_url="http://host/v1/", model="big")
+    assert (one.model_for("fast"), one.model_for("strong"), one.models) == ("big", "big", ("big",))
+    assert one.base_url == "http://host/v1"
+    two = LlmSettings(base_url="http://host/v1", model="big", fast_model="small")
+    assert (two.model_for("fast"), two.model_for("strong"), two.models) == ("small", "big", ("big", "small"))
+
+
+def test_key_is_hidden_in_every_printed_form() -> None:
+    settings = LlmSettings(base_url="http://host", model="m", api_key=SecretStr("sk-very-secret"))
+    assert "secret" not in f"{settings!r} {settings} {settings.model_dump_json()}"
+
+
+def test_prices_are_read_from_pairs_and_tables() -> None:
+    prices = LlmSettings.model_validate(
+        {"base_url": "http://h", "model": "m", "prices": {"a": [2, 8], "b": {"input": 1, "output": 4}}}
+    ).prices
+    assert prices == {"a": Price(2, 8), "b": Price(1, 4)}
+    assert prices["a"].cost(1_000_000, 500_000) == 6.0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"base_url": "host:8000"},
+        {"model": ""},
+        {"structured": "xml"},
+        {"max_attempts": 0},
+        {"request_timeout_seconds": 0},
+        {"prices": {"m": [-1, 2]}},
+        {"concurrency": {"max": 0}},
+        {"unknown": 1},
+    ],
+)
+def test_wrong_setting_is_refused_by_name(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(wrong))):
+        LlmSettings.model_validate({"base_url": "http://h", "model": "m"} | wrong)

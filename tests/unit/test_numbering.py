@@ -1,0 +1,43 @@
+"""References are numbered once, in reading order, from our own records."""
+
+from assayer.evidence import marker
+from assayer.models import Citation, Paper, PaperId, Point
+from assayer.numbering import Numbering
+
+PAPERS = {PaperId(key): Paper(id=PaperId(key), title=f"On [P9] {key}", abstract="…", source="corpus") for key in "abc"}
+
+
+def _point(*papers: str) -> Point:
+    ids = [PaperId(paper) for paper in papers]
+    return Point(
+        kind="support",
+        text=" ".join(f"[{marker(one)}]" for one in ids),
+        citations=tuple(Citation(label=marker(one), quote=None, quote_state="none") for one in ids),
+    )
+
+
+def test_papers_are_numbered_when_first_met_and_keep_their_number() -> None:
+    numbering = Numbering()
+    assert numbering.apply(_point("b", "a")).text == "[P1] [P2]"
+    second = numbering.apply(_point("a", "c"))
+    assert second.text == "[P2] [P3]"
+    assert [citation.label for citation in second.citations] == ["P2", "P3"]
+    references = numbering.references(numbering.papers(PAPERS))
+    assert [(one.label, one.id) for one in references] == [("P1", "b"), ("P2", "a"), ("P3", "c")]
+
+
+def test_words_that_begin_like_a_marker_stay_words() -> None:
+    point = Point(
+        kind="support",
+        text="@Design",
+        citations=(Citation(label=marker(PaperId("a")), quote="@misc{foo}", quote_state="verified"),),
+    )
+    numbered = Numbering().apply(point)
+    assert (numbered.text, numbered.citations[0].quote, numbered.citations[0].label) == ("@Design", "@misc{foo}", "P1")
+
+
+def test_a_title_that_looks_like_a_label_is_not_one() -> None:
+    numbering = Numbering()
+    numbering.apply(_point("a"))
+    (reference,) = numbering.references(numbering.papers(PAPERS))
+    assert reference.title == "On (P9) a"

@@ -1,0 +1,38 @@
+"""What is imported is declared, and what is declared is imported."""
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("assayer", "cluster", "workers", "orchestrator", "index")
+
+
+def normal(distribution: str) -> str:
+    name = re.match(r"[\w.-]+", distribution)
+    assert name is not None
+    return re.sub(r"[-_.]+", "-", name[0]).lower()
+
+
+def imported() -> set[str]:
+    """Top-level modules of others."""
+    found: set[str] = set()
+    for file in (file for package in PACKAGES for file in (ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names - {*PACKAGES}
+
+
+def test_dependencies_are_declared_exactly() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = {normal(one) for one in (*project["dependencies"], *project["optional-dependencies"]["local"])}
+    owners = packages_distributions()
+    used = {module: {normal(owner) for owner in owners.get(module, [])} for module in imported()}
+    assert {module for module, names in used.items() if not names & declared} == set()
+    assert declared - {name for names in used.values() for name in names} == set()

@@ -1,0 +1,320 @@
+"""The independent checker finds what is wrong in a report, and nothing in a good one."""
+
+import ast
+import gzip
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assayer.reports import as_json
+from benchmarks.quality import check_reports, quotations
+from benchmarks.quality.check_reports import check, main
+from benchmarks.quality.quotations import stands_in
+from tests.unit.quotes_cases import NOT_FOUND, STANDING
+from tests.unit.reports_fixture import full_report
+from tests.unit.reports_papers import PAPERS, record
+
+Json = dict[str, Any]
+RECORDS = {str(record(label)["id"]): record(label) for label in PAPERS}
+
+
+def _report() -> Json:
+    report: Json = json.loads(as_json(full_report()))
+    return report
+
+
+def _point(report: Json) -> Json:
+    point: Json = report["parts"][0]["assessments"][0]["points"][0]
+    return point
+
+
+def test_good_report_has_no_violations_and_everything_is_compared() -> None:
+    result = check("good", _report(), RECORDS)
+    assert result.violations == []
+    assert result.references == 8
+    assert result.compared == 8 + result.quotes["verified"]
+    assert result.quotes["verified"] > 23
+
+
+def _cite_unknown(report: Json) -> None:
+    _point(report)["text"] += " [P99]"
+
+
+def _cite_unknown_in_a_group(report: Json) -> None:
+    report["parts"][1]["assessments"][0]["statement"] = "As shown [P1, P42]."
+
+
+def _cite_unknown_in_a_notice(report: Json) -> None:
+    report["notices"][0]["text"] += " [P50]"
+
+
+def _cite_unknown_in_a_reading(report: Json) -> None:
+    report["parts"][0]["assessments"][0]["readings"][0]["label"] = "P98"
+
+
+def _cite_in_words(report: Json) -> None:
+    _point(report)["text"] += " [P1 and P2]"
+
+
+def _cite_a_range(report: Json) -> None:
+    _point(report)["text"] += " [P3-P5]"
+
+
+def _cite_a_page(report: Json) -> None:
+    report["notices"][0]["text"] += " [P3, p. 4]"
+
+
+def _write_an_identifier(report: Json) -> None:
+    _point(report)["text"] += " See doi:10.1000/182"
+
+
+def _write_an_identifier_as_an_address(report: Json) -> None:
+    _point(report)["text"] += " See DOI.org/10.1000/182"
+
+
+def _write_an_address_without_a_scheme(report: Json) -> None:
+    _point(report)["text"] += " See WWW.example.org"
+
+
+def _write_an_address_of_another_scheme(report: Json) -> None:
+    _point(report)["text"] += " See FTP://example.org/x"
+
+
+def _leave_a_marker(report: Json) -> None:
+    _point(report)["text"] += " [@corpus-p1]"
+
+
+def _repeat_a_label(report: Json) -> None:
+    report["references"][1]["label"] = "P1"
+
+
+def _repeat_a_paper(report: Json) -> None:
+    report["references"][1]["id"] = "corpus-p1"
+
+
+def _lose_a_title(report: Json) -> None:
+    report["references"][2]["title"] = " "
+
+
+def _never_cite(report: Json) -> None:
+    report["references"].append({**report["references"][0], "label": "P9", "id": "corpus-p9"})
+
+
+def _publish_late(report: Json) -> None:
+    report["references"][3]["publication_date"] = "2024-05-01"
+
+
+def _lose_a_date(report: Json) -> None:
+    report["references"][3]["publication_date"] = None
+
+
+def _write_an_address(report: Json) -> None:
+    _point(report)["text"] += " See https://papers.example.org/p1.html"
+
+
+def _change_an_address(report: Json) -> None:
+    report["references"][0]["url"] = "https://papers.example.org/p2.html"
+
+
+def _use_another_scheme(report: Json) -> None:
+    report["references"][0]["url"] = "javascript:alert(1)"
+
+
+def _change_a_title(report: Json) -> None:
+    report["references"][0]["title"] = "Replay buffers and the joy of remembering"
+
+
+def _invent_a_paper(report: Json) -> None:
+    report["references"][0]["id"] = "corpus-p0"
+
+
+def _invent_a_quote(report: Json) -> None:
+    _point(report)["citations"][0]["quote"] = "the loss predicts nothing at all about what a model will forget later"
+
+
+def _quote_another_paper(report: Json) -> None:
+    _point(report)["citations"][0]["quote"] = _point(report)["citations"][1]["quote"]
+
+
+def _lose_a_quote(report: Json) -> None:
+    _point(report)["citations"][0]["quote"] = None
+
+
+def _hide_a_downgrade(report: Json) -> None:
+    report["parts"][0]["assessments"][0]["points"][1]["downgraded"] = False
+
+
+def _leave_the_scale(report: Json) -> None:
+    report["parts"][0]["score"]["value"] = 11
+
+
+def _count_a_quote_too_many(report: Json) -> None:
+    report["coverage"]["quotes_verified"] += 1
+
+
+def _count_a_paper_too_few(report: Json) -> None:
+    report["coverage"]["papers_cited"] -= 1
+
+
+def _read_more_than_found(report: Json) -> None:
+    report["coverage"]["papers_read"] = 500
+
+
+def _recover_more_than_met(report: Json) -> None:
+    report["coverage"]["faults"][0]["recovered"] = 4
+
+
+def _drop_without_a_reason(report: Json) -> None:
+    report["coverage"]["dropped"][0]["reason"] = ""
+
+
+def _fit_poorly_in_silence(report: Json) -> None:
+    report["coverage"]["corpus_fit"]["level"] = "poor"
+    report["notices"] = [one for one in report["notices"] if one["kind"] != "corpus_fit"]
+
+
+def _lose_a_field(report: Json) -> None:
+    del report["coverage"]["papers_found"]
+
+
+BROKEN: list[tuple[Callable[[Json], None], str]] = [
+    (_cite_unknown, "[P99] in parts[0].assessments[0].points[0].text is not a reference"),
+    (_cite_unknown_in_a_group, "[P42] in parts[1].assessments[0].statement is not a reference"),
+    (_cite_unknown_in_a_notice, "[P50] in notices[0].text is not a reference"),
+    (_cite_unknown_in_a_reading, "P98 is cited but is not a reference"),
+    (_cite_in_words, "[P1 and P2] in parts[0].assessments[0].points[0].text is not of the form"),
+    (_cite_a_range, "[P3-P5] in parts[0].assessments[0].points[0].text is not of the form"),
+    (_cite_a_page, "[P3, p. 4] in notices[0].text is not of the form"),
+    (_write_an_identifier, "an address stands in parts[0].assessments[0].points[0].text"),
+    (_write_an_identifier_as_an_address, "an address stands in parts[0].assessments[0].points[0].text"),
+    (_write_an_address_without_a_scheme, "an address stands in parts[0].assessments[0].points[0].text"),
+    (_write_an_address_of_another_scheme, "an address stands in parts[0].assessments[0].points[0].text"),
+    (_leave_a_marker, "was never given its label"),
+    (_repeat_a_label, "label 'P1' stands for 2 references"),
+    (_repeat_a_paper, "id 'corpus-p1' stands for 2 references"),
+    (_lose_a_title, "reference P3 has no title"),
+    (_never_cite, "reference P9 is never cited"),
+    (_publish_late, "reference P4 of 2024-05-01 is after the cutoff 2024-04-30"),
+    (_lose_a_date, "reference P4 is undated"),
+    (_write_an_address, "an address stands in parts[0].assessments[0].points[0].text"),
+    (_change_an_address, "the address of P1 is not the record's"),
+    (_use_another_scheme, "has an address that is not http(s)"),
+    (_change_a_title, "the title of P1 is not the record's"),
+    (_invent_a_paper, "reference P1 (corpus-p0) is not in the corpus"),
+    (_invent_a_quote, "a verified quote is not in P2"),
+    (_quote_another_paper, "a verified quote is not in P2"),
+    (_lose_a_quote, "has quote None"),
+    (_hide_a_downgrade, "downgraded is False"),
+    (_leave_the_scale, "the score 11 of soundness is off its scale"),
+    (_count_a_quote_too_many, "coverage says quotes_verified = 24, the report holds 23"),
+    (_count_a_paper_too_few, "coverage says papers_cited = 7, the report holds 8"),
+    (_read_more_than_found, "coverage says papers_read = 500 of papers_found = 184"),
+    (_recover_more_than_met, "recovered 4 of 3"),
+    (_drop_without_a_reason, "lacks a count or a reason"),
+    (_fit_poorly_in_silence, "no notice says so"),
+    (_lose_a_field, "is not shaped like a report: KeyError('papers_found')"),
+]
+
+
+@pytest.mark.parametrize(("damage", "violation"), BROKEN, ids=[damage.__name__[1:] for damage, _ in BROKEN])
+def test_damaged_report_is_found_out(damage: Callable[[Json], None], violation: str) -> None:
+    report = _report()
+    damage(report)
+    assert any(violation in one for one in check("damaged", report, RECORDS).violations)
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        ("A Buffer of One Percent — of the past examples!", True),
+        ("recovers 83 per-cent of the accuracy that plain fine tuning loses", True),
+        ("A buffer of one percent (link removed) recovers 83 percent", False),
+        ("A buffer of two percent of the past examples halves the accuracy", False),
+        ("recovers 83 percent of a buffer of one percent of the accuracy", False),
+        ("", False),
+    ],
+)
+def test_quote_is_found_when_its_words_stand_in_one_place(quote: str, found: bool) -> None:
+    assert stands_in(quote, PAPERS["P1"][4]) is found
+
+
+@pytest.mark.parametrize(("quote", "source"), NOT_FOUND)
+def test_quote_that_says_another_thing_is_not_found(quote: str, source: str) -> None:
+    assert not stands_in(quote, source)
+
+
+@pytest.mark.parametrize(("quote", "source"), STANDING)
+def test_quote_in_another_spelling_is_found(quote: str, source: str) -> None:
+    assert stands_in(quote, source)
+
+
+def test_link_taken_out_of_a_quote_must_stand_in_the_source() -> None:
+    quote = "Our code is available at (link removed) under the MIT license."
+    assert stands_in(quote, "Our code is available at https://example.org/x.git under the MIT license.")
+    assert not stands_in(quote, "Our code is available at request under the MIT license.")
+
+
+def test_date_of_a_month_means_its_last_day() -> None:
+    report = _report()
+    report["references"][3]["publication_date"] = "2023-12-31"
+    for date in ("2023-12", "2023"):
+        records = {**RECORDS, "corpus-p4": {**RECORDS["corpus-p4"], "publication_date": date}}
+        assert check("month", report, records).violations == []
+
+
+def _write(folder: Path, report: Json) -> None:
+    (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
+
+
+def test_command_over_a_good_folder_exits_0_and_prints_totals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = tmp_path / "papers.jsonl.gz"
+    with gzip.open(corpus, "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(one) + "\n" for one in RECORDS.values())
+    folder = tmp_path / "out"
+    folder.mkdir()
+    _write(folder, _report())
+    assert main([str(folder), "--corpus", str(corpus), "--expect", "1"]) == 0
+    assert "1 reports, 8 references" in capsys.readouterr().out
+
+
+def test_command_over_a_damaged_report_exits_1_and_names_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = _report()
+    _cite_unknown(report)
+    _write(tmp_path, report)
+    assert main([str(tmp_path)]) == 1
+    assert f"{tmp_path / 'report.json'}: [P99] in parts" in capsys.readouterr().out
+
+
+def test_command_with_a_report_missing_exits_1(tmp_path: Path) -> None:
+    _write(tmp_path, _report())
+    assert main([str(tmp_path), "--expect", "2"]) == 1
+
+
+def test_command_over_a_file_that_is_no_json_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "report.json").write_text("{", encoding="utf-8")
+    assert main([str(tmp_path)]) == 1
+    assert "is not a JSON object" in capsys.readouterr().out
+
+
+def test_command_over_nothing_exits_2(tmp_path: Path) -> None:
+    assert main([str(tmp_path)]) == 2
+
+
+def test_checker_imports_the_standard_library_alone() -> None:
+    for module in (check_reports, quotations):
+        assert _imported(Path(str(module.__file__))) <= sys.stdlib_module_names | {"benchmarks"}
+
+
+def _imported(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    return {name.split(".")[0] for name in imported}

@@ -1,0 +1,166 @@
+"""The HTML page: complete, escaped, self-contained, and honest about what is absent."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from assayer.models import Absent, Frozen, Report, Summary
+from assayer.reports import as_html
+from assayer.reports.matrix import matrix_of
+from assayer.reports.outside import one_line, web_url
+from tests.unit.reports_document import Document, words
+from tests.unit.reports_fixture import full_report
+from tests.unit.reports_hostile import ADDRESSES, hostile_report
+
+
+@cache
+def _page(hostile: bool = False) -> Document:
+    return Document(as_html(hostile_report() if hostile else full_report()))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """What a reader must be able to find: every free text of the report."""
+    if isinstance(value, Frozen):
+        for name in type(value).model_fields:
+            one = getattr(value, name)
+            if isinstance(one, str) and name in {"title", "text", "statement", "basis", "reason", "criterion", "quote"}:
+                yield one
+            else:
+                yield from _texts(one)
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _texts(one)
+
+
+@pytest.mark.parametrize("report", [full_report(), hostile_report()], ids=["full", "hostile"])
+def test_page_of_a_report_shows_every_text_of_it(report: Report) -> None:
+    shown = re.sub(r"\s|[\[\],]", "", Document(as_html(report)).text)
+    missing = [text for text in _texts(report) if re.sub(r"\s|[\[\],]", "", one_line(text)) not in shown]
+    assert missing == []
+
+
+def test_page_of_a_hostile_report_has_the_elements_of_a_harmless_one() -> None:
+    # Fewer links: addresses that are none stay text, and an attack's `[P1]` in a text is a label like any other.
+    assert set(_page(hostile=True).tags) == set(_page().tags) | {"code"}
+    assert not set(_page(hostile=True).tags) & {"script", "img", "iframe", "link", "object", "form", "base"}
+    assert not [name for name in _page(hostile=True).attributes if name.startswith("on") or name == "style"]
+
+
+def test_links_of_a_hostile_report_lead_inside_or_to_plain_web_addresses() -> None:
+    outside = {link for link in _page(hostile=True).links if not link.startswith("#")}
+    assert outside == {"https://papers.example.org/fine?a=1&b=2#c"}
+
+
+def test_links_inside_a_page_lead_to_one_element() -> None:
+    for page in (_page(), _page(hostile=True)):
+        assert len(page.ids) == len(set(page.ids))
+        assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+
+
+@pytest.mark.parametrize("url", ADDRESSES[:-1])
+def test_address_that_is_no_plain_web_address_is_refused_as_a_link(url: str) -> None:
+    assert web_url(url) is None
+
+
+def test_policy_allows_the_pages_own_style_and_nothing_else() -> None:
+    digest = base64.b64encode(hashlib.sha256(_page().style.encode()).digest()).decode()
+    policy = _page().meta["Content-Security-Policy"]
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def test_style_sheet_asks_for_nothing_from_outside() -> None:
+    assert not re.search(r"url\(|@import|@font-face|//", _page().style)
+
+
+def test_notices_stand_before_the_summary() -> None:
+    text = _page().text
+    places = [text.index(words(notice.text)) for notice in full_report().notices]
+    assert places == sorted(places)
+    assert places[-1] < text.index("Summary", places[-1]) < text.index("Strengths")
+
+
+def test_absent_score_is_shown_with_its_reason_and_never_as_a_number() -> None:
+    report = full_report()
+    reason = "the model gave no valid review"
+    absent = Absent(reason=reason)
+    part = report.parts[0].model_copy(
+        update={
+            "score": absent,
+            "assessments": tuple(one.model_copy(update={"score": absent}) for one in report.parts[0].assessments),
+        }
+    )
+    page = as_html(report.model_copy(update={"parts": (part,)}))
+    assert reason in page
+    assert 'class="value"' not in page
+    assert '<circle class="dot"' not in page
+    assert 'aria-label="No score"' in page
+
+
+def test_unknown_label_stays_text() -> None:
+    report = full_report()
+    point = report.summary.strengths[0].model_copy(update={"text": "Nobody knows [P99] or [P2, P77].", "citations": ()})
+    summary = report.summary.model_copy(update={"strengths": (point,)})
+    page = as_html(report.model_copy(update={"summary": summary}))
+    assert 'Nobody knows [P99] or <a class="cite" href="#ref-P2"' in page
+    assert "[P77]." in page
+
+
+def test_quote_that_was_not_found_is_marked_beside_its_words() -> None:
+    assert "on every stream ✗ not found in the source" in _page().text
+    assert "Not backed: none of its quotes was found in the sources." in _page().text
+
+
+def test_unknown_price_is_shown_with_its_reason() -> None:
+    assert "unknown price: no price is known for this model" in _page().text
+
+
+def test_characters_that_turn_the_reading_direction_are_not_in_the_page() -> None:
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00]", as_html(hostile_report()))
+
+
+def test_quote_that_stands_in_its_points_text_is_not_repeated() -> None:
+    report = full_report()
+    point = report.parts[0].assessments[1].points[0]
+    (citation,) = point.citations
+    point = point.model_copy(update={"text": f"Close to it stands in [P8]: “{citation.quote}”"})
+    summary = Summary(strengths=(), weaknesses=(point,), suggestions=())
+    page = Document(as_html(report.model_copy(update={"summary": summary, "parts": ()}))).text
+    assert page.count(str(citation.quote)) == 1
+    assert "the words quoted above ✓ verified" in page
+
+
+def test_reason_that_several_scores_lack_is_given_once_in_the_summary() -> None:
+    report = full_report()
+    absent = Absent(reason="nothing was found")
+    assessments = tuple(
+        one.model_copy(update={"score": absent, "points": (), "readings": ()}) for one in report.parts[0].assessments
+    )
+    part = report.parts[0].model_copy(update={"assessments": assessments})
+    summary = Document(as_html(report.model_copy(update={"parts": (part,)}))).text.partition("Strengths")[0]
+    assert summary.count("nothing was found") == 1
+    assert "No score for 4: nothing was found" in summary
+
+
+def test_papers_that_nobody_judged_are_not_drawn_as_a_matrix() -> None:
+    part = full_report().parts[1]
+    unjudged = tuple(
+        one.model_copy(update={"readings": tuple(r.model_copy(update={"stance": None}) for r in one.readings)})
+        for one in part.assessments
+    )
+    assert matrix_of(part) is not None
+    assert matrix_of(part.model_copy(update={"assessments": unjudged})) is None
+
+
+def test_papers_that_were_read_for_one_method_each_are_not_drawn_as_a_matrix() -> None:
+    assert matrix_of(full_report().parts[0]) is None
+
+
+def test_matrix_begins_with_the_paper_that_overlaps_most() -> None:
+    matrix = matrix_of(full_report().parts[1])
+    assert matrix is not None
+    assert [row.label for row in matrix.rows] == ["P3", "P6", "P4", "P2", "P1", "P8"]
+    assert matrix.rows[0].stances == (-1, 0, 0)

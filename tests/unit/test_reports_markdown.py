@@ -1,0 +1,103 @@
+"""The Markdown page, as renderers see it: nothing from outside becomes structure."""
+
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from assayer.models import Report
+from assayer.reports import as_markdown
+from assayer.reports.markdown import escape
+from assayer.reports.outside import one_line
+from tests.unit.reports_document import Document, words
+from tests.unit.reports_fixture import full_report
+from tests.unit.reports_hostile import ATTACK, hostile_report
+
+_ALLOWED = {
+    "h1", "h2", "h3", "h4", "p", "em", "strong", "a", "ul", "li", "blockquote", "br", "code",
+    "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+
+
+def _rendered(markdown: str, guess_domains: bool = True) -> Document:
+    """CommonMark with GitHub's tables and strike-through, and a renderer that makes links of addresses.
+
+    `guess_domains` also makes a link of any `word.tld`, which GitHub does not: `1.aw` would be one.
+    """
+    renderer = MarkdownIt("commonmark", {"linkify": True}).enable(["table", "strikethrough", "linkify"])
+    assert renderer.linkify is not None
+    renderer.linkify.set({"fuzzy_link": guess_domains})
+    return Document(renderer.render(markdown).replace("<br />", "<br>"))
+
+
+@cache
+def _page(hostile: bool = False) -> Document:
+    return _rendered(as_markdown(hostile_report() if hostile else full_report()))
+
+
+def _headings(report: Report) -> int:
+    parts = sum(1 + len(part.assessments) for part in report.parts)
+    in_short = 4 * sum("strengths" in type(part.summary).model_fields for part in report.parts)
+    return 1 + len(["Summary", "Coverage", "References", "Provenance", "Idea"]) + 3 + 3 + parts + in_short + 1
+
+
+@pytest.mark.parametrize("hostile", [False, True])
+def test_page_has_the_elements_and_headings_of_the_template_and_no_others(hostile: bool) -> None:
+    page = _page(hostile)
+    assert set(page.tags) <= _ALLOWED
+    assert len(page.headings) == _headings(full_report())
+
+
+def test_links_of_a_hostile_report_lead_to_references_or_plain_web_addresses() -> None:
+    inside = {f"#p{number}" for number in range(1, 9)}
+    assert set(_page(hostile=True).links) == inside | {"https://papers.example.org/fine?a=1&b=2#c"}
+    assert {link[1:] for link in inside} <= set(_page(hostile=True).ids)
+
+
+def test_labels_in_texts_are_links_to_their_references() -> None:
+    assert _page().links.count("#p7") >= 5
+    assert "over 24 orders it changed in 17 P7." in _page().text
+
+
+def test_labels_without_space_between_them_are_two_links() -> None:
+    report = full_report()
+    point = report.summary.strengths[0].model_copy(
+        update={"text": "[P1][P2](see [P3, P4]): and [P5]: so", "citations": ()}
+    )
+    summary = report.summary.model_copy(update={"strengths": (point,)})
+    before = _page()
+    page = _rendered(as_markdown(report.model_copy(update={"summary": summary})))
+    assert "P1 P2(see P3 P4): and P5: so" in page.text
+    for label in ("#p1", "#p4", "#p5"):
+        assert page.links.count(label) == before.links.count(label) + 1
+
+
+def test_table_rows_of_a_hostile_report_have_the_cells_of_a_harmless_one() -> None:
+    assert _page(hostile=True).tags["td"] == _page().tags["td"]
+    assert _page(hostile=True).tags["tr"] == _page().tags["tr"]
+
+
+def test_attack_is_shown_word_by_word() -> None:
+    assert words(one_line(ATTACK)) in _rendered(escape(ATTACK)).text
+
+
+def test_raw_page_is_readable_without_rendering() -> None:
+    raw = as_markdown(full_report())
+    assert "halves it at equal compute [P3].\n" in raw
+    assert "state-of-the-art (5 > 3) in 2024." in escape("state-of-the-art (5 > 3) in 2024.")
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 \n#*_[]()<>!`~|\\&;:/.@-+=$\"'wP"), max_size=60))
+def test_any_escaped_text_renders_as_one_paragraph_of_the_same_words(text: str) -> None:
+    page = _rendered(f"before {escape(text)} after", guess_domains=False)
+    assert set(page.tags) <= {"p", "code"}
+    assert page.text == words(f"before {one_line(text)} after")
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 \n#*_[]()<>!`~|\\&;:/.@-+=$\"'wP"), max_size=60))
+def test_any_escaped_text_at_the_start_of_a_line_opens_nothing(text: str) -> None:
+    page = _rendered(f"{escape(text)}\n", guess_domains=False)
+    assert set(page.tags) <= {"p", "code"}
+    assert page.text == words(one_line(text))

@@ -1,0 +1,47 @@
+"""The report as JSON keeps its schema and its words."""
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import jsonschema
+import pytest
+
+from assayer.models import Notice, Report, SourceUse, TextFlag
+from assayer.models.base import Frozen
+from assayer.reports import as_json, report_schema, wording
+from tests.unit.reports_fixture import full_report
+from tests.unit.reports_hostile import hostile_report
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "report.schema.json"
+RENEW = (
+    "docs/report.schema.json is out of date; renew it with: python -c 'import json; from assayer.reports import "
+    "report_schema; print(json.dumps(report_schema(), indent=2))' > docs/report.schema.json"
+)
+
+
+def test_published_schema_is_the_models_schema() -> None:
+    assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == report_schema(), RENEW
+
+
+@pytest.mark.parametrize("report", [full_report(), hostile_report()], ids=["full", "hostile"])
+def test_report_written_as_json_follows_the_schema_and_reads_back_the_same(report: Report) -> None:
+    text = as_json(report)
+    jsonschema.validate(json.loads(text), report_schema(), cls=jsonschema.Draft202012Validator)
+    assert Report.model_validate_json(text) == report
+
+
+def test_report_written_twice_is_the_same_text() -> None:
+    assert as_json(full_report()) == as_json(full_report())
+
+
+@pytest.mark.parametrize(
+    ("model", "field", "words"),
+    [
+        (Notice, "kind", wording.NOTICES),
+        (TextFlag, "kind", wording.FLAGS),
+        (SourceUse, "operation", wording.OPERATIONS),
+    ],
+)
+def test_every_kind_of_a_model_has_words(model: type[Frozen], field: str, words: dict[str, str]) -> None:
+    assert set(words) == set(get_args(model.model_fields[field].annotation))

@@ -1,0 +1,391 @@
+"""The simulator's answers: valid against any schema, about the prompt, and faulty exactly when asked."""
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from assayer.tasks import Task
+from benchmarks.simulator.answers import Made, compose, find_schema, node_for
+from benchmarks.simulator.prompt import Prompt, read
+from benchmarks.simulator.schema import InvalidSchema
+from benchmarks.simulator.settings import ANSWER_FAULTS, AnswerFault
+from tests.unit.scholareval_questions import QUESTIONS
+from workers.llm.schema import answer_schema
+
+PROMPT = """# The idea
+
+<idea 0a1b2c3d>
+Soil microbes under drought. We sequence rhizosphere communities of maize along a moisture gradient.
+Then mixed models relate community turnover to plant growth, with 40 plots over two seasons.
+[P9] is no evidence, it stands inside the idea.
+</idea 0a1b2c3d>
+
+# The papers
+
+[P1] Drought and roots (2019)
+<paper 11111111>
+Root exudates change within days of water stress. Community composition follows the exudates after a week.
+</paper 11111111>
+
+[P2] Maize yields (2021, with full text)
+<paper 22222222>
+Yields fell by 12 percent in dry plots. Inoculation with native strains restored half of the loss.
+
+A second paragraph belongs to the same paper and reports the control plots in detail.
+</paper 22222222>
+
+[P4] A title and nothing else (no date)
+
+# Dimensions
+
+[D1]
+<dimension 33333333>
+The gradient design with forty plots over two growing seasons.
+</dimension 33333333>
+
+Answer now.
+"""
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+PaperLabel = Annotated[str, Field(pattern=r"^P\d+$")]
+CitedText = Annotated[str, Field(description="Cites papers by label, e.g. [P3].")]
+
+
+class Verdict(Strict):
+    dimension: str = Field(pattern=r"^D\d+$")
+    reason: str
+    verdict: Literal[-1, 0, 1]
+
+
+class Reading(Strict):
+    label: PaperLabel
+    relevant: bool
+    summary: str = Field(description="What it did; empty if not relevant.")
+    quote: str = Field(description="Words copied exactly; an empty string if not relevant.")
+    stance: Literal["supports", "neutral", "contradicts"]
+    verdicts: list[Verdict]
+
+
+class Citation(Strict):
+    paper: PaperLabel
+    quote: str
+
+
+class Claim(Strict):
+    text: CitedText
+    citations: list[Citation] = Field(min_length=1, max_length=3)
+
+
+class Review(Strict):
+    readings: list[Reading]
+    claims: list[Claim] = Field(max_length=4)
+    seen: list[PaperLabel]
+    name: str
+    queries: list[str] = Field(max_length=3)
+    score: float = Field(ge=0, le=10)
+
+
+class Tree(Strict):
+    label: str
+    children: list["Tree"]
+    twin: "Tree | None"
+
+
+class Cat(Strict):
+    kind: Literal["cat"]
+    lives: int = Field(ge=1, le=9)
+
+
+class Dog(Strict):
+    kind: Literal["dog"]
+    owner: Cat | None
+
+
+class Zoo(Strict):
+    animals: list[Annotated[Cat | Dog, Field(discriminator="kind")]] = Field(min_length=2)
+    by_name: dict[str, Cat]
+    pair: tuple[int, str]
+    tags: set[Literal["a", "b", "c"]] = Field(min_length=2)
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+def made(model: type[BaseModel], seed: int = 0, prompt: str = PROMPT) -> Any:
+    content = compose(node_for(model.model_json_schema()), read([prompt]), seed).content
+    assert content is not None
+    return model.model_validate_json(content)
+
+
+def faulty(model: type[BaseModel], *kinds: AnswerFault, spare: float = 0.5) -> Made:
+    return compose(node_for(model.model_json_schema()), read([PROMPT]), 7, kinds, spare)
+
+
+# Schemas
+
+
+def _bounded(kind: Any, field: Callable[..., Any], least: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.tuples(least, st.integers(0, 30)).map(lambda pair: Annotated[kind, field(pair[0], pair[0] + pair[1])])
+
+
+LEAVES: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from([str, int, float, bool, type(None), dt.date, dt.datetime, Colour]),
+    st.sampled_from([Literal["x", "y"], Literal[1, 2, 3], Literal["only"], Literal["Yes", 1, None]]),
+    st.sampled_from([r"^P\d+$", r"^\[P\d+\]$", r"^[a-z]{2,4}-\d{3}$", r"^(?:ab|cd)+$", r"\w+@\w+\.org"]).map(
+        lambda pattern: Annotated[str, Field(pattern=pattern)]
+    ),
+    _bounded(int, lambda low, high: Field(ge=low, le=high), st.integers(-50, 50)),
+    _bounded(int, lambda low, high: Field(gt=low, lt=high + 2), st.integers(-50, 50)),
+    _bounded(float, lambda low, high: Field(gt=low, lt=high + 1), st.integers(-50, 50)),
+    _bounded(float, lambda low, high: Field(ge=low, le=high), st.integers(-50, 50)),
+    _bounded(str, lambda low, high: Field(min_length=low, max_length=high), st.integers(0, 400)),
+    st.integers(2, 7).map(lambda step: Annotated[int, Field(multiple_of=step, ge=-20, le=20)]),
+)
+
+
+def _list(kind: Any, least: int, more: int) -> Any:
+    alias: Any = list.__class_getitem__(kind)
+    return Annotated[alias, Field(min_length=least, max_length=least + more)]
+
+
+def _extend(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        inner.map(list.__class_getitem__),
+        inner.map(lambda kind: kind | None),
+        inner.map(lambda kind: dict.__class_getitem__((str, kind))),
+        st.tuples(inner, inner).map(tuple.__class_getitem__),
+        st.builds(_list, inner, st.integers(0, 4), st.integers(0, 4)),
+        models(inner),
+    )
+
+
+NAMES = st.sampled_from(
+    ["label", "paper", "labels", "quote", "name", "query", "queries", "statements", "relevant", "score", "text", "x"]
+)
+
+
+def _model(kinds: dict[str, Any]) -> type[BaseModel]:
+    fields: dict[str, Any] = {name: (kind, ...) for name, kind in kinds.items()}
+    return create_model("Made", __base__=Strict, **fields)
+
+
+def models(fields: st.SearchStrategy[Any]) -> st.SearchStrategy[type[BaseModel]]:
+    return st.dictionaries(NAMES, fields, min_size=1, max_size=4).map(_model)
+
+
+@settings(deadline=None)  # machines that run tests are shared
+@given(kind=models(st.recursive(LEAVES, _extend, max_leaves=6)), seed=st.integers(0, 2**32))
+def test_answer_to_any_model_is_valid(kind: type[BaseModel], seed: int) -> None:
+    schema = kind.model_json_schema()
+    content = compose(node_for(schema), read([PROMPT]), seed).content
+    assert content is not None
+    jsonschema.validate(json.loads(content), schema, jsonschema.Draft202012Validator)
+    kind.model_validate_json(content)
+
+
+@pytest.mark.parametrize("model", [Review, Tree, Zoo])
+@pytest.mark.parametrize("prompt", [PROMPT, "Nothing labelled here.", ""])
+def test_answer_to_nested_model_is_valid(model: type[BaseModel], prompt: str) -> None:
+    for seed in range(40):
+        made(model, seed, prompt)
+
+
+@pytest.mark.parametrize(
+    ("schema", "complaint"),
+    [
+        ({"type": "object", "properties": {"a": {"not": {}}}}, "'not' is not supported"),
+        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/B"}}}, "leads nowhere"),
+        ({"type": "object", "properties": {"a": {"type": "whatever"}}}, "'whatever' is not supported"),
+        ({"type": "integer", "minimum": 3, "maximum": 2}, "no number lies between 3 and 2"),
+        ({"type": "string", "pattern": "("}, "unterminated"),
+        ({"$defs": {"A": {"$ref": "#/$defs/A"}}, "$ref": "#/$defs/A"}, "refers to itself"),
+        ([], "must be a JSON Schema object"),
+    ],
+)
+def test_unusable_schema_is_refused_with_its_reason(schema: Any, complaint: str) -> None:
+    with pytest.raises(InvalidSchema, match=complaint):
+        node_for(schema)
+
+
+# What answers say
+
+
+def test_prompt_is_read_into_idea_and_items() -> None:
+    prompt = read(["System text.", PROMPT])
+    assert prompt.idea.startswith("Soil microbes")
+    assert [item.label for item in prompt.items["P"]] == ["P1", "P2", "P4"]
+    assert prompt.items["P"][1].text.endswith("control plots in detail.")
+    assert prompt.items["P"][2].text == "A title and nothing else (no date)"
+    assert [item.label for item in prompt.items["D"]] == ["D1"]
+
+
+def test_prompt_that_only_cites_papers_knows_their_labels() -> None:
+    prompt = read(
+        ["<idea aaaaaaaa>\nAn idea.\n</idea aaaaaaaa>\n<review bbbbbbbb>\nIt holds [P2, P5].\n</review bbbbbbbb>"]
+    )
+    assert [item.label for item in prompt.items["P"]] == ["P2", "P5"]
+
+
+def test_labelled_arrays_have_one_object_a_label_in_order() -> None:
+    for seed in range(30):
+        review = made(Review, seed)
+        assert [reading.label for reading in review.readings] == ["P1", "P2", "P4"]
+        assert all([verdict.dimension for verdict in reading.verdicts] == ["D1"] for reading in review.readings)
+
+
+def test_quotes_stand_verbatim_in_the_labelled_text() -> None:
+    texts = {item.label: item.text for item in read([PROMPT]).items["P"]}
+    for seed in range(30):
+        review = made(Review, seed)
+        relevant = [reading for reading in review.readings if reading.relevant]
+        assert all(reading.quote and reading.quote in texts[reading.label] for reading in relevant)
+        citations = [citation for claim in review.claims for citation in claim.citations]
+        assert citations
+        assert all(citation.quote in texts[citation.paper] for citation in citations)
+
+
+def test_claims_cite_in_the_text_what_they_cite_beside_it() -> None:
+    for seed in range(30):
+        for claim in made(Review, seed).claims:
+            assert any(f"[{citation.paper}]" in claim.text for citation in claim.citations)
+
+
+def test_irrelevant_reading_stays_empty_and_neutral() -> None:
+    readings = [reading for seed in range(30) for reading in made(Review, seed).readings]
+    irrelevant = [reading for reading in readings if not reading.relevant]
+    assert 0.15 < len(irrelevant) / len(readings) < 0.45
+    assert {(one.summary, one.quote, one.stance) for one in irrelevant} == {("", "", "neutral")}
+
+
+def test_scores_use_the_whole_range() -> None:
+    scores = [made(Review, seed).score for seed in range(200)]
+    assert min(scores) < 1
+    assert max(scores) > 9
+
+
+def test_texts_and_queries_use_the_words_of_the_idea() -> None:
+    review = made(Review)
+    assert all(query.split()[0].rstrip(".,") in PROMPT for query in review.queries)
+    assert review.name.lower() in PROMPT.lower()
+
+
+def test_schema_written_into_the_prompt_is_found() -> None:
+    schema = json.dumps(Review.model_json_schema())
+    node = find_schema([f"Answer with JSON of this schema:\n{schema}\nNothing else.", "A set {1, 2} and {x}."])
+    assert node is not None
+    content = compose(node, read([PROMPT]), 1).content
+    assert content is not None
+    Review.model_validate_json(content)
+    assert find_schema(["No schema: {}"]) is None
+
+
+# Faults
+
+
+@pytest.mark.parametrize("kind", ANSWER_FAULTS)
+@pytest.mark.parametrize("spare", [0.01, 0.35, 0.6, 0.99])
+def test_every_fault_has_its_effect(kind: AnswerFault, spare: float) -> None:
+    answer = faulty(Review, kind, spare=spare)
+    assert answer.fault == kind
+    assert _effect(answer) == {
+        "truncated": "not JSON",
+        "invalid_json": "not JSON",
+        "fenced": "not JSON",
+        "preamble": "not JSON",
+        "empty": "empty",
+        "refusal": "refusal",
+        "brackets_in_strings": "nasty",
+        "unknown_label": "unknown label",
+    }.get(kind, "invalid")
+    assert (answer.finish_reason == "length") == (kind == "truncated")
+
+
+def _effect(answer: Made) -> str:
+    if not answer.content:
+        return "refusal" if answer.refusal else "empty"
+    try:
+        value = json.loads(answer.content)
+    except ValueError:
+        return "not JSON"
+    if not jsonschema.Draft202012Validator(Review.model_json_schema()).is_valid(value):
+        return "invalid"
+    if "P904" in answer.content or "D901" in answer.content:
+        return "unknown label"
+    return "nasty" if "```json" in answer.content else "sound"
+
+
+class Plain(BaseModel):
+    """Open, without enums, numbers or labels; its only field may be left out."""
+
+    names: list[str] = []
+
+
+def test_fault_without_a_hold_gives_way_to_the_next_kind() -> None:
+    no_hold: tuple[AnswerFault, ...] = (
+        "wrong_enum",
+        "string_number",
+        "missing_field",
+        "extra_field",
+        "unknown_label",
+        "brackets_in_strings",
+    )
+    assert faulty(Plain, *no_hold, "fenced").fault == "fenced"
+    unfaulted = faulty(Plain, *no_hold)
+    assert unfaulted.fault is None
+    assert unfaulted == compose(node_for(Plain.model_json_schema()), read([PROMPT]), 7)
+
+
+class Lenient(Strict):
+    size: Literal["big", "small"] | int | str
+
+
+def test_fault_that_another_alternative_would_accept_is_not_counted() -> None:
+    assert faulty(Lenient, "wrong_enum", "string_number").fault is None
+
+
+@settings(deadline=None)
+@given(
+    fault=st.sampled_from(["missing_field", "extra_field", "wrong_enum", "string_number"]), spare=st.floats(0, 0.999)
+)
+def test_fault_in_the_value_always_breaks_the_schema(fault: AnswerFault, spare: float) -> None:
+    answer = faulty(Zoo, fault, spare=spare)
+    assert answer.content is not None
+    sound = jsonschema.Draft202012Validator(Zoo.model_json_schema()).is_valid(json.loads(answer.content))
+    assert sound == (answer.fault is None)
+    if answer.fault is not None and fault != "string_number":  # pydantic reads "3" as 3
+        with pytest.raises(ValidationError):
+            Zoo.model_validate_json(answer.content)
+
+
+def test_plain_text_answers_without_a_schema_and_truncates() -> None:
+    prompt = Prompt("We grow maize along a gradient of soil moisture.", "We grow maize.", {})
+    assert "maize" in compose(None, prompt, 1).text
+    assert compose(None, prompt, 1, ("wrong_enum", "fenced", "truncated"), 0.5).fault == "truncated"
+
+
+# ScholarEval
+
+
+@pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
+def test_answers_to_scholareval_pass_schema_and_check(task: Task[Any, Any], question: BaseModel) -> None:
+    messages = [message.content for message in task.messages(question)]
+    output: type[BaseModel] = task.output
+    node = node_for(answer_schema(output).schema, strict=True)
+    for seed in range(40):
+        content = compose(node, read(messages), seed).content
+        assert content is not None
+        assert list(task.check(question, output.model_validate_json(content))) == []

@@ -1,0 +1,81 @@
+"""In-memory twins of what a method asks of the world, for tests of the domain."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from assayer.errors import AssayerError
+from assayer.models import Absent, CallRecord, EvaluationId, FullText, PaperId
+from assayer.ports import Answer, Embedder, ProgressEvent
+from assayer.run import Run
+from assayer.tasks import Task
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+Answerer = Callable[[BaseModel], BaseModel]
+
+
+class TwinLlm:
+    """Answers with the task's own fallback, or with what the test scripted for a task, as a model called `twin`."""
+
+    models = ("twin",)
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        scripted: Mapping[str, Answerer] | None = None,
+        failing: Mapping[str, AssayerError] | None = None,
+    ) -> None:
+        self._embedder = embedder
+        self._scripted = scripted or {}
+        self._failing = failing or {}
+        self.asked: list[tuple[str, BaseModel]] = []
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+        self.asked.append((task.name, data))
+        if task.name in self._failing:
+            raise self._failing[task.name]
+        assert task.fallback is not None
+        scripted = self._scripted.get(task.name)
+        value = await task.fallback(data, self._embedder) if scripted is None else scripted(data)
+        assert isinstance(value, task.output)
+        assert list(task.check(data, value)) == []
+        record = CallRecord(
+            task=task.name,
+            version=task.version,
+            model="twin",
+            prompt_tokens=sum(len(message.content) for message in task.messages(data)) // 4,
+            completion_tokens=len(value.model_dump_json()) // 4,
+            cost_usd=None,
+            latency_seconds=0.0,
+            attempts=1,
+        )
+        return Answer(value, record)
+
+
+class NoFullTexts:
+    async def get(self, papers: Sequence[PaperId]) -> Mapping[PaperId, FullText | Absent]:
+        return {paper: Absent(reason="this test has none") for paper in papers}
+
+
+class FixedClock:
+    def now(self) -> dt.datetime:
+        return dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+class Watcher:
+    def __init__(self) -> None:
+        self.events: list[ProgressEvent] = []
+
+    def report(self, event: ProgressEvent) -> None:
+        self.events.append(event)
+
+
+def a_run(cutoff: dt.date | None = None) -> Run:
+    return Run(id=EvaluationId("ev_test"), cutoff=cutoff, clock=FixedClock(), progress=Watcher())
