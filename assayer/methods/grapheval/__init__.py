@@ -1,0 +1,1 @@
+"""GraphEval: ideas as graphs of viewpoints, judged by their labelled neighbours."""

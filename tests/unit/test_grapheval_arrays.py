@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.arrays import INTER, INTRA, UNKNOWN, GraphArrays, connect, subgraph
+from assayer.models import IdeaId
+
+
+def unit_rows(seed: int, count: int, dimensions: int = 6) -> NDArray[np.float32]:
+    rows = np.random.default_rng(seed).normal(size=(count, dimensions))
+    normed: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return normed
+
+
+def graph_of(vectors: NDArray[np.float32], idea_of: NDArray[np.int32], intra: int = 5, inter: int = 10) -> GraphArrays:
+    ideas = int(idea_of.max()) + 1 if len(idea_of) else 0
+    return GraphArrays(
+        vectors,
+        idea_of,
+        tuple(IdeaId(f"idea-{row}") for row in range(ideas)),
+        (np.arange(ideas) % 2).astype(np.int16),
+        np.full(ideas, UNKNOWN, np.int32),
+        ("reject", "accept"),
+        *connect(vectors, idea_of, intra, inter),
+    )
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 5), min_size=0, max_size=6))
+def test_every_edge_stands_in_both_directions_once_with_the_cosine_of_its_ends(seed: int, sizes: list[int]) -> None:
+    idea_of = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    vectors = unit_rows(seed, len(idea_of))
+    edges = connect(vectors, idea_of, intra=2, inter=3)
+    pairs = list(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True))
+    assert len(set(pairs)) == len(pairs)
+    assert {(target, source) for source, target in pairs} == set(pairs)
+    assert all(source != target for source, target in pairs)
+    cosines = (vectors @ vectors.T)[edges.sources, edges.targets]
+    np.testing.assert_allclose(edges.weights, cosines, atol=1e-5)
+    assert (edges.weights > 0).all()
+    same = idea_of[edges.sources] == idea_of[edges.targets]
+    np.testing.assert_array_equal(edges.kinds, np.where(same, INTRA, INTER))
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 5), min_size=2, max_size=6))
+def test_each_viewpoint_reaches_its_nearest_inside_and_outside_its_idea(seed: int, sizes: list[int]) -> None:
+    idea_of = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    vectors = unit_rows(seed, len(idea_of))
+    edges = connect(vectors, idea_of, intra=2, inter=3)
+    pairs = set(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True))
+    cosines = vectors.astype(np.float64) @ vectors.T.astype(np.float64)
+    for node in range(len(vectors)):
+        for inside, most in ((True, 2), (False, 3)):
+            others = [o for o in range(len(vectors)) if o != node and (idea_of[o] == idea_of[node]) == inside]
+            nearest = sorted(others, key=lambda other: -cosines[node, other])[:most]
+            assert all((node, other) in pairs for other in nearest if cosines[node, other] > 1e-6)
+
+
+def test_blocks_of_rows_do_not_change_the_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+    idea_of = np.repeat(np.arange(9), 4).astype(np.int32)
+    vectors = unit_rows(1, len(idea_of))
+    whole = connect(vectors, idea_of)
+    monkeypatch.setattr("assayer.methods.grapheval.arrays._BLOCK", 5)
+    parts = connect(vectors, idea_of)
+    assert [whole.sources.tolist(), whole.targets.tolist()] == [parts.sources.tolist(), parts.targets.tolist()]
+    np.testing.assert_allclose(whole.weights, parts.weights, atol=1e-6)
+
+
+def test_the_adjacency_of_a_graph_sums_over_neighbours() -> None:
+    graph = graph_of(unit_rows(3, 6), np.array([0, 0, 1, 1, 2, 2], np.int32))
+    values = np.arange(6.0)
+    expected = np.zeros(6)
+    np.add.at(expected, graph.targets, graph.weights * values[graph.sources])
+    np.testing.assert_allclose(graph.adjacency().toarray() @ values, expected)
+
+
+def test_a_subgraph_keeps_vectors_labels_and_the_edges_among_its_viewpoints() -> None:
+    graph = graph_of(unit_rows(3, 8), np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32))
+    small = subgraph(graph, np.array([2, 3, 7]))
+    assert small.ideas == ("idea-1", "idea-3")
+    assert small.idea_of.tolist() == [0, 0, 1]
+    assert small.labels.tolist() == [1, 1]
+    np.testing.assert_array_equal(small.vectors, graph.vectors[[2, 3, 7]])
+    nodes = {2: 0, 3: 1, 7: 2}
+    ends = zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
+    expected = {(nodes[s], nodes[t]) for s, t in ends if s in nodes and t in nodes}
+    assert set(zip(small.sources.tolist(), small.targets.tolist(), strict=True)) == expected
+
+
+def test_hidden_labels_are_unknown_and_the_others_stay() -> None:
+    graph = graph_of(unit_rows(3, 4), np.array([0, 1, 2, 3], np.int32))
+    assert graph.with_unknown(np.array([1, 2], np.int32)).labels.tolist() == [0, UNKNOWN, UNKNOWN, 1]
+    assert graph.labels.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("idea_of", [[0, 1, 0], [0, 1, 2], [-1, 0, 1]])
+def test_viewpoints_that_are_not_grouped_by_idea_are_refused(idea_of: list[int]) -> None:
+    nothing = np.empty(0, np.int32)
+    with pytest.raises(ValueError, match="grouped by idea"):
+        GraphArrays(
+            unit_rows(0, 3),
+            np.array(idea_of, np.int32),
+            (IdeaId("a"), IdeaId("b")),
+            np.array([0, 1], np.int16),
+            np.full(2, UNKNOWN, np.int32),
+            ("no", "yes"),
+            nothing,
+            nothing,
+            np.empty(0, np.float32),
+            np.empty(0, np.int8),
+        )
