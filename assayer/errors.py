@@ -12,8 +12,17 @@
     │   ├── AnswerRefused        the model declined to answer
     │   └── NoFallback           no LLM is configured and the task has no honest substitute
     ├── LiteratureError          a source of papers failed
-    │   └── CorpusError          the local corpus is missing, damaged, or made with another model
+    │   ├── CorpusError          the local corpus is missing, damaged, or made with another model
+    │   └── SourceError          a remote source
+    │       ├── SourceUnavailable    it is down, or kept failing after every retry
+    │       ├── SourceBusy           no turn came within the asker's patience, or today's budget is spent
+    │       ├── SourceRefused        it will never accept this request: wrong key, bad query
+    │       └── SourceMalformed      its answer cannot be read
     ├── FullTextError            a document could not be fetched or parsed
+    │   ├── AddressRefused       the address may not be visited: scheme, private network, redirect into one
+    │   ├── DownloadFailed       the server did not deliver it
+    │   ├── DownloadRefused      it broke a limit: size, time, type, redirects
+    │   └── Unreadable           it arrived, and no parser could read it within its limits
     ├── StorageError             the database is out of reach
     └── Defect                   assayer itself failed on one evaluation; the others go on
 
@@ -25,12 +34,15 @@ they keep their type across processes.
 from assayer.models.coverage import Fault
 
 __all__ = [
+    "AddressRefused",
     "AnswerRefused",
     "AssayerError",
     "BudgetExhausted",
     "ConfigurationError",
     "CorpusError",
     "Defect",
+    "DownloadFailed",
+    "DownloadRefused",
     "FullTextError",
     "InputError",
     "LiteratureError",
@@ -40,7 +52,13 @@ __all__ = [
     "MalformedAnswer",
     "NoFallback",
     "RunCancelled",
+    "SourceBusy",
+    "SourceError",
+    "SourceMalformed",
+    "SourceRefused",
+    "SourceUnavailable",
     "StorageError",
+    "Unreadable",
 ]
 
 
@@ -134,10 +152,64 @@ class CorpusError(LiteratureError):
     reason = "the local corpus failed"
 
 
+class SourceError(LiteratureError):
+    """A remote source of papers, pages or code failed."""
+
+    reason = "a remote source failed"
+
+
+class SourceUnavailable(SourceError):
+    """The source is down, or kept failing after every retry."""
+
+    reason = "a source was down"
+
+
+class SourceBusy(SourceError):
+    """No turn came within the asker's patience, or the source's budget of the day is spent."""
+
+    reason = "a source's rate budget was spent"
+
+
+class SourceRefused(SourceError):
+    """The source will never accept this request."""
+
+    reason = "a source refused the request"
+
+
+class SourceMalformed(SourceError):
+    """The source's answer cannot be read."""
+
+    reason = "a source's answer could not be read"
+
+
 class FullTextError(AssayerError):
     """A document could not be fetched or parsed."""
 
     reason = "a document could not be read"
+
+
+class AddressRefused(FullTextError):
+    """The address may not be visited."""
+
+    reason = "an address was refused"
+
+
+class DownloadFailed(FullTextError):
+    """The server did not deliver the document."""
+
+    reason = "a download failed"
+
+
+class DownloadRefused(FullTextError):
+    """The document broke a limit of size, time, type or redirects."""
+
+    reason = "a download broke a limit"
+
+
+class Unreadable(FullTextError):
+    """The document arrived, and no parser could read it within its limits."""
+
+    reason = "a document could not be parsed"
 
 
 class StorageError(AssayerError):

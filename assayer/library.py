@@ -98,16 +98,16 @@ class Library:
         self._use("papers", 1, len(known))
         return [known[one] for one in ids if one in known and self._admit(known[one])]
 
-    async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText]:
+    async def full_texts(self, papers: Sequence[Paper]) -> dict[PaperId, FullText]:
         """Those that could be had; the others are counted with their reason."""
         answers = await self._full_texts.get(papers)
         texts: dict[PaperId, FullText] = {}
-        for paper_id in papers:
-            answer = answers[paper_id]
+        for paper in papers:
+            answer = answers[paper.id]
             if isinstance(answer, Absent):
-                self._run.journal.without_full_text(paper_id, answer.reason)
+                self._run.journal.without_full_text(paper.id, answer.reason)
             else:
-                texts[paper_id] = answer
+                texts[paper.id] = answer
         self._use("full_texts", len(papers), len(texts))
         return texts
 

@@ -62,4 +62,6 @@ def _reference(label: Label, paper: Paper) -> Reference:
         venue=_line(paper.venue),
         url=paper.url,
         source=paper.source,
+        retraction=paper.retraction,
+        origins=paper.origins,
     )

@@ -119,8 +119,8 @@ class Literature(Protocol):
 
 
 class FullTexts(Protocol):
-    async def get(self, papers: Sequence[PaperId]) -> Mapping[PaperId, FullText | Absent]:
-        """Every asked id is in the answer: the text, or why there is none."""
+    async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
+        """Every asked paper is in the answer: the text, or why there is none."""
         ...
 
 

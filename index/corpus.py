@@ -136,5 +136,5 @@ class CorpusFullTexts:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
 
-    async def get(self, papers: Sequence[PaperId]) -> Mapping[PaperId, FullText | Absent]:
-        return await self._corpus.full_texts(papers)
+    async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
+        return await self._corpus.full_texts([paper.id for paper in papers])

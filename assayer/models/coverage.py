@@ -38,13 +38,40 @@ class FaultCount(Frozen):
     recovered: int
 
 
+Operation = Literal[
+    "search",
+    "snippets",
+    "neighbours",
+    "references",
+    "citations",
+    "papers",
+    "open_access",
+    "full_texts",
+    "web",
+    "code",
+]
+
+
 class SourceUse(Frozen):
     """How one source of literature was used."""
 
     source: str
-    operation: Literal["search", "snippets", "neighbours", "references", "papers", "full_texts"]
+    operation: Operation
     requests: int
+    """Asked of the source, whether the answer then came over the network or from the shared cache."""
     results: int
+    cached: int = 0
+    """Requests among them that the shared cache answered."""
+
+
+class SourceTrouble(Frozen):
+    """Requests to one source that ended without an answer: what they would have found is not in the report."""
+
+    source: str
+    operation: Operation
+    reason: str
+    """The error's reason in a few words: `a source was down`, `a source's rate budget was spent`, …"""
+    requests: int
 
 
 class Dropped(Frozen):
@@ -68,6 +95,7 @@ class Coverage(Frozen):
 
     corpus_fit: CorpusFit | Absent
     sources: tuple[SourceUse, ...]
+    troubles: tuple[SourceTrouble, ...] = ()
     papers_found: int
     """Distinct papers that any search returned, after the cutoff and the idea's own paper were taken out."""
     papers_read: int

@@ -9,6 +9,42 @@ from assayer.models.idea import Section
 PaperId = NewType("PaperId", str)
 
 
+class Identifiers(Frozen):
+    """What others call a paper, each in its normal form (`assayer.identity`); empty where nobody said."""
+
+    doi: str = ""
+    arxiv: str = ""
+    """Without version: `2401.01234`, `cs/0112017`."""
+    s2: str = ""
+    """Semantic Scholar's paper id, 40 hex digits."""
+    openalex: str = ""
+    """`W2741809807`."""
+    pubmed: str = ""
+    pmc: str = ""
+    """`PMC1234567`."""
+    acl: str = ""
+    """`2020.acl-main.1`, `P18-1001`."""
+    openreview: str = ""
+
+
+class Retraction(Frozen):
+    """A notice that a paper no longer stands as published."""
+
+    kind: Literal["retracted", "withdrawn", "concern"]
+    source: str
+    """Who said so: `crossref`, `arxiv`, `openalex`, …"""
+    notice: str = ""
+    """URL or DOI of the notice, from the source's own record."""
+    date: dt.date | None = None
+
+
+class FieldOrigin(Frozen):
+    """Whose word a field of a merged record is."""
+
+    field: str
+    source: str
+
+
 class Paper(Frozen):
     """Bibliographic record with abstract."""
 
@@ -24,7 +60,13 @@ class Paper(Frozen):
     citation_count: int | None = None
     """None when the source does not know."""
     source: str
-    """Which source's record this is: `corpus`, `semantic_scholar`, …"""
+    """Which source's record this is: `corpus`, `semantic_scholar`, …; of a merged record the one that named it."""
+    identifiers: Identifiers = Identifiers()
+    retraction: Retraction | None = None
+    pdf_urls: tuple[str, ...] = ()
+    """Where sources say that a free copy lies. Not yet checked: only the guarded downloader may follow them."""
+    origins: tuple[FieldOrigin, ...] = ()
+    """Of a merged record: the fields that did not come from `source`, in their order."""
 
 
 class Passage(Frozen):

@@ -8,7 +8,7 @@ from pydantic import Field
 from assayer.models.base import Absent, Frozen
 from assayer.models.coverage import Coverage
 from assayer.models.idea import IdeaId, TextFlag
-from assayer.models.paper import PaperId
+from assayer.models.paper import FieldOrigin, PaperId, Retraction
 
 EvaluationId = NewType("EvaluationId", str)
 Label = NewType("Label", str)
@@ -96,6 +96,10 @@ class Reference(Frozen):
     venue: str
     url: str
     source: str
+    retraction: Retraction | None = None
+    """Shown wherever the paper is cited."""
+    origins: tuple[FieldOrigin, ...] = ()
+    """Fields that another source than `source` gave."""
 
 
 class Notice(Frozen):

@@ -143,7 +143,9 @@ async def test_snippets_end_with_whole_sentences(corpus: Corpus) -> None:
 
 
 async def test_full_texts_are_given_or_their_absence_explained(corpus: Corpus) -> None:
-    answer = await CorpusFullTexts(corpus).get([HANDBOOK, BEE, UNKNOWN])
+    known = await corpus.papers([HANDBOOK, BEE], None)
+    unknown = known[BEE].model_copy(update={"id": UNKNOWN})
+    answer = await CorpusFullTexts(corpus).get([known[HANDBOOK], known[BEE], unknown])
     handbook = answer[HANDBOOK]
     assert not isinstance(handbook, Absent)
     assert [section.title for section in handbook.sections] == ["Counting protocol", "Statistics"]

@@ -69,6 +69,6 @@ async def test_a_paper_without_full_text_is_counted_once_with_its_reason() -> No
     run = a_run()
     library = Library(MemoryCorpus([_paper("a", CUTOFF)], HashingEmbedder()), NoFullTexts(), run, IDEA)
     for _ in range(3):
-        assert await library.full_texts([PaperId("a")]) == {}
+        assert await library.full_texts([_paper("a", CUTOFF)]) == {}
     (dropped,) = run.journal.dropped()
     assert (dropped.what, dropped.count, dropped.reason) == ("full text", 1, "this test has none")

@@ -7,7 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from assayer.errors import AssayerError
-from assayer.models import Absent, CallRecord, EvaluationId, FullText, PaperId
+from assayer.models import Absent, CallRecord, EvaluationId, FullText, Paper, PaperId
 from assayer.ports import Answer, Embedder, ProgressEvent
 from assayer.run import Run
 from assayer.tasks import Task
@@ -57,8 +57,8 @@ class TwinLlm:
 
 
 class NoFullTexts:
-    async def get(self, papers: Sequence[PaperId]) -> Mapping[PaperId, FullText | Absent]:
-        return {paper: Absent(reason="this test has none") for paper in papers}
+    async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
+        return {paper.id: Absent(reason="this test has none") for paper in papers}
 
 
 class FixedClock:

@@ -156,7 +156,7 @@ class Soundness:
             "paper for a method", "ranked below the papers read for a method", len(near) - len(chosen)
         )
         self.papers |= {paper.id: paper for paper in chosen}
-        texts = await self._library.full_texts([paper.id for paper in chosen])
+        texts = await self._library.full_texts(chosen)
         by_paper: dict[PaperId, list[Passage]] = {}
         for passage in passages:
             by_paper.setdefault(passage.paper.id, []).append(passage)

@@ -1,0 +1,74 @@
+"""When two records are the same paper: identifiers in their normal form, else title, year and first author."""
+
+import re
+import unicodedata
+from urllib.parse import unquote, urlsplit
+
+from assayer.models import Identifiers, Paper
+
+__all__ = ["arxiv_id", "doi", "identifiers_in", "same_key", "title_key", "with_arxiv"]
+
+_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_ARXIV = re.compile(r"(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(?P<id>.+)", re.IGNORECASE)
+_ACL = re.compile(r"(?:[A-Z]\d{2}-\d{4}|\d{4}\.[a-z0-9]+-[a-z0-9]+\.\d+)", re.IGNORECASE)
+_PMC = re.compile(r"PMC\d+", re.IGNORECASE)
+
+
+def doi(text: str) -> str:
+    """The DOI in a text or URL, lower case, without resolver and closing punctuation; empty when there is none."""
+    match = _DOI.search(unquote(text.strip()))
+    return match[0].rstrip(".,;)>]\"'").lower() if match else ""
+
+
+def arxiv_id(text: str) -> str:
+    """The arXiv id in an id, URL or DOI, without version; empty when there is none."""
+    text = text.strip()
+    by_doi = _ARXIV_DOI.search(text)
+    if by_doi:
+        text = by_doi["id"]
+    path = urlsplit(text).path if "://" in text else text.removeprefix("arXiv:").removeprefix("arxiv:")
+    name = path.removeprefix("/abs/").removeprefix("/pdf/").removesuffix(".pdf").strip("/")
+    match = _ARXIV.fullmatch(name)
+    return match["id"] if match else ""
+
+
+def identifiers_in(url: str) -> Identifiers:
+    """What a landing page or PDF address itself says about the paper behind it."""
+    parts = urlsplit(url.strip())
+    host, path = (parts.hostname or "").removeprefix("www."), parts.path
+    if host == "arxiv.org" or host.endswith(".arxiv.org"):
+        return Identifiers(arxiv=arxiv_id(url))
+    if host == "aclanthology.org":
+        match = _ACL.search(path)
+        return Identifiers(acl=match[0] if match else "")
+    if host == "openreview.net":
+        forum = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair).get("id", "")
+        return Identifiers(openreview=forum)
+    if host.endswith("ncbi.nlm.nih.gov"):
+        match = _PMC.search(path)
+        return Identifiers(pmc=match[0].upper() if match else "")
+    return with_arxiv(Identifiers(doi=doi(url)))
+
+
+def with_arxiv(identifiers: Identifiers) -> Identifiers:
+    """arXiv registers a DOI for every paper: one tells the other."""
+    if not identifiers.arxiv and _ARXIV_DOI.fullmatch(identifiers.doi):
+        return identifiers.model_copy(update={"arxiv": arxiv_id(identifiers.doi)})
+    return identifiers
+
+
+def title_key(title: str) -> str:
+    """Letters and digits only, without accents, case and markup; equal for spellings of one title."""
+    plain = unicodedata.normalize("NFKD", re.sub(r"<[^<>]*>|\\[a-zA-Z]+", " ", title)).casefold()
+    return "".join(letter for letter in plain if letter.isalnum())
+
+
+def same_key(paper: Paper) -> str | None:
+    """Title, year and first author's family name; None when one of them is missing or the title says too little."""
+    title = title_key(paper.title)
+    if len(title) < 16 or not paper.authors or paper.publication_date is None:
+        return None
+    first = paper.authors[0]
+    family = first.split(",")[0] if "," in first else first.split()[-1] if first.split() else ""
+    return f"{title}|{paper.publication_date.year}|{title_key(family)}" if title_key(family) else None
