@@ -110,7 +110,8 @@ def idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:
     sums = np.zeros((len(graph.ideas), graph.vectors.shape[1]), np.float32)
     np.add.at(sums, graph.idea_of, graph.vectors)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    return np.divide(sums, lengths, out=sums, where=lengths > 0)
+    means: NDArray[np.float32] = np.divide(sums, lengths, out=sums, where=lengths > 0)
+    return means
 
 
 def label_rates(graph: GraphArrays, known: Rows) -> Floats:
