@@ -18,7 +18,8 @@ evaluate: .venv/.installed  ## build the example corpus, evaluate the example id
 	$(EXAMPLE) $(BIN)/assayer evaluate examples/ideas --out out
 
 test: check  ## everything: style, types, imports, unit, contract and end-to-end tests
-	$(BIN)/python -m pytest tests --ignore=tests/unit
+	@# Real processes on shared machines: a failed test is run once more, and the report says which needed it.
+	$(BIN)/python -m pytest tests --ignore=tests/unit --reruns 1
 
 check: lint  ## what every commit must pass
 	$(BIN)/python -m pytest tests/unit
