@@ -22,7 +22,9 @@ FEWEST_FOREIGN = 3
 """Fewer words than this are never too many."""
 
 _NUMBER = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?![\w])")
-_TERM = re.compile(r"\b(?=\w*[A-Z0-9])(?:\w*[A-Z]\w*[A-Z]\w*|\w*[A-Za-z]\w*\d\w*|\d+[A-Za-z]\w*|[A-Za-z]+-\d[\w.]*)\b")
+_TERM = re.compile(
+    r"\b(?:[A-Za-z]+-\d[\w.]*\b|(?=\w*[A-Z0-9])(?:\w*[A-Z]\w*[A-Z]\w*|\w*[A-Za-z]\w*\d\w*|\d+[A-Za-z]\w*)\b)"
+)
 """Acronyms, mixed case, letters with digits: CNN, BiLSTM, GPT4, GPT-4, 3D."""
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
 """Capitalised in the middle of a sentence."""
