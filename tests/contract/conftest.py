@@ -50,5 +50,5 @@ async def database(shared_url: str) -> AsyncIterator[Database]:
     """Migrated and empty."""
     async with Database(DatabaseSettings(url=SecretStr(shared_url))) as opened:
         await opened.migrate()
-        await opened.execute("TRUNCATE answers, ledger, papers, evaluations")
+        await opened.execute("TRUNCATE answers, ledger, papers, evaluations, replies, reply_claims, turns")
         yield opened

@@ -15,7 +15,16 @@ from orchestrator.store.database import Connection
 from orchestrator.store.failures import address
 from orchestrator.store.schema import newest
 
-TABLES = {"answers", "ledger", "papers", "evaluations", "assayer_schema"}
+TABLES = {
+    "answers",
+    "ledger",
+    "papers",
+    "evaluations",
+    "replies",
+    "reply_claims",
+    "turns",
+    "assayer_schema",
+}
 
 
 def settings(url: str, connect_seconds: float = 0.5) -> DatabaseSettings:
