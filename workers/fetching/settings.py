@@ -1,0 +1,57 @@
+"""What a download of an address from data may reach, take and cost."""
+
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from assayer.models import Frozen
+
+__all__ = ["DownloadLimits", "FetchingSettings", "Network"]
+
+Network = IPv4Network | IPv6Network
+
+
+def _separated(value: object) -> object:
+    """Environment variables give lists separated by commas."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        ip_network(value)
+    return values
+
+
+class FetchingSettings(Frozen):
+    allow: Annotated[tuple[str, ...], BeforeValidator(_separated), AfterValidator(_networks)] = ()
+    """Networks that may be visited although they are not public, on any port: `10.1.0.0/16,::1/128`."""
+    ports: Annotated[tuple[int, ...], BeforeValidator(_separated)] = (80, 443, 8080, 8443)
+    """Ports of public addresses that may be visited."""
+    user_agent: str = "assayer/0.1 (evaluates research ideas; reads what is open)"
+    connections: int = Field(default=64, ge=1)
+    """Downloads in flight at once."""
+    connections_per_host: int = Field(default=2, ge=1)
+    redirects: int = Field(default=10, ge=0)
+    """Followed in one download; each is checked like the first address."""
+    robots_hours: float = Field(default=24.0, gt=0)
+    """How long a host's robots.txt counts before it is read again."""
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        return tuple(ip_network(value) for value in self.allow)
+
+
+class DownloadLimits(Frozen):
+    """What one download may take. Waiting for a turn at a busy host does not count."""
+
+    bytes: int = Field(default=50_000_000, gt=0)
+    """Of the body, and again of what it unpacks to."""
+    seconds: float = Field(default=120.0, gt=0)
+    """From the first connection to the last byte, redirects included."""
+    answer_seconds: float = Field(default=30.0, gt=0)
+    """Until a server has accepted the connection and sent the headers."""
+    slowest: float = Field(default=1_000.0, ge=0)
+    """Bytes a second that a body must bring in every `patience`."""
+    patience: float = Field(default=15.0, gt=0)
+    """Seconds."""
