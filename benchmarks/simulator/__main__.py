@@ -2,34 +2,17 @@
 
 import argparse
 import asyncio
-import ipaddress
-import signal
-import sys
 import types
 from collections.abc import Sequence
 from typing import Any, get_args, get_origin
 
-from aiohttp import web
 from pydantic import ValidationError
 
 from benchmarks.simulator.server import Endpoint
+from benchmarks.simulator.serving import add_address, serve
 from benchmarks.simulator.settings import Settings
 
 _PORT = 8399
-_BACKLOG = 4096
-"""Connections waiting to be accepted: clients open thousands at once."""
-
-
-def _loopback(host: str) -> str:
-    if host == "localhost":
-        return host
-    try:
-        safe = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        safe = False
-    if not safe:
-        raise argparse.ArgumentTypeError(f"{host!r} is not a loopback address; use 127.0.0.1 or ::1")
-    return host
 
 
 def _mix(text: str) -> dict[str, float]:
@@ -46,9 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="benchmarks.simulator", description="Simulates an OpenAI-compatible endpoint on loopback."
     )
-    parser.add_argument("--host", default="127.0.0.1", type=_loopback, help="loopback only")
-    parser.add_argument("--port", default=_PORT, type=int, help=f"0 takes a free one; default {_PORT}")
-    parser.add_argument("--until-stdin-closes", action="store_true", help="also stop when the parent goes away")
+    add_address(parser, _PORT)
     for name, info in Settings.model_fields.items():
         flag = "--" + name.replace("_", "-")
         options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": info.description, "dest": name}
@@ -70,26 +51,6 @@ def _reader(annotation: Any) -> Any:
     return next(kind for kind in kinds if kind is not type(None))
 
 
-async def _serve(settings: Settings, host: str, port: int, until_stdin_closes: bool) -> None:
-    runner = web.AppRunner(
-        Endpoint(settings).application(), access_log=None, handler_cancellation=True, keepalive_timeout=75
-    )
-    await runner.setup()
-    site = web.TCPSite(runner, host, port, backlog=_BACKLOG, shutdown_timeout=0.2)
-    await site.start()
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    if until_stdin_closes:
-        loop.add_reader(sys.stdin, stop.set)
-    address = runner.addresses[0]
-    shown = f"[{address[0]}]" if ":" in address[0] else address[0]
-    print(f"listening on http://{shown}:{address[1]}/v1", flush=True)
-    await stop.wait()
-    await runner.cleanup()
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
     given = vars(parser.parse_args(arguments))
@@ -98,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         settings = Settings.model_validate(given)
     except ValidationError as error:
         parser.error(str(error))
-    asyncio.run(_serve(settings, host, port, until))
+    asyncio.run(serve(Endpoint(settings).application(), host, port, "/v1", until))
 
 
 if __name__ == "__main__":

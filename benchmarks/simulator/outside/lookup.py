@@ -1,0 +1,49 @@
+"""Quick word search over titles and beginnings of abstracts: good enough to answer, not to measure quality with."""
+
+import re
+from collections.abc import Sequence
+
+import bm25s
+import numpy as np
+
+__all__ = ["Lookup"]
+
+_BEGINNING = 400
+"""Characters of an abstract that count: tokenising is most of the simulator's start."""
+_WORD = re.compile(r"[^\W_]{2,}")
+_STOPWORDS = """
+    an and are as at be by can for from has have how in into is it its of on or our over than that the their them then
+    there these this those to under up via was we were what when where which while who whose why will with within
+    without would you your"""
+_STOPWORD = frozenset(_STOPWORDS.split())
+_NO_WORD = ""
+"""Stands in papers without words; BM25 cannot do with none at all. No query holds it."""
+
+
+class Lookup:
+    def __init__(self, texts: Sequence[tuple[str, str]]) -> None:
+        """Of titles and abstracts."""
+        vocabulary: dict[str, int] = {_NO_WORD: 0}
+        documents = [
+            [vocabulary.setdefault(word, len(vocabulary)) for word in words(f"{title} {abstract[:_BEGINNING]}")] or [0]
+            for title, abstract in texts
+        ]
+        self._bm25 = bm25s.BM25() if documents else None
+        if self._bm25 is not None:
+            self._bm25.index((documents, vocabulary), show_progress=False)
+        self._vocabulary = vocabulary
+
+    def ranked(self, query: str) -> list[int]:
+        """Numbers of all texts that share a word with the query, best first."""
+        known = [self._vocabulary[word] for word in words(query) if word in self._vocabulary]
+        if not known or self._bm25 is None:
+            return []
+        scores = self._bm25.get_scores_from_ids(known)
+        numbers = np.flatnonzero(scores > 0)
+        ordered: list[int] = numbers[np.lexsort((numbers, -scores[numbers]))].tolist()
+        return ordered
+
+
+def words(text: str) -> list[str]:
+    """Lower case, without the most common English ones, in order."""
+    return [word for word in _WORD.findall(text.lower()) if word not in _STOPWORD]

@@ -1,0 +1,44 @@
+"""The file of papers that the simulated services know: one JSON object a line, as shared corpora have them."""
+
+import datetime as dt
+import gzip
+import json
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+__all__ = ["NoticeKind", "Record", "read_records"]
+
+NoticeKind = Literal["retracted", "withdrawn", "concern"]
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    title: str
+    abstract: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    publication_date: dt.date | None = None
+    venue: str = ""
+    url: str = ""
+    keywords: tuple[str, ...] = ()
+    citation_count: int = 0
+    """0 means unknown."""
+    notice: NoticeKind | None = None
+    """One paper in a hundred of those without gets one."""
+
+
+def read_records(path: Path) -> list[Record]:
+    """Raises OSError or ValueError with the number of the line."""
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        return [_record(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _record(line: str, number: int) -> Record:
+    try:
+        return Record.model_validate(json.loads(line))
+    except (ValueError, ValidationError) as error:
+        raise ValueError(f"line {number}: {error}") from error

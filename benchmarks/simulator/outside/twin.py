@@ -1,0 +1,76 @@
+"""What a simulated service is: its routes, and the words in which the real one refuses."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import ClassVar
+
+from aiohttp import web
+
+from benchmarks.simulator.outside.knobs import Knobs
+from benchmarks.simulator.outside.library import Library
+
+__all__ = ["Twin", "html_error"]
+
+_PHRASES = {500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Time-out"}
+
+
+class Twin:
+    """Subclasses name themselves, list their routes, and override what the real service words differently.
+
+    Handlers are methods `async (request) -> response`; their names are the operations in the counters. Latency,
+    limits and faults are the frame's affair (`station.py`): a handler only answers.
+    """
+
+    name: ClassVar[str]
+    """In knobs and counters: the source's name, `semantic_scholar`."""
+    prefix: ClassVar[str]
+    """First segment of its addresses: `s2`. Its base URL may go on from there."""
+    knobs: Knobs = Knobs()
+    """At the start: the real service's limits, no latency, no faults."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        """Paths below the prefix, beginning with a slash."""
+        raise NotImplementedError
+
+    def caller(self, request: web.Request) -> str:
+        """Whose limits the request counts against: the key, where the service has keys."""
+        return request.headers.get("x-api-key", "")
+
+    def cost(self, request: web.Request) -> int:
+        """What the request takes of the day's budget."""
+        return 1
+
+    def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
+        """For a caller who may not ask at all: a wrong key."""
+        return None
+
+    def too_many(self, retry_after: float | None) -> web.Response:
+        """429; the header is in whole seconds, rounded up."""
+        return self.failure(429, "Too Many Requests", retry_after)
+
+    def broken(self, status: int, retry_after: float | None = None) -> web.Response:
+        """5xx: what stands in front of the service answers for it, in HTML."""
+        return html_error(status, retry_after)
+
+    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        """Any refusal in the service's own form."""
+        return web.json_response({"error": message}, status=status, headers=retry_header(retry_after))
+
+    def garbled(self, body: bytes, random: Random) -> bytes:
+        """A body that its content type belies: cut in the middle, or a page of the proxy's."""
+        if random.random() < 0.5 and len(body) > 2:
+            return body[: random.randrange(1, len(body) - 1)]
+        return b"<html><head><title>Please wait</title></head><body>Checking your browser</body></html>"
+
+
+def retry_header(seconds: float | None) -> dict[str, str]:
+    return {} if seconds is None else {"Retry-After": str(-int(-seconds // 1))}
+
+
+def html_error(status: int, retry_after: float | None = None) -> web.Response:
+    phrase = _PHRASES.get(status, "Error")
+    page = f"<html><head><title>{status} {phrase}</title></head><body><h1>{status} {phrase}</h1></body></html>"
+    return web.Response(text=page, status=status, content_type="text/html", headers=retry_header(retry_after))
