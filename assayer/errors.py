@@ -22,7 +22,8 @@
     │   ├── AddressRefused       the address may not be visited: scheme, private network, redirect into one
     │   ├── DownloadFailed       the server did not deliver it
     │   ├── DownloadRefused      it broke a limit: size, time, type, redirects
-    │   └── Unreadable           it arrived, and no parser could read it within its limits
+    │   ├── Unreadable           it arrived, and no parser could read it within its limits
+    │   └── ParserUnavailable    every server that could have parsed it was out of reach
     ├── StorageError             the database is out of reach
     └── Defect                   assayer itself failed on one evaluation; the others go on
 
@@ -31,7 +32,7 @@ journal and shown in the report's coverage; it never becomes a low score. All of
 they keep their type across processes.
 """
 
-from assayer.models.coverage import Fault
+from assayer.models.coverage import Fault, UnreadableCause
 
 __all__ = [
     "AddressRefused",
@@ -51,6 +52,7 @@ __all__ = [
     "LlmUnavailable",
     "MalformedAnswer",
     "NoFallback",
+    "ParserUnavailable",
     "RunCancelled",
     "SourceBusy",
     "SourceError",
@@ -210,6 +212,17 @@ class Unreadable(FullTextError):
     """The document arrived, and no parser could read it within its limits."""
 
     reason = "a document could not be parsed"
+
+    def __init__(self, message: str, hint: str = "", cause: UnreadableCause = "damaged") -> None:
+        super().__init__(message, hint)
+        self.args = (message, hint, cause)
+        self.cause = cause
+
+
+class ParserUnavailable(FullTextError):
+    """Every server that could have parsed the document was out of reach."""
+
+    reason = "no parser was in reach"
 
 
 class StorageError(AssayerError):

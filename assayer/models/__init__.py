@@ -11,10 +11,13 @@ from assayer.models.coverage import (
     Operation,
     SourceTrouble,
     SourceUse,
+    UnreadableCause,
 )
 from assayer.models.idea import Idea, IdeaId, Section, TextFlag
 from assayer.models.llm import CachedAnswer, CallRecord, LedgerRow, Message
 from assayer.models.paper import (
+    Caption,
+    CitedWork,
     CorpusFit,
     FieldOrigin,
     FullText,
@@ -49,7 +52,9 @@ __all__ = [
     "Assessment",
     "CachedAnswer",
     "CallRecord",
+    "Caption",
     "Citation",
+    "CitedWork",
     "CorpusFit",
     "Coverage",
     "Dropped",
@@ -88,5 +93,6 @@ __all__ = [
     "SourceUse",
     "Summary",
     "TextFlag",
+    "UnreadableCause",
     "Usage",
 ]

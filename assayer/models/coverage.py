@@ -21,6 +21,28 @@ FaultKind = Literal[
 ]
 
 
+UnreadableCause = Literal[
+    "broken_parser",
+    "computing_time",
+    "damaged",
+    "empty",
+    "encrypted",
+    "html",
+    "markup",
+    "memory",
+    "no_pages",
+    "no_text",
+    "not_a_pdf",
+    "other_document",
+    "refused",
+    "time",
+    "too_large",
+    "too_many_pages",
+    "too_much_text",
+]
+"""Why no parser could read a document."""
+
+
 class Fault(Frozen):
     """One thing that went wrong in one LLM call."""
 

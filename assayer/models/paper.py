@@ -90,12 +90,36 @@ class Hit(Frozen):
     """Cosine of query and paper, −1 to 1."""
 
 
+class CitedWork(Frozen):
+    """An entry of a paper's list of references, as far as its parser could take it apart."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    doi: str = ""
+    arxiv: str = ""
+    raw: str = ""
+    """The entry as it is printed; empty when the parser did not keep it."""
+
+
+class Caption(Frozen):
+    """What stands under a figure or over a table."""
+
+    kind: Literal["figure", "table"]
+    label: str
+    """As printed: `2`, `A.1`, `S3`."""
+    text: str
+
+
 class FullText(Frozen):
     """The body of a paper, by section."""
 
     paper_id: PaperId
     sections: tuple[Section, ...]
     parser: Literal["corpus", "grobid", "pypdfium2"]
+    """Who found the sections. `pypdfium2` guesses headings from type, and references and captions from their form."""
+    references: tuple[CitedWork, ...] = ()
+    captions: tuple[Caption, ...] = ()
 
 
 class CorpusFit(Frozen):

@@ -14,8 +14,8 @@ from typing import IO, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from assayer.errors import FullTextError
-from assayer.models import Frozen, Section
+from assayer.errors import FullTextError, Unreadable
+from assayer.models import Frozen, Section, UnreadableCause
 from workers.documents.layout import Line, Style, lay_out
 from workers.documents.limits import PdfLimits
 
@@ -51,30 +51,34 @@ class _Lines(Frozen):
 _ANSWER = TypeAdapter[_Refusal | _Lines](_Refusal | _Lines)
 
 
-def _refusal(error: str, limits: PdfLimits) -> tuple[str, str]:
-    """What was wrong and what to do, for each way in which the child refuses."""
+def _refusal(error: str, source: str, limits: PdfLimits) -> Unreadable:
+    """Each way in which the child refuses: what was wrong and what to do."""
     megabytes = limits.memory_bytes // 1_000_000
-    return {
+    refusals: dict[str, tuple[str, str]] = {
         "encrypted": ("is encrypted", "Save it without a password."),
         "no_pages": ("has no pages", "Export it again."),
         "damaged": ("is damaged or cut short: no page of it can be read", "Export or download it again."),
         "too_many_pages": (f"has more than {limits.pages} pages", "Keep the pages that describe the work."),
         "too_much_text": (f"unpacks to more than {limits.characters:,} characters", "Keep what describes the work."),
         "memory": (f"needs more than {megabytes} MB of memory to parse", _REMEDY),
-    }.get(error, (f"could not be parsed ({error})", _REMEDY))
+    }
+    wrong, remedy = refusals.get(error, (f"could not be parsed ({error})", _REMEDY))
+    cause = cast(UnreadableCause, error) if error in refusals else "broken_parser"
+    return Unreadable(f"{source} {wrong}.", remedy, cause)
 
 
 def _check_kind(start: bytes, source: str) -> None:
     """Judges the first kilobyte."""
     if not start:
-        raise FullTextError(f"{source} is empty.")
+        raise Unreadable(f"{source} is empty.", cause="empty")
     if b"%PDF-" in start:
         return
     if b"<html" in start.lower() or b"<!doctype html" in start.lower():
-        raise FullTextError(f"{source} is an HTML page, not a PDF.", "Open it in a browser; it may be an error page.")
+        hint = "Open it in a browser; it may be an error page."
+        raise Unreadable(f"{source} is an HTML page, not a PDF.", hint, "html")
     if start.startswith(b"PK"):
-        raise FullTextError(f"{source} is a ZIP or Office file, not a PDF.", "Export it as PDF.")
-    raise FullTextError(f"{source} is not a PDF: the mark %PDF- is missing at its start.", "Export it again.")
+        raise Unreadable(f"{source} is a ZIP or Office file, not a PDF.", "Export it as PDF.", "not_a_pdf")
+    raise Unreadable(f"{source} is not a PDF: the mark %PDF- is missing at its start.", "Export it again.", "not_a_pdf")
 
 
 @contextmanager
@@ -94,7 +98,7 @@ def _opened(pdf: Path | bytes, source: str, limits: PdfLimits) -> Iterator[IO[by
         except OSError as error:
             raise FullTextError(f"{source} cannot be read: {error.strerror}.") from error
         if size > limits.file_bytes:
-            raise FullTextError(f"{source} has more than {limits.file_bytes / 1e6:g} MB.", "Shorten it.")
+            raise Unreadable(f"{source} has more than {limits.file_bytes / 1e6:g} MB.", "Shorten it.", "too_large")
         _check_kind(start, source)
         yield file
 
@@ -128,11 +132,14 @@ async def _collect(stdout: StreamReader, most_bytes: int) -> bytes | None:
     return b"".join(pieces)
 
 
-def _death(returncode: int, limits: PdfLimits) -> str:
+def _death(returncode: int, source: str, limits: PdfLimits) -> Unreadable:
     """Why a child ended without an answer."""
     if -returncode == signal.SIGXCPU:
-        return f"takes more than {limits.cpu_seconds} s of computing to parse"
-    return f"breaks the parser, or needs more than {limits.memory_bytes // 1_000_000} MB of memory"
+        message = f"{source} takes more than {limits.cpu_seconds} s of computing to parse."
+        return Unreadable(message, _REMEDY, "computing_time")
+    megabytes = limits.memory_bytes // 1_000_000
+    message = f"{source} breaks the parser, or needs more than {megabytes} MB of memory."
+    return Unreadable(message, _REMEDY, "broken_parser")
 
 
 async def _ask_child(file: IO[bytes], source: str, limits: PdfLimits) -> _Lines:
@@ -142,26 +149,27 @@ async def _ask_child(file: IO[bytes], source: str, limits: PdfLimits) -> _Lines:
             async with asyncio.timeout(limits.wall_seconds):
                 output = await _collect(cast(StreamReader, process.stdout), most_bytes)
                 if output is None:
-                    raise FullTextError(f"{source} unpacks to more than {most_bytes / 1e6:g} MB of text.", _REMEDY)
+                    message = f"{source} unpacks to more than {most_bytes / 1e6:g} MB of text."
+                    raise Unreadable(message, _REMEDY, "too_much_text")
                 returncode = await process.wait()
         except TimeoutError:
-            raise FullTextError(f"{source} takes more than {limits.wall_seconds:g} s to parse.", _REMEDY) from None
+            message = f"{source} takes more than {limits.wall_seconds:g} s to parse."
+            raise Unreadable(message, _REMEDY, "time") from None
     if returncode:
-        raise FullTextError(f"{source} {_death(returncode, limits)}.", _REMEDY)
+        raise _death(returncode, source, limits)
     try:
         parsed = _ANSWER.validate_json(output)
     except ValidationError as error:
-        raise FullTextError(
-            f"{source} made the parser answer nonsense: {error.errors()[0]['msg']}.", _REMEDY
-        ) from error
+        message = f"{source} made the parser answer nonsense: {error.errors()[0]['msg']}."
+        raise Unreadable(message, _REMEDY, "broken_parser") from error
     if isinstance(parsed, _Refusal):
-        wrong, remedy = _refusal(parsed.error, limits)
-        raise FullTextError(f"{source} {wrong}.", remedy)
+        raise _refusal(parsed.error, source, limits)
     return parsed
 
 
 async def extract_pdf(pdf: Path | bytes, limits: PdfLimits | None = None, source: str = "") -> ParsedPdf:
-    """Title and sections of a PDF. `source` names it in errors. Raises FullTextError."""
+    """Title and sections of a PDF. `source` names it in errors. Raises Unreadable, or FullTextError when the
+    file itself is out of reach."""
     limits = limits or PdfLimits()
     source = source or (str(pdf) if isinstance(pdf, Path) else "The PDF")
     with _opened(pdf, source, limits) as file:
@@ -170,8 +178,9 @@ async def extract_pdf(pdf: Path | bytes, limits: PdfLimits | None = None, source
     title, sections = lay_out(lines, parsed.title)
     if not sections:
         pages = f"{parsed.pages} page{'s' * (parsed.pages != 1)}"
-        raise FullTextError(
+        raise Unreadable(
             f"{source} has {pages} but no text; it probably holds scanned images.",
             "Run text recognition (OCR) on it first.",
+            "no_text",
         )
     return ParsedPdf(title=title, sections=sections, pages=parsed.pages, unreadable_pages=parsed.unreadable)
