@@ -1,0 +1,198 @@
+"""Records of one paper from several sources become one record. Pure, and the same in whatever order they come.
+
+Two records are the same paper when they share an identifier, else when title, year and first author agree
+(`assayer.identity.same_key`); and never when they contradict each other in an identifier, or are two papers of
+the corpus. What joins is joined further: a record that two others share an identifier with joins all three.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from assayer.identity import identifiers_in, same_key, with_arxiv
+from assayer.models import FieldOrigin, Identifiers, Paper, Retraction
+
+__all__ = ["ORDER", "agree", "group", "identified", "merge", "merged", "names", "united"]
+
+ORDER = ("corpus", "semantic_scholar", "openalex", "crossref", "arxiv")
+"""Sources, the one whose word counts most first; others follow by name. The corpus is what the operator chose."""
+
+_SPACES = tuple(Identifiers.model_fields)
+_WEIGHT: Mapping[str, int] = {"retracted": 0, "withdrawn": 1, "concern": 2}
+_CUT_OFF = ("…", "...")
+_ABOUT_AS_LONG = 0.8
+"""Of the longest abstract: one that long says as much, and the better source's is taken."""
+
+
+def identified(paper: Paper) -> Paper:
+    """With the identifiers that its own address gives away."""
+    filled = united([with_arxiv(paper.identifiers), with_arxiv(identifiers_in(paper.url))])
+    return paper if filled == paper.identifiers else paper.model_copy(update={"identifiers": filled})
+
+
+def united(identifiers: Iterable[Identifiers]) -> Identifiers:
+    """All of them together; of two in one space the first."""
+    together: dict[str, str] = {}
+    for one in identifiers:
+        together = {space: value for space, value in one if value} | together
+    return Identifiers.model_validate(together)
+
+
+def names(paper: Paper) -> dict[str, str]:
+    """By space. A DOI that arXiv registers is another spelling of the arXiv id: it contradicts no publisher's. The
+    corpus's ids are names too, as nothing else may tell its papers apart; other sources' ids stand among the
+    identifiers."""
+    found = {space: value for space, value in paper.identifiers if value}
+    if found.get("doi", "").startswith("10.48550/"):
+        del found["doi"]
+    return found | ({paper.source: paper.id} if paper.source == ORDER[0] else {})
+
+
+def agree(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
+    """Whether no name of one contradicts a name of the other."""
+    return all(some[space] == others[space] for space in some.keys() & others.keys())
+
+
+def merge(records: Iterable[Paper]) -> tuple[Paper, ...]:
+    """One record a paper, in the order of their sources and ids."""
+    return tuple(sorted((merged(one) for one in group(map(identified, records))), key=_place))
+
+
+def group(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
+    """The records of each paper, best source first."""
+    groups: list[tuple[Paper, ...]] = [(record,) for record in sorted(set(records), key=_place)]
+    while True:
+        joined = _joined(groups)
+        if len(joined) == len(groups):
+            return joined
+        groups = joined  # a merged record has names and a year that its parts had not
+
+
+def merged(records: Sequence[Paper], named_by: Paper | None = None) -> Paper:
+    """Each field from the best source that has it; `named_by` (else the best source) gives the id."""
+    ordered = sorted(records, key=_place)
+    lead = named_by or ordered[0]
+    if len(ordered) == 1 and lead is ordered[0]:
+        return lead
+    chosen = {field: choose(ordered) for field, choose in _CHOICES.items()}
+    values = {field: getattr(paper, field) for field, paper in chosen.items() if paper is not None}
+    given = [FieldOrigin(field=field, source=_origin(paper, field)) for field, paper in chosen.items() if paper]
+    identifiers, learnt = _identifiers(ordered)
+    urls, found = _pdf_urls(ordered)
+    return lead.model_copy(
+        update={
+            **values,
+            "identifiers": identifiers,
+            "pdf_urls": urls,
+            "origins": tuple(one for one in [*given, *learnt, *found] if one.source != lead.source),
+        }
+    )
+
+
+def _place(paper: Paper) -> tuple[int, str, str, str]:
+    rank = ORDER.index(paper.source) if paper.source in ORDER else len(ORDER)
+    return rank, paper.source, paper.id, paper.model_dump_json()
+
+
+def _joined(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]:
+    """Along every link that contradicts nothing, shared identifiers first."""
+    parts = list(range(len(groups)))
+    known = [{space: value for record in one for space, value in names(record).items()} for one in groups]
+
+    def root(place: int) -> int:
+        while parts[place] != place:
+            place = parts[place]
+        return place
+
+    for places in _links(groups, known):
+        for place in places[1:]:
+            first, second = sorted((root(places[0]), root(place)))
+            if first != second and agree(known[first], known[second]):
+                parts[second] = first
+                known[first] |= known[second]
+    together: dict[int, list[Paper]] = {}
+    for place, one in enumerate(groups):
+        together.setdefault(root(place), []).extend(one)
+    return sorted((tuple(sorted(one, key=_place)) for one in together.values()), key=lambda one: _place(one[0]))
+
+
+def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str]]) -> list[list[int]]:
+    """Places of the groups that share a name or, after all names, title, year and first author."""
+    by_name: dict[tuple[int, str, str], list[int]] = {}
+    for place, own in enumerate(known):
+        for space, value in own.items():
+            rank = _SPACES.index(space) if space in _SPACES else len(_SPACES)
+            by_name.setdefault((rank, space, value), []).append(place)
+        key = same_key(merged(groups[place]))
+        if key is not None:
+            by_name.setdefault((len(_SPACES) + 1, "", key), []).append(place)
+    return [by_name[link] for link in sorted(by_name) if len(by_name[link]) > 1]
+
+
+def _first(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
+    return lambda papers: next((paper for paper in papers if getattr(paper, field)), None)
+
+
+def _abstract(papers: Sequence[Paper]) -> Paper | None:
+    """The best source's among the whole ones that are about as long as the longest."""
+    having = [paper for paper in papers if paper.abstract.strip()]
+    whole = [paper for paper in having if not paper.abstract.rstrip().endswith(_CUT_OFF)] or having
+    longest = max((len(paper.abstract) for paper in whole), default=0)
+    return next((paper for paper in whole if len(paper.abstract) >= _ABOUT_AS_LONG * longest), None)
+
+
+def _publication_date(papers: Sequence[Paper]) -> Paper | None:
+    """The earliest: when it could first be read. docs/adr/0007-which-date-counts.md."""
+    dated = [paper for paper in papers if paper.publication_date is not None]
+    return min(dated, key=lambda paper: paper.publication_date or dt.date.max, default=None)
+
+
+def _citation_count(papers: Sequence[Paper]) -> Paper | None:
+    counted = [paper for paper in papers if paper.citation_count is not None]
+    return max(counted, key=lambda paper: paper.citation_count or 0, default=None)
+
+
+def _retraction(papers: Sequence[Paper]) -> Paper | None:
+    """The gravest notice."""
+    marked = [(paper.retraction, paper) for paper in papers if paper.retraction is not None]
+
+    def weight(one: tuple[Retraction, Paper]) -> int:
+        return _WEIGHT[one[0].kind]
+
+    return min(marked, key=weight)[1] if marked else None
+
+
+_CHOICES: Mapping[str, Callable[[Sequence[Paper]], Paper | None]] = {
+    "title": _first("title"),
+    "abstract": _abstract,
+    "authors": _first("authors"),
+    "publication_date": _publication_date,
+    "venue": _first("venue"),
+    "url": _first("url"),
+    "citation_count": _citation_count,
+    "retraction": _retraction,
+}
+"""Which of a paper's records, best source first, a field is taken from."""
+
+
+def _origin(paper: Paper, field: str) -> str:
+    return next((origin.source for origin in paper.origins if origin.field == field), paper.source)
+
+
+def _identifiers(papers: Sequence[Paper]) -> tuple[Identifiers, list[FieldOrigin]]:
+    together = united(paper.identifiers for paper in papers)
+    givers = {
+        space: next(paper for paper in papers if getattr(paper.identifiers, space) == value)
+        for space, value in together
+        if value
+    }
+    fields = {f"identifiers.{space}": paper for space, paper in givers.items()}
+    return together, [FieldOrigin(field=field, source=_origin(paper, field)) for field, paper in fields.items()]
+
+
+def _pdf_urls(papers: Sequence[Paper]) -> tuple[tuple[str, ...], list[FieldOrigin]]:
+    givers: dict[str, Paper] = {}
+    for paper in papers:
+        for url in paper.pdf_urls:
+            givers.setdefault(url, paper)
+    sources = dict.fromkeys(_origin(paper, "pdf_urls") for paper in givers.values())
+    return tuple(givers), [FieldOrigin(field="pdf_urls", source=source) for source in sources]
