@@ -8,13 +8,14 @@ from typing import Any
 from aiohttp import web
 from pydantic import ValidationError
 
+from benchmarks.simulator.outside.hostile import Hostile
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.station import Handler, Station
 from benchmarks.simulator.outside.twin import Twin
 
 __all__ = ["TWINS", "World"]
 
-TWINS: tuple[Callable[[Library], Twin], ...] = ()
+TWINS: tuple[Callable[[Library], Twin], ...] = (Hostile,)
 """One a service. A service that exists several times is listed as often, each with its own name and prefix."""
 
 UNLIMITED: Mapping[str, Any] = {"per_second": None, "concurrent": None, "per_day": None}
@@ -36,7 +37,8 @@ class World:
         app = web.Application(middlewares=[self._conduct], client_max_size=_MOST_BODY)
         for station in self._stations.values():
             for route in station.twin.routes():
-                app.router.add_route(route.method, f"/{station.twin.prefix}{route.path}", route.handler, **route.kwargs)
+                path = f"/{station.twin.prefix}{route.path}"
+                app.add_routes([web.RouteDef(route.method, path, route.handler, route.kwargs)])
         app.add_routes(
             [
                 web.get("/_outside/stats/{service}", self.stats),

@@ -1,0 +1,266 @@
+"""Downloads from a hostile host: each trick ends in a typed failure within its limits."""
+
+import asyncio
+import hashlib
+import ssl
+import subprocess
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError
+from benchmarks.simulator.outside.hostile import PDF
+from benchmarks.simulator.outside.process import OutsideWorld
+from tests.contract.weighing import SystemClock
+from tests.loopback import Outbound, loopback_only
+from workers.fetching import Address, Downloader, DownloadLimits, FetchingSettings
+
+LIMITS = DownloadLimits(bytes=3_000_000, seconds=60)
+IMPATIENT = DownloadLimits(bytes=3_000_000, seconds=60, answer_seconds=1, slowest=1_000, patience=1)
+LOOPBACK = FetchingSettings(allow=("127.0.0.0/8",), redirects=5)
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[OutsideWorld]:
+    with OutsideWorld() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def outbound() -> Iterator[Outbound]:
+    with loopback_only() as watched:
+        yield watched
+    assert watched.attempts == []
+
+
+@pytest.fixture
+async def downloader() -> AsyncIterator[Downloader]:
+    async with Downloader(LOOPBACK, SystemClock()) as opened:
+        yield opened
+
+
+class Names:
+    """Answers for each name in turn with what the test wrote down, the last answer for ever."""
+
+    def __init__(self, *answers: str) -> None:
+        self._answers = [ip_address(answer) for answer in answers]
+        self.asked: list[str] = []
+
+    async def resolve(self, host: str) -> tuple[Address, ...]:
+        self.asked.append(host)
+        return (self._answers.pop(0) if len(self._answers) > 1 else self._answers[0],)
+
+
+async def test_honest_pdf_lands_in_its_file(world: OutsideWorld, downloader: Downloader, tmp_path: Path) -> None:
+    path = tmp_path / "paper.pdf"
+    download = await downloader.to_file(world.url("hostile/redirect?to=honest.pdf"), path, {"pdf"}, LIMITS)
+    assert path.read_bytes() == PDF
+    assert download.sha256 == hashlib.sha256(PDF).hexdigest()
+    assert (download.kind, download.size) == ("pdf", len(PDF))
+    assert download.url == world.url("hostile/honest.pdf")
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "says"),
+    [
+        ("redirects/0", DownloadRefused, "redirects more than 5 times"),
+        ("redirect?to=http://169.254.169.254/latest/meta-data/", AddressRefused, "169.254.169.254, which is not a"),
+        ("redirect?to=http://[::1]/x", AddressRefused, "::1, which is not a public address"),
+        ("redirect?to=http://0x7f.1/", AddressRefused, "in a form that is not visited"),
+        ("redirect?to=file:///etc/passwd", AddressRefused, "it has file:"),
+        ("redirect?to=http://me:pw@127.0.0.1/", AddressRefused, "carries a user name"),
+        ("redirect?to=http://[", AddressRefused, "is no URL"),
+        ("nowhere", DownloadFailed, "redirects without saying where to"),
+        ("endless", DownloadRefused, "more than 3 MB"),
+        ("five-gigabytes", DownloadRefused, "has 5,000.0 MB; 3 MB are taken"),
+        ("cut-short", DownloadFailed, "the body broke off"),
+        ("bomb", DownloadRefused, "unpacks to, more than 3 MB"),
+        ("broken-packing", DownloadFailed, "cannot be unpacked"),
+        ("unasked-packing", DownloadRefused, "packed as 'gzip, gzip'"),
+        ("picture", DownloadRefused, "is served as 'image/png', not as a PDF"),
+        ("login.pdf", DownloadRefused, "is an HTML page, not a PDF"),
+        ("empty", DownloadRefused, "its first bytes are of no known kind"),
+        ("long-header", DownloadFailed, "could not be fetched"),
+        ("status/404", DownloadFailed, "answered 404"),
+        ("status/206", DownloadFailed, "answered 206"),
+        ("status/503", DownloadFailed, "answered 503"),
+    ],
+)
+async def test_hostile_answer_ends_in_a_typed_failure_and_leaves_no_file(
+    world: OutsideWorld, downloader: Downloader, tmp_path: Path, path: str, error: type[FullTextError], says: str
+) -> None:
+    target = tmp_path / "paper.pdf"
+    with pytest.raises(error, match=says) as failure:
+        await downloader.to_file(world.url(f"hostile/{path}"), target, {"pdf"}, LIMITS)
+    assert type(failure.value) is error
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "says"),
+    [
+        ("silent", DownloadFailed, "did not answer within 1 s"),
+        ("stalled", DownloadRefused, "less than 1,000 bytes a second over 1 s"),
+        ("dripping", DownloadRefused, "less than 1,000 bytes a second over 1 s"),
+        ("bursting", DownloadRefused, "less than 1,000 bytes a second over 1 s"),
+    ],
+)
+async def test_host_that_plays_for_time_is_left(
+    world: OutsideWorld, downloader: Downloader, tmp_path: Path, path: str, error: type[FullTextError], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        await downloader.to_file(world.url(f"hostile/{path}"), tmp_path / "paper.pdf", {"pdf"}, IMPATIENT)
+    assert not (tmp_path / "paper.pdf").exists()
+
+
+async def test_ten_thousand_redirects_cost_as_many_requests_as_are_allowed(
+    world: OutsideWorld, downloader: Downloader
+) -> None:
+    world.reset()
+    with pytest.raises(DownloadRefused):
+        await downloader.read(world.url("hostile/redirects/0"), {"pdf"}, LIMITS)
+    assert world.stats("hostile").requests == LOOPBACK.redirects + 1
+
+
+async def test_body_of_a_redirect_is_not_read(world: OutsideWorld, downloader: Downloader) -> None:
+    download, body = await downloader.read(world.url("hostile/endless-redirect"), {"pdf"}, LIMITS)
+    assert (download.url, body) == (world.url("hostile/honest.pdf"), PDF)
+
+
+async def test_total_time_ends_a_body_that_is_never_too_slow(world: OutsideWorld, downloader: Downloader) -> None:
+    limits = DownloadLimits(seconds=0.5, slowest=0, patience=5)
+    with pytest.raises(DownloadRefused, match=r"takes more than 0\.5 s"):
+        await downloader.read(world.url("hostile/dripping"), {"pdf"}, limits)
+
+
+async def test_bomb_is_given_up_before_it_fills_the_memory(world: OutsideWorld, downloader: Downloader) -> None:
+    tracemalloc.start()
+    with pytest.raises(DownloadRefused):
+        await downloader.read(world.url("hostile/bomb"), {"pdf"}, LIMITS)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 16_000_000, f"{peak:,} bytes"
+
+
+async def test_loopback_is_refused_without_a_request_when_nothing_is_allowed(world: OutsideWorld) -> None:
+    world.reset()
+    async with Downloader(FetchingSettings(), SystemClock()) as strict:
+        for url in (world.url("hostile/honest.pdf"), world.base_url.replace("127.0.0.1", "localhost") + "/hostile/x"):
+            with pytest.raises(AddressRefused, match=r"127\.0\.0\.1|::1"):
+                await strict.read(url, {"pdf"}, LIMITS)
+    assert world.stats("hostile").requests == 0
+
+
+async def test_connection_goes_to_the_checked_address_whatever_dns_says_next(world: OutsideWorld) -> None:
+    """The second answer would be refused; it is asked for only by the second connection."""
+    names = Names("127.0.0.1", "10.0.0.1")
+    port = world.base_url.rsplit(":", 1)[1]
+    async with Downloader(LOOPBACK, SystemClock(), names) as pinned:
+        download, _ = await pinned.read(f"http://paper.example:{port}/hostile/honest.pdf", {"pdf"}, LIMITS)
+        assert download.url == f"http://paper.example:{port}/hostile/honest.pdf"
+        assert names.asked == ["paper.example"]
+    async with Downloader(LOOPBACK, SystemClock(), names) as later:
+        with pytest.raises(AddressRefused, match=r"paper\.example leads to 10\.0\.0\.1"):
+            await later.read(f"http://paper.example:{port}/hostile/honest.pdf", {"pdf"}, LIMITS)
+
+
+async def test_name_that_turns_private_between_two_hops_is_refused(world: OutsideWorld) -> None:
+    """Public first, private then: the redirect's host is looked up and judged anew."""
+    port = world.base_url.rsplit(":", 1)[1]
+    names = Names("127.0.0.1", "169.254.169.254")
+    async with Downloader(LOOPBACK, SystemClock(), names) as downloader:
+        with pytest.raises(AddressRefused, match=r"other\.example leads to 169\.254\.169\.254"):
+            await downloader.read(
+                f"http://paper.example:{port}/hostile/redirect?to=http://other.example:{port}/", {"pdf"}, LIMITS
+            )
+
+
+async def test_public_name_with_one_private_address_is_refused() -> None:
+    class Both:
+        async def resolve(self, host: str) -> tuple[Address, ...]:
+            return ip_address("8.8.8.8"), ip_address("127.0.0.1")
+
+    async with Downloader(FetchingSettings(), SystemClock(), Both()) as downloader:
+        with pytest.raises(AddressRefused, match=r"127\.0\.0\.1, which is not a public address"):
+            await downloader.read("https://paper.example/x.pdf", {"pdf"}, LIMITS)
+
+
+async def test_unknown_name_is_a_failed_download() -> None:
+    class Nobody:
+        async def resolve(self, host: str) -> tuple[Address, ...]:
+            raise OSError(-2, "Name or service not known")
+
+    async with Downloader(FetchingSettings(), SystemClock(), Nobody()) as downloader:
+        with pytest.raises(DownloadFailed, match="Name or service not known"):
+            await downloader.read("https://paper.example/x.pdf", {"pdf"}, LIMITS)
+
+
+async def test_guard_of_the_tests_refuses_a_public_address_and_counts_it(outbound: Outbound) -> None:
+    """A downloader that is allowed to leave is stopped before its first packet."""
+    async with Downloader(FetchingSettings(), SystemClock(), Names("192.0.9.1")) as downloader:
+        with pytest.raises(DownloadFailed, match="no connection"):
+            await downloader.read("http://paper.example/x.pdf", {"pdf"}, LIMITS)
+    assert outbound.attempts == ["socket.connect 192.0.9.1"]
+    outbound.attempts.clear()
+
+
+async def test_errors_do_not_repeat_the_query(world: OutsideWorld, downloader: Downloader) -> None:
+    for path in ("status/403", "long-header", "cut-short", "login.pdf"):
+        with pytest.raises(FullTextError) as failure:
+            await downloader.read(world.url(f"hostile/{path}?signature=secret"), {"pdf"}, LIMITS)
+        assert "secret" not in str(failure.value)
+
+
+async def test_one_host_is_asked_politely(world: OutsideWorld, downloader: Downloader) -> None:
+    world.reset()
+    world.configure("hostile", latency_mean=0.05)
+    try:
+        reads = (downloader.read(world.url("hostile/honest.pdf"), {"pdf"}, LIMITS) for _ in range(12))
+        assert len(await asyncio.gather(*reads)) == 12
+    finally:
+        world.configure("hostile", latency_mean=0)
+    assert world.stats("hostile").peak_concurrency <= LOOPBACK.connections_per_host
+
+
+@pytest.fixture
+def own_certificate(tmp_path: Path) -> ssl.SSLContext:
+    """For localhost, signed by nobody but itself; lies in cert.pem."""
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
+    names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out", "cert.pem"]
+    subprocess.run([*command.split(), *names], cwd=tmp_path, check=True, capture_output=True)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    return context
+
+
+@pytest.fixture
+async def unvouched(own_certificate: ssl.SSLContext) -> AsyncIterator[TestServer]:
+    """An HTTPS server with that certificate."""
+
+    async def pdf(request: web.Request) -> web.Response:
+        return web.Response(body=PDF, content_type="application/pdf")
+
+    app = web.Application()
+    app.add_routes([web.get("/x.pdf", pdf)])
+    server = TestServer(app, scheme="https")
+    await server.start_server(ssl=own_certificate)
+    yield server
+    await server.close()
+
+
+async def test_certificate_that_nobody_vouches_for_is_refused(unvouched: TestServer, tmp_path: Path) -> None:
+    url = f"https://localhost:{unvouched.port}/x.pdf"
+    async with Downloader(LOOPBACK, SystemClock(), Names("127.0.0.1")) as downloader:
+        with pytest.raises(DownloadFailed, match="certificate is not valid"):
+            await downloader.read(url, {"pdf"}, LIMITS)
+    known = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    async with Downloader(LOOPBACK, SystemClock(), Names("127.0.0.1"), known) as downloader:
+        _, body = await downloader.read(url, {"pdf"}, LIMITS)
+        assert body == PDF
+        with pytest.raises(DownloadFailed, match="certificate is not valid"):
+            await downloader.read(url.replace("localhost", "other.example"), {"pdf"}, LIMITS)

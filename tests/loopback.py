@@ -1,0 +1,65 @@
+"""Proof that no packet of a test leaves loopback: every other address is refused before it is reached, and counted."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+from typing import Any
+
+__all__ = ["Outbound", "loopback_only"]
+
+_ASKING = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
+_SENDING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+
+
+class Outbound:
+    """What tried to leave this process. Children of it are watched by nobody."""
+
+    def __init__(self) -> None:
+        self.attempts: list[str] = []
+
+    def judge(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Raises OSError for a lookup of a foreign name, and for a packet to a foreign address."""
+        if event in _ASKING and not _stays(arguments[0], numbers_stay=True):
+            self._refuse(event, arguments[0])
+        elif event in _SENDING and isinstance(arguments[1], tuple) and not _stays(arguments[1][0]):
+            self._refuse(event, arguments[1][0])
+
+    def _refuse(self, event: str, host: object) -> None:
+        self.attempts.append(f"{event} {host}")
+        raise OSError(f"A test tried to leave loopback: {event} {host}.")
+
+
+def _stays(host: object, *, numbers_stay: bool = False) -> bool:
+    """Whether it is this machine. Looking up a number (`numbers_stay`) asks nobody."""
+    if isinstance(host, bytes | bytearray):
+        host = host.decode("ascii", "replace")
+    if host in (None, "", "localhost"):
+        return True
+    try:
+        address = ip_address(str(host))
+    except ValueError:
+        return False
+    return numbers_stay or address.is_loopback
+
+
+_watching: list[Outbound] = []
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if _watching and event.startswith("socket."):
+        _watching[-1].judge(event, arguments)
+
+
+sys.addaudithook(_hook)
+# Audit hooks stay for the life of the process: this one sleeps while nobody watches.
+
+
+@contextmanager
+def loopback_only() -> Iterator[Outbound]:
+    outbound = Outbound()
+    _watching.append(outbound)
+    try:
+        yield outbound
+    finally:
+        _watching.remove(outbound)
