@@ -1,10 +1,11 @@
-"""What outlives a process: answers, ledger, papers and evaluations, in PostgreSQL."""
+"""What outlives a process: answers, ledger, papers, evaluations and viewpoint graphs, in PostgreSQL."""
 
 from orchestrator.store.answers import PgAnswers
 from orchestrator.store.database import Database, DatabaseHealth, DatabaseSettings, Revive
 from orchestrator.store.evaluations import EvaluationState, PgEvaluations, StoredEvaluation
 from orchestrator.store.ledger import LedgerTotals, PgLedger
 from orchestrator.store.papers import PgPapers
+from orchestrator.store.viewpoints import PgViewpointGraph
 
 __all__ = [
     "Database",
@@ -16,6 +17,7 @@ __all__ = [
     "PgEvaluations",
     "PgLedger",
     "PgPapers",
+    "PgViewpointGraph",
     "Revive",
     "StoredEvaluation",
 ]

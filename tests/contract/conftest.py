@@ -14,6 +14,7 @@ from cluster.postgres import EmbeddedPostgres
 from orchestrator.store import Database, DatabaseSettings
 
 _NUMBERS = count()
+_EMPTY = "TRUNCATE answers, ledger, papers, evaluations, replies, reply_claims, turns, viewpoint_graphs CASCADE"
 
 
 @pytest.fixture(scope="session")
@@ -50,5 +51,5 @@ async def database(shared_url: str) -> AsyncIterator[Database]:
     """Migrated and empty."""
     async with Database(DatabaseSettings(url=SecretStr(shared_url))) as opened:
         await opened.migrate()
-        await opened.execute("TRUNCATE answers, ledger, papers, evaluations, replies, reply_claims, turns")
+        await opened.execute(_EMPTY)
         yield opened

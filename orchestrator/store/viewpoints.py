@@ -1,0 +1,279 @@
+"""Viewpoint graphs in PostgreSQL. The index of neighbours beside it is a cache, filled from here."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import asyncpg
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.errors import StorageError
+from assayer.methods.grapheval.arrays import Edges, GraphArrays, undirected
+from assayer.methods.grapheval.growth import (
+    Admission,
+    Standing,
+    admit,
+    edges_of,
+    first_version,
+    label_rows,
+    next_version,
+    no_graph,
+    refuse_other_plan,
+)
+from assayer.methods.grapheval.ports import Neighbours
+from assayer.methods.grapheval.records import Added, GraphContents, GraphPlan, KnownIdea, NewIdea
+from assayer.methods.grapheval.viewpoints import Viewpoint
+from assayer.models import IdeaId
+from assayer.ports import Vectors
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.documents import document, plain, read
+
+__all__ = ["PgViewpointGraph"]
+
+_ROWS = 20_000
+"""Read or written at once."""
+
+_CREATE = """
+    INSERT INTO viewpoint_graphs (name, plan, version) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
+"""
+_GRAPH = "SELECT plan, version, ideas, viewpoints FROM viewpoint_graphs WHERE name = $1"
+_VIEWPOINTS = """
+    SELECT idea, statement, words, self_contained, vector FROM viewpoints
+    WHERE graph = $1 AND number >= $2 AND number < $3 ORDER BY number
+"""
+_VECTORS = "SELECT vector FROM viewpoints WHERE graph = $1 AND number >= $2 AND number < $3 ORDER BY number"
+_EDGES = """
+    SELECT source, target, weight FROM viewpoint_edges
+    WHERE graph = $1 AND target >= $2 AND target < $3 ORDER BY target, source
+"""
+_GROWN = """
+    UPDATE viewpoint_graphs SET version = $2, ideas = $3, viewpoints = $4, changed_at = now() WHERE name = $1
+"""
+
+
+class _State(NamedTuple):
+    plan: GraphPlan
+    version: str
+    ideas: int
+    viewpoints: int
+
+
+class PgViewpointGraph:
+    """`assayer.methods.grapheval.ports.ViewpointGraph`. Writers of one graph wait for each other."""
+
+    def __init__(self, database: Database, name: str, neighbours: Neighbours) -> None:
+        """`neighbours` belongs to this graph alone; it may be empty or behind and is caught up before it is asked."""
+        self._database = database
+        self._name = name
+        self._neighbours = neighbours
+
+    async def plan(self) -> GraphPlan | None:
+        state = await self._database.run(self._state)
+        return state.plan if state else None
+
+    async def version(self) -> str:
+        state = await self._database.run(self._state)
+        if state is None:
+            raise no_graph(self._name)
+        return state.version
+
+    async def create(self, plan: GraphPlan) -> None:
+        await self._database.execute(_CREATE, self._name, document(plan), first_version(plan))
+        present = await self.plan()
+        if present is None:
+            raise StorageError(f"The graph {self._name!r} was removed while it was created.")
+        refuse_other_plan(present, plan)
+
+    async def key(self) -> str:
+        """Names this very graph, whatever is added to it: another one of the same name has another key."""
+        row = await self._database.fetch_one("SELECT created_at FROM viewpoint_graphs WHERE name = $1", self._name)
+        if row is None:
+            raise no_graph(self._name)
+        return f"{self._name}-{row['created_at']:%Y%m%d%H%M%S%f}"
+
+    async def remove(self) -> None:
+        """With everything in it; nothing happens where there is none."""
+        await self._database.execute("DELETE FROM viewpoint_graphs WHERE name = $1", self._name)
+        self._neighbours.clear()
+
+    async def add(self, ideas: Sequence[NewIdea]) -> Added:
+        async def work(connection: Connection) -> Added:
+            async with connection.transaction():
+                return await self._add(connection, ideas)
+
+        try:
+            return await self._database.run(work)
+        except BaseException:
+            # It may hold rows that were not committed.
+            self._neighbours.clear()
+            raise
+
+    async def _add(self, connection: Connection, ideas: Sequence[NewIdea]) -> Added:
+        state = await self._state(connection, locked=True)
+        if state is None:
+            raise no_graph(self._name)
+        admission = admit(state.plan, await self._known(connection, ideas), ideas)
+        edges = await self._grow(connection, state, admission) if admission.new else 0
+        for idea, label in admission.labels:
+            await connection.execute(
+                "UPDATE viewpoint_ideas SET label = $3 WHERE graph = $1 AND id = $2", self._name, plain(idea), label
+            )
+        viewpoints = sum(len(one.vectors) for one in admission.new)
+        if admission.new or admission.labels:
+            version = next_version(state.version, admission)
+            sizes = state.ideas + len(admission.new), state.viewpoints + viewpoints
+            await connection.execute(_GROWN, self._name, version, *sizes)
+        return Added(len(admission.new), viewpoints, edges, admission.known, len(admission.labels))
+
+    async def _grow(self, connection: Connection, state: _State, admission: Admission) -> int:
+        """Writes new ideas, their viewpoints and edges; returns the number of undirected edges."""
+        await self._catch_up(connection, state.viewpoints)
+        new = admission.new
+        owners = np.repeat(np.arange(len(new)), [len(one.vectors) for one in new]) + state.ideas
+        idea_of = np.concatenate([np.full(state.viewpoints, -1), owners]).astype(np.int32)
+        edges = await asyncio.to_thread(self._edges, new, state, idea_of)
+        await self._copy_ideas(connection, new, state.ideas)
+        await self._copy_viewpoints(connection, new, owners, state.viewpoints)
+        once = edges.sources < edges.targets
+        columns = (edges.sources[once].tolist(), edges.targets[once].tolist(), edges.weights[once].tolist())
+        await self._copy(
+            connection,
+            "viewpoint_edges",
+            ("graph", "source", "target", "weight"),
+            [(self._name, *row) for row in zip(*columns, strict=True)],
+        )
+        return int(once.sum())
+
+    def _edges(self, new: Sequence[NewIdea], state: _State, idea_of: NDArray[np.int32]) -> Edges:
+        for one in new:
+            self._neighbours.add(one.vectors)
+        return edges_of(new, self._neighbours, state.viewpoints, state.plan, idea_of)
+
+    async def _catch_up(self, connection: Connection, viewpoints: int) -> None:
+        """Fills the index with what it lacks of so many viewpoints; from the start where it holds more."""
+        if len(self._neighbours) > viewpoints:
+            self._neighbours.clear()
+        for start in range(len(self._neighbours), viewpoints, _ROWS):
+            rows = await connection.fetch(_VECTORS, self._name, start, min(start + _ROWS, viewpoints))
+            await asyncio.to_thread(self._neighbours.add, _vectors(rows))
+
+    async def load(self) -> GraphContents:
+        """Also catches the index up, so that it answers for exactly these contents."""
+
+        async def work(connection: Connection) -> GraphContents:
+            async with connection.transaction(isolation="repeatable_read", readonly=True):
+                return await self._load(connection)
+
+        return await self._database.run(work)
+
+    async def _load(self, connection: Connection) -> GraphContents:
+        state = await self._state(connection)
+        if state is None:
+            raise no_graph(self._name)
+        ideas = await self._ideas(connection)
+        rows = await self._pages(connection, _VIEWPOINTS, state.viewpoints)
+        vectors = _vectors(rows).reshape(len(rows), state.plan.dimensions)
+        idea_of = np.array([row["idea"] for row in rows], np.int32)
+        pairs = await self._pages(connection, _EDGES, state.viewpoints)
+        edges = undirected(
+            np.array([pair["source"] for pair in pairs], np.int32),
+            np.array([pair["target"] for pair in pairs], np.int32),
+            np.array([pair["weight"] for pair in pairs], np.float32),
+            idea_of,
+        )
+        if len(self._neighbours) > len(vectors):
+            self._neighbours.clear()
+        if missing := len(vectors) - len(self._neighbours):
+            await asyncio.to_thread(self._neighbours.add, vectors[-missing:])
+        arrays = GraphArrays(
+            vectors,
+            idea_of,
+            tuple(idea.id for idea in ideas),
+            label_rows(state.plan, (idea.label for idea in ideas)),
+            np.array([idea.day for idea in ideas], np.int32),
+            state.plan.classes,
+            *edges,
+        )
+        viewpoints = tuple(
+            Viewpoint(text=row["statement"], words=row["words"], self_contained=row["self_contained"]) for row in rows
+        )
+        return GraphContents(state.plan, state.version, arrays, tuple(ideas), viewpoints)
+
+    async def _state(self, connection: Connection, locked: bool = False) -> _State | None:
+        row = await connection.fetchrow(_GRAPH + (" FOR UPDATE" if locked else ""), self._name)
+        if row is None:
+            return None
+        plan = read(GraphPlan, row["plan"], f"The plan of graph {self._name!r}")
+        return _State(plan, row["version"], row["ideas"], row["viewpoints"])
+
+    async def _known(self, connection: Connection, ideas: Sequence[NewIdea]) -> dict[IdeaId, Standing]:
+        asked = {plain(one.idea.id): one.idea.id for one in ideas}
+        rows = await connection.fetch(
+            "SELECT id, digest, label FROM viewpoint_ideas WHERE graph = $1 AND id = ANY($2)", self._name, list(asked)
+        )
+        return {asked[row["id"]]: Standing(row["digest"], row["label"]) for row in rows}
+
+    async def _ideas(self, connection: Connection) -> list[KnownIdea]:
+        rows = await connection.fetch(
+            "SELECT id, record, label FROM viewpoint_ideas WHERE graph = $1 ORDER BY number", self._name
+        )
+        return [
+            read(KnownIdea, row["record"], f"Idea {row['id']}").model_copy(update={"label": row["label"]})
+            for row in rows
+        ]
+
+    async def _pages(self, connection: Connection, query: str, viewpoints: int) -> "list[asyncpg.Record]":
+        found: list[asyncpg.Record] = []
+        for start in range(0, viewpoints, _ROWS):
+            found += await connection.fetch(query, self._name, start, min(start + _ROWS, viewpoints))
+        return found
+
+    async def _copy_ideas(self, connection: Connection, new: Sequence[NewIdea], first: int) -> None:
+        rows = [
+            (
+                self._name,
+                first + place,
+                plain(one.idea.id),
+                one.idea.digest,
+                document(one.idea),
+                one.idea.label,
+                one.viewpoints.maker,
+            )
+            for place, one in enumerate(new)
+        ]
+        columns = ("graph", "number", "id", "digest", "record", "label", "maker")
+        await self._copy(connection, "viewpoint_ideas", columns, rows)
+
+    async def _copy_viewpoints(
+        self, connection: Connection, new: Sequence[NewIdea], owners: NDArray[np.int64], first: int
+    ) -> None:
+        told = [viewpoint for one in new for viewpoint in one.viewpoints.viewpoints]
+        vectors = np.concatenate([one.vectors for one in new]).astype("<f4")
+        rows = [
+            (
+                self._name,
+                first + place,
+                int(owners[place]),
+                plain(one.text),
+                plain(one.words),
+                one.self_contained,
+                vectors[place].tobytes(),
+            )
+            for place, one in enumerate(told)
+        ]
+        columns = ("graph", "number", "idea", "statement", "words", "self_contained", "vector")
+        await self._copy(connection, "viewpoints", columns, rows)
+
+    async def _copy(
+        self, connection: Connection, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]
+    ) -> None:
+        for start in range(0, len(rows), _ROWS):
+            await connection.copy_records_to_table(table, columns=columns, records=rows[start : start + _ROWS])
+
+
+def _vectors(rows: "Sequence[asyncpg.Record]") -> Vectors:
+    """(rows, dimensions)"""
+    packed = np.frombuffer(b"".join(row["vector"] for row in rows), "<f4").astype(np.float32)
+    vectors: Vectors = packed.reshape(len(rows), -1) if rows else packed.reshape(0, 0)
+    return vectors

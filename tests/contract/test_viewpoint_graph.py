@@ -1,0 +1,206 @@
+"""One suite over both graphs: the one in PostgreSQL with FAISS, and its twin in memory."""
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.methods.grapheval.arrays import UNKNOWN, connect
+from assayer.methods.grapheval.memory import MemoryViewpointGraph
+from assayer.methods.grapheval.ports import Neighbours, ViewpointGraph
+from assayer.methods.grapheval.viewpoints import Viewpoints
+from index.viewpoints import FaissNeighbours
+from orchestrator.store import Database, PgViewpointGraph
+from tests.grapheval_graphs import CLASSES, DIMENSIONS, PLAN, known, new_idea, unit_rows
+
+
+@pytest.fixture(params=["memory", "postgresql"])
+def graph(request: pytest.FixtureRequest, database: Database) -> ViewpointGraph:
+    if request.param == "memory":
+        return MemoryViewpointGraph()
+    return PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+
+
+async def test_ideas_come_back_as_they_were_added_with_the_edges_that_their_vectors_imply(
+    graph: ViewpointGraph,
+) -> None:
+    await graph.create(PLAN)
+    ideas = [new_idea(number, size=1 + number % 4) for number in range(12)]
+    added = await graph.add(ideas)
+    contents = await graph.load()
+    assert contents.plan == PLAN == await graph.plan()
+    assert contents.version == await graph.version()
+    assert [one.id for one in contents.ideas] == [one.idea.id for one in ideas] == list(contents.arrays.ideas)
+    assert [one.url for one in contents.ideas] == [one.idea.url for one in ideas]
+    expected = [viewpoint for one in ideas for viewpoint in one.viewpoints.viewpoints]
+    assert list(contents.viewpoints) == expected
+    vectors = np.concatenate([one.vectors for one in ideas])
+    np.testing.assert_array_equal(contents.arrays.vectors, vectors)
+    np.testing.assert_array_equal(contents.arrays.labels, [number % 2 for number in range(12)])
+    assert contents.arrays.classes == CLASSES
+    edges = connect(vectors, contents.arrays.idea_of, PLAN.intra, PLAN.inter)
+    arrays = contents.arrays
+    found = dict(zip(zip(arrays.sources.tolist(), arrays.targets.tolist(), strict=True), arrays.weights, strict=True))
+    wanted = dict(zip(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True), edges.weights, strict=True))
+    assert found.keys() == wanted.keys()
+    assert all(np.isclose(found[pair], wanted[pair], atol=1e-6) for pair in wanted)
+    assert (added.ideas, added.viewpoints, 2 * added.edges) == (12, len(vectors), len(edges.sources))
+
+
+async def test_adding_one_idea_joins_it_to_the_nearest_viewpoints_of_those_before(graph: ViewpointGraph) -> None:
+    await graph.create(PLAN)
+    await graph.add([new_idea(number) for number in range(5)])
+    before = (await graph.load()).arrays
+    await graph.add([new_idea(5)])
+    after = (await graph.load()).arrays
+    assert len(after.vectors) == len(before.vectors) + 3
+    others = after.vectors[:15]
+    for node in range(15, 18):
+        reached = set(after.sources[(after.targets == node) & (after.sources < 15)].tolist())
+        cosines = others @ after.vectors[node]
+        nearest = [int(row) for row in np.argsort(-cosines)[: PLAN.inter] if cosines[row] > 0]
+        assert reached == set(nearest)
+    old = (after.sources < 15) & (after.targets < 15)
+    assert np.count_nonzero(old) == len(before.sources)
+
+
+async def test_the_same_ideas_again_change_nothing(graph: ViewpointGraph) -> None:
+    await graph.create(PLAN)
+    ideas = [new_idea(number) for number in range(4)]
+    await graph.add(ideas)
+    before = await graph.load()
+    again = await graph.add([*ideas, ideas[0]])
+    after = await graph.load()
+    assert (again.ideas, again.edges, again.known) == (0, 0, 5)
+    assert after.version == before.version
+    assert len(after.viewpoints) == len(before.viewpoints)
+
+
+async def test_a_label_that_becomes_known_is_kept_and_changes_the_version(graph: ViewpointGraph) -> None:
+    await graph.create(PLAN)
+    await graph.add([new_idea(1, idea=known(1, label=None)), new_idea(2)])
+    before = await graph.load()
+    assert before.arrays.labels.tolist() == [UNKNOWN, 0]
+    added = await graph.add([new_idea(1, idea=known(1, label="accept"))])
+    after = await graph.load()
+    assert added.labelled == 1
+    assert after.arrays.labels.tolist() == [1, 0]
+    assert after.version != before.version
+
+
+async def test_dates_are_days_and_an_undated_idea_has_none(graph: ViewpointGraph) -> None:
+    await graph.create(PLAN)
+    ideas = [known(1, day=dt.date(1970, 1, 3)), known(2, day=None)]
+    await graph.add([new_idea(number, idea=idea) for number, idea in enumerate(ideas)])
+    contents = await graph.load()
+    assert contents.arrays.dates.tolist() == [2, UNKNOWN]
+    assert [idea.date for idea in contents.ideas] == [dt.date(1970, 1, 3), None]
+
+
+async def test_the_same_id_with_another_text_is_refused_and_nothing_of_its_batch_stays(graph: ViewpointGraph) -> None:
+    await graph.create(PLAN)
+    await graph.add([new_idea(1)])
+    version = await graph.version()
+    with pytest.raises(InputError, match="two ideas with the id 'idea-1'"):
+        await graph.add([new_idea(2), new_idea(1, idea=known(1, text="Another text."))])
+    with pytest.raises(InputError, match="two ideas with the id 'idea-3'"):
+        await graph.add([new_idea(3), new_idea(3, idea=known(3, text="Another text."))])
+    assert await graph.version() == version
+    assert len((await graph.load()).ideas) == 1
+
+
+async def test_contradicting_and_unknown_labels_are_refused(graph: ViewpointGraph) -> None:
+    await graph.create(PLAN)
+    await graph.add([new_idea(1)])
+    with pytest.raises(InputError, match="is labelled 'accept' and 'reject'"):
+        await graph.add([new_idea(1, idea=known(1, label="reject"))])
+    with pytest.raises(InputError, match="'maybe', which this graph does not know"):
+        await graph.add([new_idea(2, idea=known(2, label="maybe"))])
+
+
+async def test_vectors_of_another_model_and_ideas_without_viewpoints_are_refused(graph: ViewpointGraph) -> None:
+    await graph.create(PLAN)
+    with pytest.raises(ConfigurationError, match="8 dimensions"):
+        await graph.add([new_idea(1, vectors=unit_rows(1, 3, 8))])
+    nothing = Viewpoints(viewpoints=(), maker="splitter v1")
+    with pytest.raises(InputError, match="no statement to compare"):
+        await graph.add([new_idea(1, viewpoints=nothing, vectors=unit_rows(1, 0))])
+
+
+async def test_a_graph_made_with_another_embedding_is_refused_and_the_same_plan_is_not(graph: ViewpointGraph) -> None:
+    await graph.create(PLAN)
+    await graph.create(PLAN)
+    with pytest.raises(InputError, match="made with the embedding model hashed-words-12, not with bge"):
+        await graph.create(PLAN.model_copy(update={"embedder": "bge"}))
+    with pytest.raises(InputError, match="with inter 3, not 9"):
+        await graph.create(PLAN.model_copy(update={"inter": 9}))
+
+
+async def test_a_graph_that_is_not_there_says_how_to_build_it(graph: ViewpointGraph) -> None:
+    assert await graph.plan() is None
+    with pytest.raises(InputError, match="assayer graph build"):
+        await graph.load()
+    with pytest.raises(InputError, match="assayer graph build"):
+        await graph.add([new_idea(1)])
+
+
+async def test_relations_take_the_place_of_cosines_inside_ideas(graph: ViewpointGraph) -> None:
+    await graph.create(PLAN.model_copy(update={"relations": True}))
+    vectors = np.abs(unit_rows(1, 3))
+    await graph.add([new_idea(1, vectors=vectors, relations=((2, 0),))])
+    arrays = (await graph.load()).arrays
+    assert sorted(zip(arrays.sources.tolist(), arrays.targets.tolist(), strict=True)) == [(0, 2), (2, 0)]
+
+
+async def test_another_process_finds_what_the_first_one_added(database: Database, tmp_path: Path) -> None:
+    first = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+    second = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+    await first.create(PLAN)
+    await first.add([new_idea(number) for number in range(4)])
+    await second.add([new_idea(4)])
+    await first.add([new_idea(5)])
+    third = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+    await third.add([new_idea(6)])
+    one_by_one = MemoryViewpointGraph()
+    await one_by_one.create(PLAN)
+    await one_by_one.add([new_idea(number) for number in range(4)])
+    for number in (4, 5, 6):
+        await one_by_one.add([new_idea(number)])
+    expected, found = (await one_by_one.load()).arrays, (await first.load()).arrays
+    pairs = [set(zip(one.sources.tolist(), one.targets.tolist(), strict=True)) for one in (expected, found)]
+    assert pairs[0] == pairs[1]
+
+
+async def test_two_graphs_in_one_database_do_not_meet(database: Database) -> None:
+    first = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+    other = PgViewpointGraph(database, "other", FaissNeighbours(DIMENSIONS))
+    await first.create(PLAN)
+    await other.create(PLAN.model_copy(update={"name": "other"}))
+    await first.add([new_idea(1)])
+    await other.add([new_idea(2), new_idea(3)])
+    assert [len((await one.load()).ideas) for one in (first, other)] == [1, 2]
+
+
+async def test_an_index_that_holds_more_than_the_graph_is_filled_again(database: Database) -> None:
+    neighbours: Neighbours = FaissNeighbours(DIMENSIONS)
+    neighbours.add(unit_rows(99, 40))
+    graph = PgViewpointGraph(database, "default", neighbours)
+    await graph.create(PLAN)
+    await graph.add([new_idea(number) for number in range(4)])
+    assert len(neighbours) == 12
+    arrays = (await graph.load()).arrays
+    assert arrays.sources.max() < 12
+
+
+async def test_a_removed_graph_is_gone_and_its_name_is_free_for_another(database: Database) -> None:
+    graph = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+    await graph.create(PLAN)
+    await graph.add([new_idea(1)])
+    key = await graph.key()
+    await graph.remove()
+    assert await graph.plan() is None
+    await graph.create(PLAN.model_copy(update={"inter": 9}))
+    assert await graph.key() != key
+    assert len((await graph.load()).ideas) == 0

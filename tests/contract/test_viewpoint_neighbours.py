@@ -1,0 +1,91 @@
+"""Both kinds of neighbours give the same answers; FAISS beyond its exact part nearly so."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assayer.methods.grapheval.memory import ExactNeighbours
+from assayer.methods.grapheval.ports import Neighbours
+from index.viewpoints import FaissNeighbours
+from tests.grapheval_graphs import DIMENSIONS, unit_rows
+
+KINDS = pytest.mark.parametrize("kind", ["exact", "flat", "small world"])
+
+
+def made(kind: str) -> Neighbours:
+    if kind == "exact":
+        return ExactNeighbours()
+    return FaissNeighbours(DIMENSIONS, exact_up_to=1_000 if kind == "flat" else 50)
+
+
+@KINDS
+def test_the_nearest_rows_are_found_whether_they_came_at_once_or_one_by_one(kind: str) -> None:
+    vectors, queries = unit_rows(1, 400), unit_rows(2, 20)
+    neighbours = made(kind)
+    for start in range(0, 400, 37):
+        neighbours.add(vectors[start : start + 37])
+    assert len(neighbours) == 400
+    found = neighbours.nearest(queries, 5)
+    expected = np.argsort(-(queries @ vectors.T), axis=1)[:, :5]
+    shared = np.mean([len(set(a) & set(b)) / 5 for a, b in zip(found.rows.tolist(), expected.tolist(), strict=True)])
+    assert shared == 1.0 if kind != "small world" else shared >= 0.95
+    np.testing.assert_allclose(found.cosines[:, 0], (queries @ vectors.T).max(axis=1), atol=1e-5)
+
+
+@KINDS
+@pytest.mark.parametrize("share", [0.05, 0.9])
+def test_rows_that_are_not_allowed_are_never_found(kind: str, share: float) -> None:
+    vectors, queries = unit_rows(1, 400), unit_rows(2, 20)
+    neighbours = made(kind)
+    neighbours.add(vectors)
+    allowed = np.random.default_rng(3).random(400) < share
+    found = neighbours.nearest(queries, 5, allowed)
+    assert allowed[found.rows[found.rows >= 0]].all()
+    cosines = np.where(allowed, queries @ vectors.T, -np.inf)
+    np.testing.assert_allclose(found.cosines[:, 0], cosines.max(axis=1), atol=1e-5)
+
+
+@KINDS
+def test_where_too_few_rows_are_there_the_rest_is_marked(kind: str) -> None:
+    neighbours = made(kind)
+    assert neighbours.nearest(unit_rows(2, 2), 3).rows.tolist() == [[-1] * 3] * 2
+    neighbours.add(unit_rows(1, 2))
+    found = neighbours.nearest(unit_rows(2, 2), 3)
+    assert (found.rows[:, 2] == -1).all()
+    assert np.isneginf(found.cosines[:, 2]).all()
+    nothing = neighbours.nearest(unit_rows(2, 2), 3, np.zeros(2, np.bool_))
+    assert (nothing.rows == -1).all()
+
+
+@pytest.mark.parametrize("exact_up_to", [1_000, 50])
+def test_a_saved_index_answers_as_before_and_grows_on(tmp_path: Path, exact_up_to: int) -> None:
+    neighbours = FaissNeighbours(DIMENSIONS, exact_up_to)
+    neighbours.add(unit_rows(1, 200))
+    path = tmp_path / "graphs" / "default.faiss"
+    neighbours.save(path)
+    restored = FaissNeighbours(DIMENSIONS, exact_up_to)
+    restored.restore(path)
+    queries = unit_rows(2, 10)
+    np.testing.assert_array_equal(restored.nearest(queries, 4).rows, neighbours.nearest(queries, 4).rows)
+    restored.add(unit_rows(3, 5))
+    assert len(restored) == 205
+
+
+@pytest.mark.parametrize("written", [None, b"not an index"])
+def test_an_index_that_is_missing_or_damaged_starts_empty(tmp_path: Path, written: bytes | None) -> None:
+    path = tmp_path / "default.faiss"
+    if written is not None:
+        path.write_bytes(written)
+    neighbours = FaissNeighbours(DIMENSIONS)
+    neighbours.restore(path)
+    assert len(neighbours) == 0
+
+
+def test_an_index_of_other_dimensions_starts_empty(tmp_path: Path) -> None:
+    neighbours = FaissNeighbours(DIMENSIONS)
+    neighbours.add(unit_rows(1, 3))
+    neighbours.save(tmp_path / "index")
+    other = FaissNeighbours(8)
+    other.restore(tmp_path / "index")
+    assert len(other) == 0
