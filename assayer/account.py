@@ -39,6 +39,7 @@ def coverage(
     return Coverage(
         corpus_fit=fit,
         sources=journal.sources(),
+        troubles=journal.troubles(),
         papers_found=len(journal.found),
         papers_read=len(journal.read),
         papers_cited=len(references),
@@ -102,10 +103,24 @@ def _paid(run: Run) -> float | Absent:
 
 
 def notices(
-    idea: Idea, world: World, run: Run, fit: CorpusFit, own: Mapping[PaperId, Paper], parts: Sequence[Part]
+    idea: Idea,
+    world: World,
+    run: Run,
+    fit: CorpusFit,
+    own: Mapping[PaperId, Paper],
+    parts: Sequence[Part],
+    references: Sequence[Reference],
 ) -> tuple[Notice, ...]:
     """In the order in which a reader should meet them."""
-    found = [_no_llm(world), _corpus_fit(fit), _budget(run), _injection(idea, run), _own_paper(own), _long_idea(run)]
+    found = [
+        _no_llm(world),
+        _corpus_fit(fit, run.journal.searched_beyond(world.literature.source)),
+        _budget(run),
+        _retraction(parts, references),
+        _injection(idea, run),
+        _own_paper(own),
+        _long_idea(run),
+    ]
     absent = [
         Notice(kind="absent_part", text=f"There is no verdict on {part.title.lower()}: {part.score.reason}")
         for part in parts
@@ -125,15 +140,38 @@ def _no_llm(world: World) -> Notice | None:
     return Notice(kind="no_llm", text=text)
 
 
-def _corpus_fit(fit: CorpusFit) -> Notice | None:
+def _corpus_fit(fit: CorpusFit, beyond: Sequence[str]) -> Notice | None:
+    """A search in remote sources adds papers, and takes nothing from what the corpus lacks: it is rationed, sees
+    titles and abstracts, and returns what it was asked for."""
     if fit.level == "good":
         return None
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"
-    text = (
-        f"The searched corpus {extent} (fit {fit.value:.2f}). What it does not contain may well exist: nothing "
-        "here counts as new because the corpus is silent about it."
-    )
+    if beyond:
+        text = (
+            f"The local corpus {extent} (fit {fit.value:.2f}); searches in {', '.join(beyond)} added to it. What none "
+            "of them returned may well exist: nothing here counts as new because they are silent about it."
+        )
+    else:
+        text = (
+            f"The searched corpus {extent} (fit {fit.value:.2f}). What it does not contain may well exist: nothing "
+            "here counts as new because the corpus is silent about it."
+        )
     return Notice(kind="corpus_fit", text=text)
+
+
+def _retraction(parts: Sequence[Part], references: Sequence[Reference]) -> Notice | None:
+    marked = {one.label: one for one in references if one.retraction is not None}
+    points = [point for part in parts for assessment in part.assessments for point in assessment.points]
+    carried = [{citation.label for citation in point.citations} & marked.keys() for point in points]
+    carriers = sorted(set().union(*carried), key=lambda label: int(label[1:]))
+    if not carriers:
+        return None
+    text = (
+        f"{sum(map(bool, carried))} point(s) rest on papers that no longer stand as published: "
+        f"{', '.join(f'[{label}]' for label in carriers)}. Each is marked where it is cited; the notices stand in the "
+        "references."
+    )
+    return Notice(kind="retraction", text=text)
 
 
 def _budget(run: Run) -> Notice | None:

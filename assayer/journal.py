@@ -9,8 +9,10 @@ from assayer.models import (
     Dropped,
     Fault,
     FaultCount,
+    Operation,
     PaperId,
     PromptVersion,
+    SourceTrouble,
     SourceUse,
 )
 
@@ -33,7 +35,8 @@ class Journal:
     full_texts: set[PaperId] = field(default_factory=set)
     _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
     _without_full_text: dict[PaperId, str] = field(default_factory=dict)
-    _sources: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
+    _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
+    _troubles: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
 
     def drop(self, what: str, reason: str, count: int = 1) -> None:
         if count:
@@ -44,11 +47,22 @@ class Journal:
         self.drop(what, error.reason, count)
         self.errors.append(error)
 
-    def use(self, source: str, operation: str, requests: int, results: int) -> None:
-        """Requests to a source of literature and how much came back."""
+    def use(self, source: str, operation: Operation, requests: int = 0, results: int = 0, cached: int = 0) -> None:
+        """Requests that a source of literature answered, how many of them from the shared cache, and how much came
+        back."""
         entry = self._sources[source, operation]
         entry[0] += requests
         entry[1] += results
+        entry[2] += cached
+
+    def trouble(self, source: str, operation: Operation, error: AssayerError) -> None:
+        """A request that ended without an answer."""
+        self._troubles[source, operation, error.reason] += 1
+
+    def searched_beyond(self, source: str) -> tuple[str, ...]:
+        """Other sources in which a search found something."""
+        searched = (one for one, used in self._sources.items() if one[1] in ("search", "snippets") and used[1])
+        return tuple(sorted({name for name, _ in searched} - {source}))
 
     def without_full_text(self, paper: PaperId, reason: str) -> None:
         """Counted once a paper, however many methods wanted to read it."""
@@ -62,10 +76,14 @@ class Journal:
 
     def sources(self) -> tuple[SourceUse, ...]:
         return tuple(
-            SourceUse.model_validate(
-                {"source": source, "operation": operation, "requests": requests, "results": results}
-            )
-            for (source, operation), (requests, results) in sorted(self._sources.items())
+            SourceUse(source=source, operation=operation, requests=requests, results=results, cached=cached)
+            for (source, operation), (requests, results, cached) in sorted(self._sources.items())
+        )
+
+    def troubles(self) -> tuple[SourceTrouble, ...]:
+        return tuple(
+            SourceTrouble(source=source, operation=operation, reason=reason, requests=requests)
+            for (source, operation, reason), requests in sorted(self._troubles.items())
         )
 
     def faults(self) -> tuple[FaultCount, ...]:

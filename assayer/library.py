@@ -1,12 +1,13 @@
 """The literature as one evaluation may see it.
 
 The cutoff is handed to the source and checked again on everything that comes back; the idea's own paper is
-recognised and kept out; every request is journalled. Methods search through this and nothing else.
+recognised and kept out. Methods search through this and nothing else.
 """
 
 import datetime as dt
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from rapidfuzz import fuzz
 
@@ -73,29 +74,24 @@ class Library:
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         answers = await self._literature.search(queries, limit, self._before)
-        self._use("search", len(queries), sum(map(len, answers)))
         return [[hit for hit in hits if self._admit(hit.paper)] for hits in answers]
 
     async def snippets(self, query: str, limit: int) -> list[Passage]:
         (passages,) = await self._literature.snippets([query], limit, self._before)
-        self._use("snippets", 1, len(passages))
         return [passage for passage in passages if self._admit(passage.paper)]
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.neighbours(papers, limit, self._before)
-        self._use("neighbours", len(papers), sum(map(len, answers.values())))
         return {key: [hit.paper for hit in hits if self._admit(hit.paper)] for key, hits in answers.items()}
 
     async def references(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.references(papers, limit, self._before)
-        self._use("references", len(papers), sum(map(len, answers.values())))
         return {key: [paper for paper in cited if self._admit(paper)] for key, cited in answers.items()}
 
     async def papers(self, ids: Sequence[PaperId]) -> list[Paper]:
         if not ids:
             return []
         known = await self._literature.papers(ids, self._before)
-        self._use("papers", 1, len(known))
         return [known[one] for one in ids if one in known and self._admit(known[one])]
 
     async def full_texts(self, papers: Sequence[Paper]) -> dict[PaperId, FullText]:
@@ -108,7 +104,6 @@ class Library:
                 self._run.journal.without_full_text(paper.id, answer.reason)
             else:
                 texts[paper.id] = answer
-        self._use("full_texts", len(papers), len(texts))
         return texts
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
@@ -117,8 +112,19 @@ class Library:
     async def fit(self, text: str) -> CorpusFit:
         return await self._literature.fit(text, self._before)
 
-    def _use(self, operation: str, requests: int, results: int) -> None:
-        self._run.journal.use(self._literature.source, operation, requests, results)
+    def level(self, fit: Literal["good", "partial", "poor"]) -> Literal["good", "partial", "poor"]:
+        """How much the literature searched so far covers the idea's field: as much as the corpus, but at least in
+        part once a search beyond the corpus found something. No more: it found what it was asked for, and nobody
+        knows what else there is."""
+        return "partial" if fit == "poor" and self._run.journal.searched_beyond(self._literature.source) else fit
+
+    async def as_they_stand(self, papers: Sequence[Paper]) -> tuple[Paper, ...]:
+        """Papers that are about to be cited, marked where a source knows that they were retracted."""
+        notices = await self._literature.retractions(papers)
+        return tuple(
+            paper.model_copy(update={"retraction": notices[paper.id]}) if paper.id in notices else paper
+            for paper in papers
+        )
 
 
 def _known(published: dt.date | None, cutoff: dt.date | None) -> bool:

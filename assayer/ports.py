@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from assayer.models import Absent, CallRecord, CorpusFit, EvaluationId, FullText, Hit, Paper, PaperId, Passage
+from assayer.models import (
+    Absent,
+    CallRecord,
+    CorpusFit,
+    EvaluationId,
+    FullText,
+    Hit,
+    Paper,
+    PaperId,
+    Passage,
+    Retraction,
+)
 
 if TYPE_CHECKING:
     from assayer.run import Run
@@ -71,7 +82,7 @@ class Embedder(Protocol):
 
 
 class Literature(Protocol):
-    """Papers known before a cutoff. Every answer is deterministic for one `version`.
+    """Papers known before a cutoff. What the local corpus answers is deterministic for one `version`.
 
     `before` is the last day that counts: papers published later, and undated ones, are left out; with
     None everything counts. All raise LiteratureError.
@@ -79,11 +90,13 @@ class Literature(Protocol):
 
     @property
     def version(self) -> str:
-        """Names the exact state of the corpus that answers."""
+        """Names the exact state of the corpus that answers, and the remote sources that top it up."""
         ...
 
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """The local corpus's name among sources."""
+        ...
 
     async def search(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
         """Papers by title and abstract; for each query at most `limit`, best first."""
@@ -113,8 +126,12 @@ class Literature(Protocol):
         """Cosine of a text with each known paper."""
         ...
 
+    async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
+        """What is known of the given papers' retraction; those that stand, or that nobody knows, are missing."""
+        ...
+
     async def fit(self, text: str, before: dt.date | None) -> CorpusFit:
-        """Whether this literature covers the field of a text at all."""
+        """Whether the local corpus covers the field of a text at all."""
         ...
 
 

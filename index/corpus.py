@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from assayer.errors import CorpusError
-from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage
+from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
 from index.fit import fit_passages, judge, nearness
 from index.manifest import Manifest, read_manifest, verify
@@ -93,6 +93,10 @@ class Corpus:
         known = self._reader.store.rows(papers)
         cosines = self._reader.papers.dense.similarities(mean / np.linalg.norm(mean), list(known.values()))
         return dict(zip(known, cosines.tolist(), strict=True))
+
+    async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
+        """A corpus is as old as its files and knows of none."""
+        return {}
 
     async def fit(self, text: str, before: dt.date | None) -> CorpusFit:
         """See `index.fit` for what is measured."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from assayer.models import CorpusFit, Hit, Paper, PaperId, Passage
+from assayer.models import CorpusFit, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
 
 __all__ = ["MemoryCorpus"]
@@ -69,6 +69,9 @@ class MemoryCorpus:
         await self._embed()
         (vector,) = await self._embedder.embed([text], "query")
         return {paper: float(self._vectors[paper] @ vector) for paper in papers if paper in self._vectors}
+
+    async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
+        return {paper.id: paper.retraction for paper in papers if paper.retraction is not None}
 
     async def fit(self, text: str, before: dt.date | None) -> CorpusFit:
         return self._fit

@@ -105,7 +105,7 @@ class Reference(Frozen):
 class Notice(Frozen):
     """Something a reader must know before reading on."""
 
-    kind: Literal["no_llm", "corpus_fit", "budget", "injection", "absent_part", "own_paper", "long_idea"]
+    kind: Literal["no_llm", "corpus_fit", "budget", "retraction", "injection", "absent_part", "own_paper", "long_idea"]
     text: str
 
 

@@ -18,6 +18,7 @@ from assayer.reports.page import Page, share
 __all__ = ["as_html"]
 
 _CHIP = Markup('<a class="cite" href="#ref-{label}" title="{title}">{label}</a>')
+_MARKED_CHIP = Markup('<a class="cite retracted" href="#ref-{label}" title="{title}">{label}, {mark}</a>')
 
 
 def _cited(text: str, page: Page) -> Markup:
@@ -36,6 +37,9 @@ def chip(label: Any, page: Page) -> Markup:
     if reference is None:
         return Markup("[{}]").format(label)
     title = f"{printable(reference.title)} ({wording.year(reference)})"
+    if reference.retraction is not None:
+        mark = wording.RETRACTIONS[reference.retraction.kind]
+        return _MARKED_CHIP.format(label=label, title=title, mark=mark)
     return _CHIP.format(label=label, title=title)
 
 

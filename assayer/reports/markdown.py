@@ -63,7 +63,9 @@ def _cited(text: str, page: Page) -> Markup:
     result, after_label = "", False
     for words, label in segments(one_line(text), page.references):
         if label is not None:
-            result += (" " if after_label else "") + words
+            retraction = page.references[label].retraction
+            mark = f" **({wording.RETRACTIONS[retraction.kind]})**" if retraction else ""
+            result += (" " if after_label else "") + words + mark
         else:
             result += ("\\" if after_label and words[0] in "(:" else "") + _inline(words)
         after_label = label is not None

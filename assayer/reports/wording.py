@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import Literal, get_args
 
-from assayer.models import Absent, Point, Reference
+from assayer.models import Absent, Point, Reference, Retraction
 
 __all__ = [
     "FLAGS",
@@ -12,13 +12,16 @@ __all__ = [
     "NOTICES",
     "OPERATIONS",
     "QUOTE_STATES",
+    "RETRACTIONS",
     "authors",
     "count",
     "duration",
     "kind_count",
     "moment",
     "money",
+    "origins",
     "points_by_kind",
+    "retraction",
     "stance_sign",
     "stance_words",
     "year",
@@ -34,6 +37,7 @@ NOTICES: dict[str, str] = {
     "no_llm": "No language model",
     "corpus_fit": "Corpus coverage",
     "budget": "Budget spent",
+    "retraction": "Retracted paper cited",
     "injection": "Suspicious text",
     "absent_part": "Missing part",
     "own_paper": "Own paper set aside",
@@ -68,9 +72,20 @@ OPERATIONS: dict[str, str] = {
     "snippets": "passage search",
     "neighbours": "similar papers",
     "references": "cited papers",
+    "citations": "citing papers",
     "papers": "paper records",
+    "open_access": "free copies",
     "full_texts": "full texts",
+    "web": "web pages",
+    "code": "code",
 }
+
+RETRACTIONS: dict[str, str] = {
+    "retracted": "retracted",
+    "withdrawn": "withdrawn",
+    "concern": "expression of concern",
+}
+"""Beside a label wherever it is cited."""
 
 FLAGS: dict[str, str] = {
     "hidden_text": "Hidden text, removed",
@@ -134,6 +149,20 @@ def moment(at: dt.datetime) -> str:
 
 def year(reference: Reference) -> str:
     return str(reference.publication_date.year) if reference.publication_date else "undated"
+
+
+def retraction(notice: Retraction) -> str:
+    """`Retracted on 2023-04-01, says crossref`."""
+    words = RETRACTIONS[notice.kind]
+    return f"{words[0].upper()}{words[1:]}{f' on {notice.date}' if notice.date else ''}, says {notice.source}"
+
+
+def origins(reference: Reference) -> str:
+    """`abstract from arxiv; venue, url from crossref`: whose word the rest of a merged record is."""
+    by_source: dict[str, list[str]] = {}
+    for origin in reference.origins:
+        by_source.setdefault(origin.source, []).append(origin.field.replace("_", " "))
+    return "; ".join(f"{', '.join(fields)} from {source}" for source, fields in by_source.items())
 
 
 def authors(reference: Reference, most: int = 6) -> str:

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from pydantic import BaseModel
@@ -11,7 +12,7 @@ from assayer.errors import AssayerError, BudgetExhausted, LlmRejected, LlmUnavai
 from assayer.ideas import parse_idea
 from assayer.methods import scholareval
 from assayer.methods.scholareval.schemas import PaperReading, ReadingQuestion, Readings, RelevanceQuestion
-from assayer.models import Absent, CorpusFit, Paper, PaperId, Report, Score
+from assayer.models import Absent, CorpusFit, Paper, PaperId, Report, Retraction, Score
 from assayer.ports import Embedder
 from assayer.run import Run
 from assayer.world import World
@@ -219,6 +220,42 @@ async def test_near_papers_in_a_poor_corpus_are_shown_but_earn_no_novelty_score(
     report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], a_run(), lenient)).report
     assert report.references
     assert all(isinstance(one.score, Absent) for one in report.parts[1].assessments)
+
+
+async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found_something() -> None:
+    lenient = OPTIONS.model_copy(update={"admission": OPTIONS.admission.model_copy(update={"poor": 0.0})})
+    run = a_run()
+    run.journal.use("arxiv", "search", requests=1, results=3)
+    idea = parse_idea(IDEA, source="idea.md")
+    report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], run, lenient)).report
+    assert any(isinstance(one.score, Score) for one in report.parts[1].assessments)
+    notice = next(notice for notice in report.notices if notice.kind == "corpus_fit")
+    assert "searches in arxiv" in notice.text
+    assert report.coverage.corpus_fit == POOR
+
+
+async def test_silence_beyond_a_poor_corpus_is_no_novelty_either() -> None:
+    strict = OPTIONS.model_copy(update={"admission": scholareval.Options().admission.model_copy(update={"partial": 2})})
+    run = a_run()
+    run.journal.use("arxiv", "search", requests=1, results=3)
+    idea = parse_idea(IDEA, source="idea.md")
+    report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], run, strict)).report
+    reasons = {one.score.reason for one in report.parts[1].assessments if isinstance(one.score, Absent)}
+    assert len(reasons) == 1
+    assert "a few searches beyond it did not find says nothing about novelty" in reasons.pop()
+
+
+async def test_retracted_paper_is_marked_in_the_references_and_announced_when_points_rest_on_it() -> None:
+    world, _ = _world()
+    notice = Retraction(kind="retracted", source="crossref")
+    world = replace(
+        world,
+        literature=MemoryCorpus([one.model_copy(update={"retraction": notice}) for one in _papers()], world.embedder),
+    )
+    report = await _report(world)
+    assert {reference.retraction for reference in report.references} == {notice}
+    (told,) = [one for one in report.notices if one.kind == "retraction"]
+    assert "no longer stand as published: [P1]" in told.text
 
 
 async def test_cancellation_is_raised_before_the_next_call() -> None:

@@ -46,6 +46,10 @@ _STANCE: dict[Standing, Literal[-1, 0, 1] | None] = {
     "not_touched": None,
 }
 _SILENCE = Absent(reason="The corpus does not cover this field: what it does not contain says nothing about novelty.")
+_SILENCE_BEYOND = Absent(
+    reason="The corpus does not cover this field, and what a few searches beyond it did not find says nothing about "
+    "novelty."
+)
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,16 @@ class Contribution:
 
     def __init__(self, llm: Llm, library: Library, run: Run, options: Options, idea: str, fit: FitLevel) -> None:
         self._llm, self._library, self._run, self._options = llm, library, run, options
-        self._idea, self._fit = idea, fit
+        self._idea, self._corpus_fit = idea, fit
         self.papers: dict[PaperId, Paper] = {}
         self._nearness: dict[PaperId, float] = {}
         """Cosine with the idea of every paper met so far."""
         self._lost: list[AssayerError] = []
         """What went wrong on the way to the comparisons: papers may be missing from them."""
+
+    @property
+    def _fit(self) -> FitLevel:
+        return self._library.level(self._corpus_fit)
 
     async def evaluate(self) -> Part:
         question = DimensionsQuestion(idea=self._idea, limit=self._options.dimensions)
@@ -279,7 +287,9 @@ class Contribution:
             return None
         if self._lost:
             return Absent(reason=f"Not judged: part of the search for papers was lost, as {self._lost[0].reason}.")
-        return _SILENCE if self._fit != "good" else None
+        if self._fit == "good":
+            return None
+        return _SILENCE if self._fit == self._corpus_fit else _SILENCE_BEYOND
 
 
 def _compared(evidence: Evidence, verdict: Verdict) -> _Compared:

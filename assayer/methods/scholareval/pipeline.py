@@ -56,14 +56,14 @@ async def evaluate(idea: Idea, world: World, run: Run, options: Options) -> Eval
     numbering = Numbering()
     summary = numbering.apply(whole(parts))
     parts = (numbering.apply(parts[0]), numbering.apply(parts[1]))
-    papers = numbering.papers(soundness.papers | contribution.papers)
+    papers = await library.as_they_stand(numbering.papers(soundness.papers | contribution.papers))
     references = numbering.references(papers)
     report = Report(
         evaluation_id=run.id,
         method=METHOD,
         idea=IdeaCard(id=idea.id, title=idea.title, source=idea.source, text=idea.text, flags=idea.flags),
         cutoff=run.cutoff,
-        notices=account.notices(idea, world, run, fit, library.own_papers, parts),
+        notices=account.notices(idea, world, run, fit, library.own_papers, parts, references),
         summary=summary,
         parts=parts,
         references=references,

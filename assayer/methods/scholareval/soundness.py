@@ -65,8 +65,12 @@ class Soundness:
 
     def __init__(self, llm: Llm, library: Library, run: Run, options: Options, idea: str, fit: FitLevel) -> None:
         self._llm, self._library, self._run, self._options = llm, library, run, options
-        self._idea, self._fit = idea, fit
+        self._idea, self._corpus_fit = idea, fit
         self.papers: dict[PaperId, Paper] = {}
+
+    @property
+    def _fit(self) -> FitLevel:
+        return self._library.level(self._corpus_fit)
 
     async def evaluate(self) -> Part:
         question = MethodsQuestion(idea=self._idea, limit=self._options.methods)

@@ -1,0 +1,82 @@
+"""What a page says about sources: what they were asked, what they did not answer, what they say of retractions."""
+
+import datetime as dt
+
+import pytest
+
+from assayer.models import FieldOrigin, Report, Retraction, SourceTrouble, SourceUse
+from assayer.reports import as_html, as_markdown
+from tests.unit.reports_document import Document
+from tests.unit.reports_fixture import full_report
+from tests.unit.reports_hostile import ATTACK
+
+NOTICE = Retraction(
+    kind="retracted", source="crossref", notice="https://doi.example.org/10.1000/notice", date=dt.date(2024, 2, 1)
+)
+
+
+def _report(retraction: Retraction | None = NOTICE) -> Report:
+    report = full_report()
+    first, *others = report.references
+    origins = (
+        FieldOrigin(field="abstract", source="arxiv"),
+        FieldOrigin(field="citation_count", source="openalex"),
+        FieldOrigin(field="venue", source="arxiv"),
+    )
+    marked = first.model_copy(update={"retraction": retraction, "origins": origins})
+    coverage = report.coverage.model_copy(
+        update={
+            "sources": (SourceUse(source="arxiv", operation="search", requests=41, results=23, cached=17),),
+            "troubles": (
+                SourceTrouble(source="openalex", operation="references", reason="a source was down", requests=3),
+            ),
+        }
+    )
+    return report.model_copy(update={"references": (marked, *others), "coverage": coverage})
+
+
+def test_every_citation_of_a_retracted_paper_is_marked_and_no_other() -> None:
+    report = _report()
+    label = report.references[0].label
+    html, markdown = as_html(report), as_markdown(report)
+    assert html.count(f'href="#ref-{label}"') == html.count(f">{label}, retracted</a>") > 3
+    assert html.count(", retracted</a>") == html.count('class="cite retracted"') == html.count(f">{label}, retracted<")
+    body = markdown.split("## References")[0]
+    assert body.count(f"[{label}]") == body.count(f"[{label}] **(retracted)**") == body.count("**(retracted)**") > 3
+
+
+@pytest.mark.parametrize("kind", ["withdrawn", "concern"])
+def test_softer_notice_is_named_as_what_it_is(kind: str) -> None:
+    page = as_html(_report(Retraction.model_validate({"kind": kind, "source": "arxiv"})))
+    assert {"withdrawn": ", withdrawn</a>", "concern": ", expression of concern</a>"}[kind] in page
+    assert ", retracted<" not in page
+
+
+def test_reference_tells_who_says_so_when_and_where() -> None:
+    for page in (as_html(_report()), as_markdown(_report())):
+        assert "Retracted on 2024-02-01, says crossref" in page
+        assert "https://doi.example.org/10.1000/notice" in page
+
+
+def test_reference_tells_whose_word_its_fields_are() -> None:
+    for page in (as_html(_report()), as_markdown(_report())):
+        assert "abstract, venue from arxiv; citation count from openalex" in page
+
+
+def test_notice_from_outside_stays_text() -> None:
+    page = Document(as_html(_report(Retraction(kind="retracted", source="x", notice="javascript:alert(1)" + ATTACK))))
+    assert not set(page.tags) & {"script", "img"}
+    assert not [link for link in page.links if link.startswith("javascript")]
+
+
+def test_coverage_box_counts_cached_answers_and_names_requests_without_one() -> None:
+    row = "| arxiv | paper search | 41 | 17 | 23 |"
+    assert row in as_markdown(_report())
+    assert "| openalex | cited papers | 3 | a source was down |" in as_markdown(_report())
+    text = Document(as_html(_report())).text
+    assert "a source was down" in text
+    assert "Sources that did not answer" in text
+
+
+def test_report_without_trouble_has_no_such_table() -> None:
+    assert "Sources that did not answer" not in as_html(full_report()) + as_markdown(full_report())
