@@ -11,7 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-__all__ = ["MEASURES", "Estimate", "Measure", "accuracy", "auroc", "bootstrap", "calibration_error", "macro_f1"]
+__all__ = [
+    "MEASURES",
+    "Detection",
+    "Estimate",
+    "Measure",
+    "accuracy",
+    "auroc",
+    "bootstrap",
+    "calibration_error",
+    "detection",
+    "macro_f1",
+]
 
 Truth = NDArray[np.int16]
 """(n,) row of the true class."""
@@ -91,6 +102,20 @@ def bootstrap(
     drawn = [mean(generator.integers(0, len(truth), len(truth))) for _ in range(rounds)]
     low, high = np.nanquantile(drawn, [0.025, 0.975])
     return Estimate(mean(np.arange(len(truth))), float(low), float(high))
+
+
+class Detection(NamedTuple):
+    precision: float
+    """NaN when nothing was flagged."""
+    recall: float
+    f1: float
+
+
+def detection(flagged: NDArray[np.bool_], truth: NDArray[np.bool_]) -> Detection:
+    """Of a search for rare cases; the truth holds at least one."""
+    right = int((flagged & truth).sum())
+    precision = right / int(flagged.sum()) if flagged.any() else float("nan")
+    return Detection(precision, right / int(truth.sum()), 2 * right / int(flagged.sum() + truth.sum()))
 
 
 def _decided(probabilities: Probabilities) -> NDArray[np.int64]:

@@ -1,0 +1,126 @@
+"""What training leaves behind: weights and where they come from, in one safetensors file that cannot run code."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field, ValidationError
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.methods.grapheval.calibration import Provenance
+from assayer.models import Frozen
+from workers.viewpoint_network.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from workers.viewpoint_network.network import ViewpointNetwork
+
+__all__ = ["Checkpoint", "Description", "Member", "load", "save"]
+
+_KEY = "assayer-viewpoint-network"
+
+
+class Member(Frozen):
+    """How one network of the ensemble was trained."""
+
+    seed: int
+    epochs: int
+    """Run until stopped; the weights are those of the best one."""
+    best_epoch: int
+    validation_loss: float
+    validation_ideas: int
+
+
+class Description(Frozen):
+    """Everything about a checkpoint but its weights."""
+
+    version: int = Field(default=1, ge=1, le=1)
+    classes: tuple[str, ...] = Field(min_length=2)
+    dimensions: int
+    """Of the viewpoints' vectors."""
+    epoch: int
+    """Day from which time features are counted."""
+    settings: TrainingSettings
+    members: tuple[Member, ...]
+    provenance: Provenance
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    description: Description
+    weights: tuple["dict[str, Tensor]", ...]
+    """One state a member, on the CPU."""
+
+    def networks(self) -> "list[ViewpointNetwork]":
+        """Ready to score. Raises ConfigurationError when the weights do not fit the description."""
+        from workers.viewpoint_network.network import ViewpointNetwork
+        from workers.viewpoint_network.tensors import width
+
+        description, built = self.description, []
+        architecture = description.settings.architecture
+        for state in self.weights:
+            classes = len(description.classes)
+            network = ViewpointNetwork(width(description.dimensions, classes, architecture), classes, architecture)
+            try:
+                network.load_state_dict(state)
+            except RuntimeError as error:
+                raise ConfigurationError("The checkpoint's weights do not fit its own description.") from error
+            built.append(network.eval())
+        return built
+
+    def refuse_other(self, embedding: str, classes: tuple[str, ...]) -> None:
+        """Raises ConfigurationError unless the graph that shall be scored is of the kind that was learned from."""
+        made_with = self.description.provenance.embedding
+        if embedding != made_with:
+            raise ConfigurationError(
+                f"The network was trained on viewpoints embedded with {made_with!r}; this graph's are embedded with "
+                f"{embedding!r}.",
+                "Train it again on this graph (`assayer graph train`), or choose the embedding it was trained with.",
+            )
+        if classes != self.description.classes:
+            raise ConfigurationError(
+                f"The network tells apart {', '.join(self.description.classes)}; this graph's labels are "
+                f"{', '.join(classes) or 'none'}.",
+                "Train it again on this graph: `assayer graph train`.",
+            )
+
+
+def save(checkpoint: Checkpoint, path: Path) -> None:
+    from safetensors.torch import save_file
+
+    tensors = {
+        f"{member}.{name}": tensor.contiguous()
+        for member, state in enumerate(checkpoint.weights)
+        for name, tensor in state.items()
+    }
+    partial = path.with_name(path.name + ".partial")
+    save_file(tensors, partial, metadata={_KEY: checkpoint.description.model_dump_json()})
+    partial.replace(path)
+
+
+def load(path: Path) -> Checkpoint:
+    """Raises InputError when the file is not a checkpoint of this program."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt", device="cpu") as file:
+            metadata = file.metadata() or {}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - the file is no mapping
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{path} cannot be read as a checkpoint: {error}") from error
+    try:
+        description = Description.model_validate(json.loads(metadata[_KEY]))
+    except (KeyError, ValueError, ValidationError) as error:
+        raise InputError(
+            f"{path} is a safetensors file, but not of a viewpoint network of this version.",
+            "Make one with `assayer graph train`.",
+        ) from error
+    states: list[dict[str, Tensor]] = [{} for _ in description.members]
+    for key, tensor in tensors.items():
+        member, _, name = key.partition(".")
+        if not member.isdigit() or int(member) >= len(states):
+            raise InputError(f"{path} is damaged: it holds weights of a network that it does not describe.")
+        states[int(member)][name] = tensor
+    return Checkpoint(description, tuple(states))

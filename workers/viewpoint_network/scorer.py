@@ -1,0 +1,83 @@
+"""The network behind `assayer.methods.grapheval.ports.Scorer`: a trained one, and one that trains when it is asked."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.arrays import GraphArrays, subgraph
+from assayer.methods.grapheval.calibration import Provenance
+from workers.viewpoint_network.checkpoint import Checkpoint
+from workers.viewpoint_network.devices import chosen_device, quiet_torch
+from workers.viewpoint_network.settings import Device, TrainingSettings
+from workers.viewpoint_network.training import train
+
+__all__ = ["FreshNetwork", "NetworkScorer"]
+
+
+class NetworkScorer:
+    """Reads only the part of the graph that reaches the asked viewpoints. Raises ConfigurationError for a graph of
+    another embedding or other classes."""
+
+    def __init__(self, checkpoint: Checkpoint, embedding: str, device: Device = "auto") -> None:
+        """`embedding` names the embedder of the graphs that will be scored."""
+        quiet_torch(checkpoint.description.settings.threads)
+        checkpoint.refuse_other(embedding, checkpoint.description.classes)
+        self._checkpoint = checkpoint
+        self._embedding = embedding
+        self._device = chosen_device(device)
+        self._networks = [network.to(self._device) for network in checkpoint.networks()]
+
+    @property
+    def name(self) -> str:
+        made = self._checkpoint.description.provenance.made_at
+        return f"GraphEval-GNN of {made:%Y-%m-%d %H:%M}"
+
+    def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """NaN for an idea without viewpoints."""
+        import torch
+
+        from workers.viewpoint_network.tensors import asked_viewpoints, inputs, on_device
+
+        description = self._checkpoint.description
+        self._checkpoint.refuse_other(self._embedding, graph.classes)
+        found = np.full((len(rows), len(description.classes)), np.nan)
+        nodes, owners = asked_viewpoints(graph, rows)
+        if not len(nodes):
+            return found
+        hidden = graph.with_unknown(rows)
+        near = _reaching(graph, nodes, description.settings.architecture.layers)
+        part = subgraph(hidden, near)
+        architecture = description.settings.architecture
+        tensors = on_device(part, architecture, description.epoch, self._device)
+        labels = torch.from_numpy(part.labels.astype(np.int64)).to(self._device)
+        answered, places = np.unique(owners, return_inverse=True)
+        asked = torch.from_numpy(np.searchsorted(near, nodes)).to(self._device)
+        groups = torch.from_numpy(places.astype(np.int64)).to(self._device)
+        features = inputs(tensors, labels, len(description.classes), architecture)
+        with torch.inference_mode():
+            logits = [network(features, tensors.adjacency, asked, groups) for network in self._networks]
+            probabilities = torch.stack([torch.softmax(one.double(), dim=1) for one in logits]).mean(dim=0)
+        found[answered] = probabilities.cpu().numpy()
+        return found
+
+
+class FreshNetwork:
+    """Trains on the labels that it may see, each time it is asked: for measuring, not for serving."""
+
+    def __init__(self, settings: TrainingSettings, provenance: Provenance, name: str = "GraphEval-GNN") -> None:
+        self.name = name
+        self._settings = settings
+        self._provenance = provenance
+
+    def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        checkpoint = train(graph.with_unknown(rows), self._settings, self._provenance)
+        scorer = NetworkScorer(checkpoint, self._provenance.embedding, self._settings.device)
+        return scorer.score(graph, rows)
+
+
+def _reaching(graph: GraphArrays, nodes: NDArray[np.int64], hops: int) -> NDArray[np.int64]:
+    """Viewpoints that reach the given ones over at most `hops` edges, those included; ascending."""
+    reached = np.zeros(len(graph.vectors), np.bool_)
+    reached[nodes] = True
+    for _ in range(hops):
+        reached[graph.sources[reached[graph.targets]]] = True
+    return np.flatnonzero(reached)
