@@ -7,9 +7,11 @@ from itertools import groupby
 from typing import NamedTuple
 
 from assayer.headings import is_known
-from assayer.models import Section
+from assayer.models import Caption, Section
+from workers.documents.captions import take_captions
+from workers.documents.lines import Line, Style
 
-__all__ = ["Line", "Style", "lay_out"]
+__all__ = ["Layout", "lay_out"]
 
 FRONT = "Front matter"
 """Names what stands before the first heading: title, authors, sometimes the abstract."""
@@ -17,22 +19,11 @@ BODY = "Text"
 """Names the whole of a document without headings."""
 
 
-class Style(NamedTuple):
-    font: str
-    size: float
-    """In points, after all scaling."""
-    bold: bool
-    italic: bool
-    upright: bool
-    """False for text that runs up the margin."""
-
-
-class Line(NamedTuple):
-    page: int
-    style: Style
-    uniform: bool
-    """Whether its first, middle and last letters share that style."""
-    text: str
+class Layout(NamedTuple):
+    title: str
+    """May be empty."""
+    sections: tuple[Section, ...]
+    captions: tuple[Caption, ...]
 
 
 class _Heading(NamedTuple):
@@ -193,12 +184,13 @@ def _paragraphs(lines: Sequence[Line | str]) -> str:
     return re.sub(r" *\n *", "\n", re.sub(r"\n{3,}", "\n\n", text)).strip()
 
 
-def lay_out(lines: Sequence[Line], metadata_title: str = "") -> tuple[str, tuple[Section, ...]]:
-    """Title (may be empty) and sections under the main headings; subheadings stay in the text, on their own line."""
+def lay_out(lines: Sequence[Line], metadata_title: str = "") -> Layout:
+    """Sections are those under the main headings; subheadings stay in the text, on their own line."""
     lines = _without_running_lines(lines)
     if not lines:
-        return "", ()
+        return Layout("", (), ())
     body = _body_style(lines)
+    lines, captions = take_captions(lines, body)
     title = _title(lines, body, metadata_title)
     marked = list(_marked(lines, body, title))
     headings = [heading for _, heading in marked if heading]
@@ -215,4 +207,5 @@ def lay_out(lines: Sequence[Line], metadata_title: str = "") -> tuple[str, tuple
     if len(sections) == 1:
         sections = [(BODY, sections[0][1])]
     texts = ((name.translate(_LIGATURES), _paragraphs(content)) for name, content in sections)
-    return title.translate(_LIGATURES), tuple(Section(title=name, text=text) for name, text in texts if text)
+    found = tuple(Section(title=name, text=text) for name, text in texts if text)
+    return Layout(title.translate(_LIGATURES), found, tuple(captions))

@@ -15,9 +15,10 @@ from typing import IO, cast
 from pydantic import TypeAdapter, ValidationError
 
 from assayer.errors import FullTextError, Unreadable
-from assayer.models import Frozen, Section, UnreadableCause
-from workers.documents.layout import Line, Style, lay_out
+from assayer.models import Caption, Frozen, Section, UnreadableCause
+from workers.documents.layout import lay_out
 from workers.documents.limits import PdfLimits
+from workers.documents.lines import Line, Style
 
 __all__ = ["ParsedPdf", "extract_pdf"]
 
@@ -33,6 +34,8 @@ class ParsedPdf(Frozen):
     sections: tuple[Section, ...]
     pages: int
     unreadable_pages: int
+    captions: tuple[Caption, ...] = ()
+    """Of figures and tables, taken out of the sections where their type sets them apart."""
 
 
 class _Refusal(Frozen):
@@ -175,12 +178,18 @@ async def extract_pdf(pdf: Path | bytes, limits: PdfLimits | None = None, source
     with _opened(pdf, source, limits) as file:
         parsed = await _ask_child(file, source, limits)
     lines = [Line(page, parsed.styles[style], uniform, text) for page, style, uniform, text in parsed.lines]
-    title, sections = lay_out(lines, parsed.title)
-    if not sections:
+    layout = lay_out(lines, parsed.title)
+    if not layout.sections:
         pages = f"{parsed.pages} page{'s' * (parsed.pages != 1)}"
         raise Unreadable(
             f"{source} has {pages} but no text; it probably holds scanned images.",
             "Run text recognition (OCR) on it first.",
             "no_text",
         )
-    return ParsedPdf(title=title, sections=sections, pages=parsed.pages, unreadable_pages=parsed.unreadable)
+    return ParsedPdf(
+        title=layout.title,
+        sections=layout.sections,
+        pages=parsed.pages,
+        unreadable_pages=parsed.unreadable,
+        captions=layout.captions,
+    )
