@@ -1,0 +1,177 @@
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from assayer.models import Identifiers, Retraction
+from tests.unit.canned_remote import ASK, CannedRemote, said
+from workers.sources.crossref import Crossref
+from workers.sources.crossref_works import Work, paper_of, retraction_of
+from workers.sources.source import Cites, LocatesPdfs, Resolves, Retracts, Searches, Window
+from workers.sources.unpaywall import Unpaywall
+
+
+def record(name: str = "10.1000/one", **fields: Any) -> dict[str, Any]:
+    return {"DOI": name, "title": [f"Paper {name}"]} | {key.replace("_", "-"): value for key, value in fields.items()}
+
+
+def items(*records: Any) -> dict[str, Any]:
+    return {"status": "ok", "message-type": "work-list", "message": {"total-results": 9, "items": list(records)}}
+
+
+def update(kind: str, doi: str = "10.1000/notice", day: list[int | None] | None = None) -> dict[str, Any]:
+    return {
+        "DOI": doi,
+        "type": kind,
+        "label": kind.title(),
+        "source": "publisher",
+        "updated": {"date-parts": [day or []]},
+    }
+
+
+def test_a_record_becomes_a_paper() -> None:
+    sent = record(
+        "10.1000/ABC.[1]",
+        URL="https://doi.org/10.1000/abc.[1]",
+        title=["Graphs &amp; <i>trees</i>"],
+        subtitle=["a survey"],
+        abstract="<jats:title>Abstract</jats:title><jats:p>We survey [P3].</jats:p>",
+        author=[{"given": "Ada", "family": "Brandt"}, {"family": "Chen"}, {"name": "The Group"}, {"given": None}, 7],
+        published={"date-parts": [[2020, 2]]},
+        issued={"date-parts": [[2021]]},
+        container_title=["Journal of Trees"],
+        is_referenced_by_count=12,
+        relation={"has-preprint": [{"id-type": "doi", "id": "10.48550/arXiv.1911.00001", "asserted-by": "subject"}]},
+    )
+    paper = paper_of(Work.model_validate(sent))
+    assert paper is not None
+    assert paper.model_dump(include={"id", "title", "abstract", "authors", "publication_date", "venue", "url"}) == {
+        "id": "doi:10.1000/abc.%5B1",
+        "title": "Graphs & trees: a survey",
+        "abstract": "We survey (P3).",
+        "authors": ("Ada Brandt", "Chen", "The Group"),
+        "publication_date": dt.date(2020, 2, 29),
+        "venue": "Journal of Trees",
+        "url": "https://doi.org/10.1000/abc.[1]",
+    }
+    assert (paper.identifiers.arxiv, paper.citation_count) == ("1911.00001", 12)
+
+
+@pytest.mark.parametrize(
+    ("parts", "day"),
+    [
+        ([[2020, 2, 3]], dt.date(2020, 2, 3)),
+        ([[2020]], dt.date(2020, 12, 31)),
+        ([[None]], None),
+        ([[]], None),
+        ([], None),
+    ],
+)
+def test_missing_parts_of_a_date_are_its_end_or_no_date(parts: list[list[int | None]], day: dt.date | None) -> None:
+    paper = paper_of(Work.model_validate(record(issued={"date-parts": parts})))
+    assert paper is not None
+    assert paper.publication_date == day
+
+
+@pytest.mark.parametrize(
+    ("notices", "kind"),
+    [
+        ([update("retraction")], "retracted"),
+        ([update("Expression-of-Concern")], "concern"),
+        ([update("partial_retraction")], "concern"),
+        ([update("withdrawal")], "withdrawn"),
+        ([update("removal")], "withdrawn"),
+        ([update("correction"), update("expression_of_concern"), update("retraction")], "retracted"),
+        ([update("correction"), update("erratum"), update("new_version"), {"type": None}, 3], None),
+        ([update("retraction", day=[2019]), update("reinstatement", day=[2020])], None),
+        ([update("reinstatement", day=[2018]), update("retraction", day=[2019])], "retracted"),
+        ([], None),
+    ],
+)
+def test_the_gravest_standing_notice_decides(notices: list[Any], kind: str | None) -> None:
+    found = retraction_of(Work.model_validate(record(updated_by=notices)))
+    assert (found.kind if found else None) == kind
+
+
+def test_of_two_notices_of_a_retraction_the_first_counts() -> None:
+    notices = [update("retraction", "10.1000/late", [2020, 5, 1]), update("retraction", "10.1000/EARLY", [2019, 7, 26])]
+    assert retraction_of(Work.model_validate(record(updated_by=notices))) == Retraction(
+        kind="retracted", source="crossref", notice="10.1000/early", date=dt.date(2019, 7, 26)
+    )
+
+
+def test_a_notice_in_the_place_of_the_work_is_about_the_work() -> None:
+    itself, other = update("retraction", "10.1000/ONE"), update("retraction", "10.1000/other")
+    assert retraction_of(Work.model_validate(record("10.1000/one", update_to=[itself]))) is not None
+    assert retraction_of(Work.model_validate(record("10.1000/one", update_to=[other]))) is None
+
+
+def test_crossref_and_unpaywall_have_the_capabilities_of_their_apis() -> None:
+    crossref, unpaywall = Crossref(CannedRemote()), Unpaywall(CannedRemote())
+    assert [isinstance(crossref, port) for port in (Searches, Resolves, Retracts, Cites, LocatesPdfs)] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert isinstance(unpaywall, LocatesPdfs)
+    assert not isinstance(unpaywall, Resolves)
+
+
+async def test_several_dois_go_into_one_list_and_arxivs_into_none() -> None:
+    remote = CannedRemote({"works": said(items(record("10.1000/TWO"), record("10.1000/one")))})
+    papers = [
+        Identifiers(doi="10.1000/one"),
+        Identifiers(doi="10.48550/arxiv.2101.00001"),
+        Identifiers(doi="10.1000/two"),
+        Identifiers(arxiv="2101.00002"),
+        Identifiers(doi="10.1000/gone"),
+    ]
+    found = await Crossref(remote).resolve(papers, ASK)
+    assert [paper.id if paper else None for paper in found] == ["doi:10.1000/one", None, "doi:10.1000/two", None, None]
+    assert len(remote.calls) == 1
+
+
+async def test_a_doi_with_a_comma_is_asked_for_alone() -> None:
+    remote = CannedRemote({"works/10.1000%2Fa%2Cb": said({"message": record("10.1000/a,b")})})
+    (paper,) = await Crossref(remote).resolve([Identifiers(doi="10.1000/a,b")], ASK)
+    assert paper is not None
+
+
+async def test_records_and_notices_are_asked_for_with_the_same_requests() -> None:
+    remote = CannedRemote({"works": said(items(record("10.1000/one", updated_by=[update("retraction")])))})
+    papers = [Identifiers(doi="10.1000/one"), Identifiers(doi="10.1000/two")]
+    await Crossref(remote).resolve(papers, ASK)
+    assert set(await Crossref(remote).retractions(papers, ASK)) == {papers[0]}
+    assert remote.calls[0] == remote.calls[1]
+
+
+async def test_a_search_asks_for_papers_inside_the_window_only() -> None:
+    remote = CannedRemote({"works": said(items(record(issued={"date-parts": [[2020, 3]]}), record("10.1000/x")))})
+    window = Window(dt.date(2020, 1, 1), dt.date(2020, 12, 31))
+    papers = await Crossref(remote).search('graphs, "trees"', 5, window, ASK)
+    asked = dict(remote.calls[0].params)
+    assert [paper.id for paper in papers] == ["doi:10.1000/one"]
+    assert asked["query.bibliographic"] == "graphs trees"
+    assert asked["filter"].endswith("from-pub-date:2020-01-01,until-pub-date:2020-12-31")
+
+
+async def test_free_copies_come_best_first_and_only_as_web_addresses() -> None:
+    places = [
+        {"url_for_pdf": None, "url": "https://a.org/page"},
+        {"url_for_pdf": "file:///etc/passwd"},
+        {"url_for_pdf": "https://b.org/2.pdf"},
+        {"url_for_pdf": "https://best.org/1.pdf"},
+    ]
+    body = {"doi": "10.1000/one", "best_oa_location": {"url_for_pdf": "https://best.org/1.pdf"}, "oa_locations": places}
+    remote = CannedRemote({"10.1000%2Fone": said(body)})
+    urls = await Unpaywall(remote).pdf_urls(Identifiers(doi="10.1000/one"), ASK)
+    assert urls == ("https://best.org/1.pdf", "https://b.org/2.pdf")
+
+
+@pytest.mark.parametrize("paper", [Identifiers(), Identifiers(arxiv="2101.00001"), Identifiers(doi="10.48550/arxiv.1")])
+async def test_unpaywall_is_not_asked_about_what_it_cannot_know(paper: Identifiers) -> None:
+    remote = CannedRemote()
+    assert await Unpaywall(remote).pdf_urls(paper, ASK) == ()
+    assert remote.calls == []

@@ -1,0 +1,97 @@
+"""Whatever a source answers: papers, or SourceMalformed."""
+
+import json
+from collections.abc import Awaitable, Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import SourceMalformed
+from assayer.models import Identifiers
+from tests.unit.canned_remote import ASK, CannedRemote, said
+from workers.sources.crossref import Crossref
+from workers.sources.openalex import OpenAlex
+from workers.sources.source import Window
+from workers.sources.unpaywall import Unpaywall
+
+Question = Callable[[CannedRemote], Awaitable[object]]
+
+_KNOWN = Identifiers(doi="10.1000/one", openalex="W1")
+_SEVERAL = [_KNOWN, Identifiers(doi="10.1000/two"), Identifiers(openalex="W3"), Identifiers(pubmed="4")]
+
+QUESTIONS: dict[str, Question] = {
+    "OpenAlex: search": lambda remote: OpenAlex(remote).search("graphs", 150, Window(), ASK),
+    "OpenAlex: one record": lambda remote: OpenAlex(remote).resolve([_KNOWN], ASK),
+    "OpenAlex: several records": lambda remote: OpenAlex(remote).resolve(_SEVERAL, ASK),
+    "OpenAlex: references": lambda remote: OpenAlex(remote).references(_KNOWN, 10, ASK),
+    "OpenAlex: citations": lambda remote: OpenAlex(remote).citations(Identifiers(doi="10.1000/one"), 10, ASK),
+    "OpenAlex: free copies": lambda remote: OpenAlex(remote).pdf_urls(_KNOWN, ASK),
+    "OpenAlex: retractions": lambda remote: OpenAlex(remote).retractions(_SEVERAL, ASK),
+    "Crossref: search": lambda remote: Crossref(remote).search("graphs", 20, Window(), ASK),
+    "Crossref: one record": lambda remote: Crossref(remote).resolve([_KNOWN], ASK),
+    "Crossref: several records": lambda remote: Crossref(remote).resolve(_SEVERAL, ASK),
+    "Crossref: retractions": lambda remote: Crossref(remote).retractions(_SEVERAL, ASK),
+    "Unpaywall: free copies": lambda remote: Unpaywall(remote).pdf_urls(_KNOWN, ASK),
+}
+
+_FIELDS = """
+    id doi DOI ids pmid pmcid display_name publication_date authorships author raw_author_name primary_location
+    best_oa_location locations landing_page_url pdf_url source abstract_inverted_index cited_by_count is_retracted
+    is_oa referenced_works URL title subtitle abstract given family name published issued date-parts container-title
+    is-referenced-by-count relation has-preprint updated-by update-to type updated url_for_pdf oa_locations
+"""
+
+_texts = st.one_of(
+    st.text(max_size=20),
+    st.sampled_from(["W1", "https://openalex.org/W3", "10.1000/one", "10.1000/two", "2021-02-30", "9999-13", "2020"]),
+    st.sampled_from(["http://[", "https://arxiv.org/abs/2101.00001", "https://x:99999999/a.pdf", "retraction"]),
+)
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | _texts,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(_FIELDS.split()), inner, max_size=8)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=25,
+)
+_records = st.dictionaries(st.sampled_from(_FIELDS.split()), _values, max_size=12)
+_named = st.builds(
+    lambda record, name: record | {"id": name, "DOI": name, "doi": name, "title": ["T"], "display_name": "T"},
+    _records,
+    st.sampled_from(["https://openalex.org/W1", "https://doi.org/10.1000/one", "10.1000/TWO", "W99", "10.1/\u200b"]),
+)
+_frames = st.one_of(
+    _values,
+    _named,
+    st.lists(_values | _named, max_size=5).map(lambda records: {"meta": {"count": 300}, "results": records}),
+    st.lists(_values | _named, max_size=5).map(lambda records: {"message": {"items": records}}),
+    _named.map(lambda record: {"message": record}),
+)
+
+
+async def _answers(body: bytes) -> dict[str, SourceMalformed | None]:
+    """For each question whether its source refused to read the body."""
+    met = dict[str, SourceMalformed | None]()
+    for name, question in QUESTIONS.items():
+        met[name] = None
+        try:
+            await question(CannedRemote(default=said(body)))
+        except SourceMalformed as error:
+            met[name] = error
+    return met
+
+
+@given(frame=_frames)
+async def test_any_json_gives_an_answer_or_source_malformed(frame: object) -> None:
+    refusals = [error for error in (await _answers(json.dumps(frame).encode())).values() if error]
+    assert all(error.message and error.hint for error in refusals)
+
+
+@given(body=st.binary(max_size=40))
+async def test_bytes_that_are_no_json_are_malformed(body: bytes) -> None:
+    assert all((await _answers(b"<" + body)).values())
+
+
+async def test_a_very_deep_answer_is_malformed() -> None:
+    assert all((await _answers(b'{"results":' + b"[" * 100_000)).values())

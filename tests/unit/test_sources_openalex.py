@@ -1,0 +1,210 @@
+import datetime as dt
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.models import Identifiers, Retraction
+from tests.unit.canned_remote import ASK, CannedRemote, said
+from workers.sources.openalex import OpenAlex
+from workers.sources.openalex_works import Work, abstract_of, paper_of, work_id
+from workers.sources.source import Cites, LocatesPdfs, Resolves, Retracts, Searches, Window
+
+
+def work(number: int = 1, **fields: Any) -> dict[str, Any]:
+    """A record as short as it may be."""
+    return {"id": f"https://openalex.org/W{number}", "display_name": f"Paper {number}"} | fields
+
+
+def works(*records: dict[str, Any], count: int | None = None) -> dict[str, Any]:
+    return {"meta": {"count": len(records) if count is None else count}, "results": list(records)}
+
+
+def _inverted(words: list[str]) -> dict[str, list[int]]:
+    index: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        index.setdefault(word, []).append(place)
+    return index
+
+
+@given(st.lists(st.text(min_size=1, max_size=8)))
+def test_an_inverted_abstract_comes_back_in_its_order(words: list[str]) -> None:
+    assert abstract_of(_inverted(words)) == " ".join(words)
+
+
+def test_gaps_and_huge_positions_of_an_inverted_abstract_do_no_harm() -> None:
+    assert abstract_of({"last": [10**15], "first": [-3], "twice": [7, 5]}) == "first twice twice last"
+
+
+def test_a_record_becomes_a_paper_with_every_identifier_it_holds() -> None:
+    record = work(
+        2741809807,
+        doi="https://doi.org/10.7717/PeerJ.4375",
+        ids={
+            "openalex": "https://openalex.org/W2741809807",
+            "pmid": "https://pubmed.ncbi.nlm.nih.gov/29456894",
+            "pmcid": "https://www.ncbi.nlm.nih.gov/pmc/articles/5815332",
+        },
+        display_name=" The state\nof <b>OA</b>\u200b ",
+        publication_date="2018-02-13",
+        authorships=[
+            {"author": {"display_name": "Heather Piwowar"}, "raw_author_name": "H. Piwowar"},
+            {"author": None, "raw_author_name": "Jason Priem"},
+            "nobody",
+        ],
+        primary_location={
+            "is_oa": True,
+            "landing_page_url": "https://doi.org/10.7717/peerj.4375",
+            "pdf_url": None,
+            "source": {"display_name": "PeerJ"},
+        },
+        best_oa_location={"is_oa": True, "landing_page_url": None, "pdf_url": "https://peerj.com/articles/4375.pdf"},
+        locations=[
+            {"is_oa": False, "landing_page_url": "https://closed.org/x", "pdf_url": "https://closed.org/x.pdf"},
+            {
+                "is_oa": True,
+                "landing_page_url": "http://arxiv.org/abs/1802.00001v2",
+                "pdf_url": "http://arxiv.org/pdf/1802.00001",
+            },
+            {
+                "is_oa": True,
+                "landing_page_url": "https://aclanthology.org/P18-1001",
+                "pdf_url": "https://peerj.com/articles/4375.pdf",
+            },
+        ],
+        abstract_inverted_index={"access": [1, 3], "Open": [0], "means": [2]},
+        cited_by_count=900,
+        is_retracted=True,
+    )
+    paper = paper_of(Work.model_validate(record))
+    assert paper is not None
+    assert paper.model_dump(exclude={"origins"}) == {
+        "id": "openalex:W2741809807",
+        "title": "The state of <b>OA</b>",
+        "abstract": "Open access means access",
+        "authors": ("Heather Piwowar", "Jason Priem"),
+        "publication_date": dt.date(2018, 2, 13),
+        "venue": "PeerJ",
+        "url": "https://doi.org/10.7717/peerj.4375",
+        "citation_count": 900,
+        "source": "openalex",
+        "identifiers": {
+            "doi": "10.7717/peerj.4375",
+            "arxiv": "1802.00001",
+            "s2": "",
+            "openalex": "W2741809807",
+            "pubmed": "29456894",
+            "pmc": "PMC5815332",
+            "acl": "P18-1001",
+            "openreview": "",
+        },
+        "retraction": {"kind": "retracted", "source": "openalex", "notice": "", "date": None},
+        "pdf_urls": ("https://peerj.com/articles/4375.pdf", "http://arxiv.org/pdf/1802.00001"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("2019-03-02", dt.date(2019, 3, 2)),
+        ("2019-03-01", dt.date(2019, 3, 31)),
+        ("2019-01-01", dt.date(2019, 12, 31)),
+        ("2019", dt.date(2019, 12, 31)),
+        ("", None),
+    ],
+)
+def test_a_first_day_may_stand_for_its_whole_period(written: str, meant: dt.date | None) -> None:
+    paper = paper_of(Work.model_validate(work(publication_date=written)))
+    assert paper is not None
+    assert paper.publication_date == meant
+
+
+@pytest.mark.parametrize("text", ["W1/../authors", "A123", "https://evil.org/W1", "w1 or 1=1", ""])
+def test_what_is_no_work_id_is_none(text: str) -> None:
+    assert work_id(text) == ""
+
+
+def test_openalex_has_the_capabilities_of_its_api() -> None:
+    source = OpenAlex(CannedRemote())
+    for port in (Searches, Cites, Resolves, Retracts, LocatesPdfs):
+        assert isinstance(source, port)
+
+
+async def test_one_paper_is_looked_up_and_several_are_listed() -> None:
+    remote = CannedRemote(
+        {
+            "works/W1": said(work(1)),
+            "works": said(
+                works(work(2, doi="https://doi.org/10.1000/two"), work(3, doi="https://doi.org/10.1000/three"))
+            ),
+        }
+    )
+    papers = [
+        Identifiers(doi="10.1000/two"),
+        Identifiers(openalex="W1"),
+        Identifiers(),
+        Identifiers(doi="10.1000/three"),
+        Identifiers(doi="10.1000/unknown"),
+    ]
+    found = await OpenAlex(remote).resolve(papers, ASK)
+    assert [paper.title if paper else None for paper in found] == ["Paper 2", "Paper 1", None, "Paper 3", None]
+    assert len(remote.calls) == 2
+
+
+async def test_a_doi_with_separators_is_looked_up_alone() -> None:
+    remote = CannedRemote({"works/doi:10.1002%2F%28a%2Cb%7Cc%29": said(work(7))})
+    found = await OpenAlex(remote).resolve([Identifiers(doi="10.1002/(a,b|c)"), Identifiers(doi="10.1000/x")], ASK)
+    assert [paper.title if paper else None for paper in found] == ["Paper 7", None]
+    assert not any("|" in value for call in remote.calls for _, value in call.params)
+
+
+async def test_an_arxiv_paper_is_known_by_the_doi_of_arxiv() -> None:
+    remote = CannedRemote({"works/doi:10.48550%2Farxiv.2101.00001": said(work(5))})
+    (paper,) = await OpenAlex(remote).resolve([Identifiers(arxiv="2101.00001")], ASK)
+    assert paper is not None
+
+
+async def test_more_papers_than_a_filter_takes_are_asked_in_several_lists() -> None:
+    records = {number: work(number) for number in range(1, 251)}
+    remote = CannedRemote({"works": said(works(*records.values()))})
+    found = await OpenAlex(remote).resolve([Identifiers(openalex=f"W{number}") for number in records], ASK)
+    assert all(found)
+    filters = [dict(call.params)["filter"] for call in remote.calls]
+    assert [len(one.split("|")) for one in filters] == [100, 100, 50]
+
+
+async def test_references_come_in_the_order_of_the_record_without_unknown_ones() -> None:
+    cited = [f"https://openalex.org/W{number}" for number in (9, 4, 6)]
+    remote = CannedRemote({"works/W1": said(work(1, referenced_works=cited)), "works": said(works(work(4), work(9)))})
+    papers = await OpenAlex(remote).references(Identifiers(openalex="W1"), 10, ASK)
+    assert [paper.id for paper in papers] == ["openalex:W9", "openalex:W4"]
+
+
+async def test_a_search_pages_until_the_list_ends_and_skips_unreadable_records() -> None:
+    page = works(*(work(number) for number in range(1, 100)), {"id": 5}, count=130)
+    remote = CannedRemote({"works": said(page)})
+    papers = await OpenAlex(remote).search("graphs", 1000, Window(), ASK)
+    assert len(papers) == 2 * 99
+    assert [dict(call.params)["page"] for call in remote.calls] == ["1", "2"]
+
+
+async def test_a_search_keeps_to_its_window_whatever_the_server_sends() -> None:
+    sent = works(work(1, publication_date="2020-05-05"), work(2, publication_date="2020-01-01"), work(3))
+    papers = await OpenAlex(CannedRemote({"works": said(sent)})).search(
+        "graphs", 5, Window(before=dt.date(2020, 6, 30)), ASK
+    )
+    assert [paper.id for paper in papers] == ["openalex:W1"]
+
+
+async def test_a_query_without_words_asks_nobody() -> None:
+    remote = CannedRemote()
+    assert await OpenAlex(remote).search("?!", 5, Window(), ASK) == []
+    assert remote.calls == []
+
+
+async def test_retracted_papers_alone_are_in_the_notices() -> None:
+    sent = works(work(1, is_retracted=True), work(2, is_retracted=False), work(3, is_retracted="yes"))
+    papers = [Identifiers(openalex=f"W{number}") for number in (1, 2, 3)]
+    found = await OpenAlex(CannedRemote({"works": said(sent)})).retractions(papers, ASK)
+    assert found == {papers[0]: Retraction(kind="retracted", source="openalex")}
