@@ -15,7 +15,7 @@ from assayer.models import Absent, CorpusFit, FullText, Hit, Idea, Paper, PaperI
 from assayer.ports import FullTexts, Literature
 from assayer.run import Run
 
-__all__ = ["Library", "is_own_paper"]
+__all__ = ["Library", "is_own_paper", "shingles"]
 
 _SAME_TITLE = 93.0
 """Ratio (0 to 100) of two normalised titles that we take for the same paper."""
@@ -29,7 +29,8 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def _shingles(text: str) -> set[tuple[str, ...]]:
+def shingles(text: str) -> set[tuple[str, ...]]:
+    """Runs of words, as `is_own_paper` compares them."""
     words = _words(text)
     return {tuple(words[i : i + _SHINGLE]) for i in range(len(words) - _SHINGLE + 1)}
 
@@ -39,7 +40,7 @@ def is_own_paper(idea_title: str, idea_shingles: set[tuple[str, ...]], paper: Pa
     title, other = " ".join(_words(idea_title)), " ".join(_words(paper.title))
     if len(other.split()) >= 4 and fuzz.ratio(title, other) >= _SAME_TITLE:
         return True
-    abstract = _shingles(paper.abstract)
+    abstract = shingles(paper.abstract)
     return bool(abstract) and len(abstract & idea_shingles) / len(abstract) >= _COPIED
 
 
@@ -52,7 +53,7 @@ class Library:
         self._run = run
         self._before = run.cutoff
         self._title = idea.title
-        self._shingles = _shingles(idea.text)
+        self._shingles = shingles(idea.text)
         self._verdicts: dict[PaperId, bool] = {}
         self.own_papers: dict[PaperId, Paper] = {}
 

@@ -46,6 +46,7 @@ from assayer.models.report import (
     Summary,
     Usage,
 )
+from assayer.models.verdict import ClassProbability, GraphUsed, NeighbourViewpoint, Verdict, ViewpointEvidence
 
 __all__ = [
     "Absent",
@@ -55,6 +56,7 @@ __all__ = [
     "Caption",
     "Citation",
     "CitedWork",
+    "ClassProbability",
     "CorpusFit",
     "Coverage",
     "Dropped",
@@ -65,6 +67,7 @@ __all__ = [
     "FieldOrigin",
     "Frozen",
     "FullText",
+    "GraphUsed",
     "Hit",
     "Idea",
     "IdeaCard",
@@ -74,6 +77,7 @@ __all__ = [
     "LedgerRow",
     "Message",
     "ModuleDepth",
+    "NeighbourViewpoint",
     "Notice",
     "Operation",
     "Paper",
@@ -95,4 +99,6 @@ __all__ = [
     "TextFlag",
     "UnreadableCause",
     "Usage",
+    "Verdict",
+    "ViewpointEvidence",
 ]

@@ -9,6 +9,7 @@ from assayer.models.base import Absent, Frozen
 from assayer.models.coverage import Coverage
 from assayer.models.idea import IdeaId, TextFlag
 from assayer.models.paper import FieldOrigin, PaperId, Retraction
+from assayer.models.verdict import Verdict
 
 EvaluationId = NewType("EvaluationId", str)
 Label = NewType("Label", str)
@@ -105,7 +106,18 @@ class Reference(Frozen):
 class Notice(Frozen):
     """Something a reader must know before reading on."""
 
-    kind: Literal["no_llm", "corpus_fit", "budget", "retraction", "injection", "absent_part", "own_paper", "long_idea"]
+    kind: Literal[
+        "no_llm",
+        "corpus_fit",
+        "budget",
+        "retraction",
+        "injection",
+        "absent_part",
+        "own_paper",
+        "long_idea",
+        "weak_signal",
+        "other_viewpoints",
+    ]
     text: str
 
 
@@ -160,6 +172,8 @@ class Report(Frozen):
     notices: tuple[Notice, ...]
     summary: Summary
     parts: tuple[Part, ...]
+    verdict: Verdict | Absent | None = None
+    """Of a graph of labelled ideas; None where the method has no such verdict to give."""
     references: tuple[Reference, ...]
     coverage: Coverage
     provenance: Provenance

@@ -30,7 +30,7 @@ __all__ = [
 Kind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 Stance = Literal[-1, 0, 1]
 
-METHODS: dict[str, str] = {"scholareval": "ScholarEval"}
+METHODS: dict[str, str] = {"scholareval": "ScholarEval", "grapheval": "GraphEval"}
 """Names as published; a method without one goes by its own."""
 
 NOTICES: dict[str, str] = {
@@ -42,6 +42,8 @@ NOTICES: dict[str, str] = {
     "absent_part": "Missing part",
     "own_paper": "Own paper set aside",
     "long_idea": "Idea read in part",
+    "weak_signal": "A weak signal",
+    "other_viewpoints": "Taken apart in another way",
 }
 """Headings; what happened stands in the notice itself."""
 

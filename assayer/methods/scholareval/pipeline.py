@@ -3,16 +3,15 @@
 After "ScholarEval: Research Idea Evaluation Grounded in Literature" (2025), sections 2.1 and 2.2.
 """
 
-from typing import NamedTuple
-
 from assayer import account
+from assayer.evaluation import Evaluation
 from assayer.flow import Failed, attempt, measured, together
 from assayer.library import Library
 from assayer.methods.scholareval.assessments import whole
 from assayer.methods.scholareval.contribution import Contribution
 from assayer.methods.scholareval.options import Options
 from assayer.methods.scholareval.soundness import Soundness
-from assayer.models import Absent, Idea, IdeaCard, ModuleDepth, Paper, Part, Report
+from assayer.models import Absent, Idea, IdeaCard, ModuleDepth, Part, Report
 from assayer.numbering import Numbering
 from assayer.run import Run
 from assayer.world import World
@@ -20,12 +19,6 @@ from assayer.world import World
 __all__ = ["METHOD", "Evaluation", "evaluate"]
 
 METHOD = "scholareval"
-
-
-class Evaluation(NamedTuple):
-    report: Report
-    papers: tuple[Paper, ...]
-    """The full records of the report's references, in their order."""
 
 
 async def evaluate(idea: Idea, world: World, run: Run, options: Options) -> Evaluation:

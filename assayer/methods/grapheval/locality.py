@@ -1,0 +1,144 @@
+"""The part of a graph around one idea: all that a few rounds of propagation, or two layers of a network, can see."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.arrays import INTRA, UNKNOWN, GraphArrays, subgraph, undirected
+from assayer.methods.grapheval.ports import Found, Scorer
+from assayer.models import IdeaId
+from assayer.ports import Vectors
+
+__all__ = ["Around", "Local", "Surroundings", "without_viewpoint"]
+
+Sparse = sp.csr_array[np.float64, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """A graph, prepared once for looking around many places in it."""
+
+    graph: GraphArrays
+    hops: int
+
+    @cached_property
+    def _adjacency(self) -> Sparse:
+        return self.graph.adjacency()
+
+    def within(self, nodes: NDArray[np.integer], allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Viewpoints at most `hops` edges from some others, these included; ascending. `allowed` (viewpoints,) keeps
+        to some of them."""
+        reached = np.zeros(len(self.graph.vectors), np.bool_)
+        reached[nodes] = True
+        border = np.asarray(nodes)
+        for _ in range(self.hops):
+            met = np.unique(self._adjacency[border].indices)
+            border = met[~reached[met]]
+            if allowed is not None:
+                border = border[allowed[border]]
+            reached[border] = True
+        return np.flatnonzero(reached)
+
+    def cut(self, nodes: NDArray[np.int64]) -> GraphArrays:
+        """The same as `subgraph`, in time that does not grow with the graph."""
+        graph = self.graph
+        edges = self._adjacency[nodes][:, nodes].tocoo()
+        rows, idea_of = np.unique(graph.idea_of[nodes], return_inverse=True)
+        sources, targets = edges.coords[1].astype(np.int32), edges.coords[0].astype(np.int32)
+        return GraphArrays(
+            vectors=graph.vectors[nodes],
+            idea_of=idea_of.astype(np.int32),
+            ideas=tuple(graph.ideas[row] for row in rows),
+            labels=graph.labels[rows],
+            dates=graph.dates[rows],
+            classes=graph.classes,
+            sources=sources,
+            targets=targets,
+            weights=edges.data.astype(np.float32),
+            kinds=np.where(idea_of[sources] == idea_of[targets], INTRA, 1 - INTRA).astype(np.int8),
+        )
+
+
+@dataclass(frozen=True)
+class Around:
+    """A piece of a graph with one idea put into it as its last."""
+
+    graph: GraphArrays
+    row: int
+    """Of the idea."""
+
+    @classmethod
+    def of(
+        cls,
+        surroundings: Surroundings,
+        found: Found,
+        vectors: Vectors,
+        inside: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]],
+        day: int,
+        allowed: NDArray[np.bool_],
+    ) -> "Around":
+        """`found` are the neighbours in the graph of each of the idea's vectors; `inside` are sources, targets and
+        cosines of the edges among these."""
+        hit = found.rows >= 0
+        nodes = surroundings.within(np.unique(found.rows[hit]), allowed)
+        piece = surroundings.cut(nodes)
+        first, own = len(nodes), len(vectors)
+        idea_of = np.append(piece.idea_of, np.full(own, len(piece.ideas), np.int32))
+        added = undirected(
+            np.concatenate([np.repeat(np.arange(own), hit.sum(axis=1)) + first, inside[0] + first]),
+            np.concatenate([np.searchsorted(nodes, found.rows[hit]), inside[1] + first]),
+            np.concatenate([found.cosines[hit], inside[2]]),
+            idea_of,
+        )
+        graph = GraphArrays(
+            vectors=np.concatenate([piece.vectors, vectors]),
+            idea_of=idea_of,
+            ideas=(*piece.ideas, IdeaId("")),
+            labels=np.append(piece.labels, np.int16(UNKNOWN)),
+            dates=np.append(piece.dates, np.int32(day)),
+            classes=piece.classes,
+            sources=np.concatenate([piece.sources, added.sources]),
+            targets=np.concatenate([piece.targets, added.targets]),
+            weights=np.concatenate([piece.weights, added.weights]),
+            kinds=np.concatenate([piece.kinds, added.kinds]),
+        )
+        return cls(graph, len(piece.ideas))
+
+    def score(self, scorer: Scorer) -> NDArray[np.float64]:
+        """(classes,)"""
+        scores: NDArray[np.float64] = scorer.score(self.graph, np.array([self.row], np.int32))[0]
+        return scores
+
+
+def without_viewpoint(around: Around, place: int) -> Around:
+    """As if the idea did not say one of its viewpoints, which has others beside it."""
+    first = len(around.graph.idea_of) - int((around.graph.idea_of == around.row).sum())
+    kept = np.delete(np.arange(len(around.graph.vectors)), first + place)
+    return Around(subgraph(around.graph, kept), around.row)
+
+
+@dataclass(frozen=True)
+class Local:
+    """`Scorer`: another scorer, shown of the graph only what lies around each asked idea. What the product sees of an
+    idea that is not in the graph, and so what calibrations are fitted on."""
+
+    scorer: Scorer
+    hops: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.scorer.name}, {self.hops} hops around the idea"
+
+    def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        surroundings = Surroundings(graph.with_unknown(rows), self.hops)
+        scores = np.full((len(rows), len(graph.classes)), np.nan)
+        for place, row in enumerate(rows):
+            own = np.flatnonzero(graph.idea_of == row)
+            if len(own):
+                piece = surroundings.cut(surroundings.within(own))
+                here = np.array([piece.ideas.index(graph.ideas[row])], np.int32)
+                scores[place] = self.scorer.score(piece, here)[0]
+        return scores

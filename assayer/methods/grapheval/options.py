@@ -1,0 +1,30 @@
+"""How GraphEval looks at an idea. The defaults follow the paper where it gives a number."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from assayer.methods.grapheval.propagation import MOST_ROUNDS
+from assayer.models import Frozen
+
+__all__ = ["Options"]
+
+
+class Options(Frozen):
+    graph: str = "default"
+    """Name of the viewpoint graph."""
+    scorer: Literal["propagation", "network"] = "propagation"
+    """`network` needs one trained on this graph, see `assayer graph train`."""
+    prior: tuple[float, ...] | None = None
+    """Shares of the outcomes where the idea will be judged, in the graph's order; None: those of the calibration."""
+    rounds: int = Field(default=MOST_ROUNDS, ge=1)
+    hops: int = Field(default=2, ge=1, le=5)
+    """How far around an idea the graph is looked at."""
+    viewpoints: int = Field(default=64, ge=1)
+    """Of one idea; what goes beyond is counted as left out."""
+    idea_chars: int = Field(default=30_000, ge=1_000)
+    """Longer ideas are cut, and the cut is reported."""
+    explained: int = Field(default=8, ge=0)
+    """Viewpoints shown as evidence."""
+    shown_neighbours: int = Field(default=4, ge=1)
+    """Of each of these."""

@@ -1,0 +1,82 @@
+"""What labelled ideas of the past say about an idea: probabilities of outcomes, and the evidence under them."""
+
+import datetime as dt
+
+from assayer.models.base import Absent, Frozen
+from assayer.models.idea import IdeaId
+
+__all__ = ["ClassProbability", "GraphUsed", "NeighbourViewpoint", "Verdict", "ViewpointEvidence"]
+
+
+class ClassProbability(Frozen):
+    """Of one outcome, calibrated."""
+
+    name: str
+    probability: float
+    low: float
+    high: float
+    """90 % interval of the calibration, not of the outcome."""
+    rate: float
+    """The share of this outcome where the probability was calibrated: what one would say knowing nothing."""
+
+
+class NeighbourViewpoint(Frozen):
+    """A viewpoint of another idea, and what became of that idea."""
+
+    text: str
+    idea: IdeaId
+    title: str
+    url: str
+    """From the graph's own record; empty when it has none."""
+    date: dt.date | None
+    label: str | None
+    similarity: float
+    """Cosine, above 0 to 1."""
+
+
+class ViewpointEvidence(Frozen):
+    """A viewpoint of the idea, and where it stands among viewpoints with known outcomes."""
+
+    text: str
+    words: str
+    """The words of the idea that it rests on."""
+    self_contained: bool
+    leaning: str | None
+    """The outcome that its score has more of with this viewpoint than without; None when it makes no difference."""
+    influence: float
+    """By how much, in shares of the score before calibration, 0 to 1."""
+    neighbours: tuple[NeighbourViewpoint, ...]
+    """The most similar first."""
+
+
+class GraphUsed(Frozen):
+    name: str
+    version: str
+    ideas: int
+    labelled: int
+    viewpoints: int
+    embedding_model: str
+    maker: str
+    """Who took its ideas apart."""
+    outcomes: tuple[str, ...]
+    ordered: bool
+    """Whether the outcomes stand from worst to best."""
+
+
+class Verdict(Frozen):
+    """Evidence first; a class is named only where the calibration knows more than the label rates."""
+
+    decision: str | Absent
+    """The outcome that is named, or why none is."""
+    probabilities: tuple[ClassProbability, ...]
+    """In the graph's order; empty where nothing could be calculated."""
+    scorer: str
+    calibration: str | Absent
+    """Its name, data and size."""
+    graph: GraphUsed
+    maker: str
+    """Who took this idea apart."""
+    viewpoints: int
+    """Of this idea, all of them used."""
+    evidence: tuple[ViewpointEvidence, ...]
+    """Those that moved the score most, the strongest first."""
