@@ -8,7 +8,7 @@ together (a recombination). Nearness is a reason to look, not a proof: the pairs
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from pydantic import Field
 
 from assayer.errors import InputError
 from assayer.methods.grapheval.measures import detection
+from assayer.methods.grapheval.ports import Found, Neighbours
 from assayer.models import Frozen, IdeaId
 from assayer.ports import Vectors
 
@@ -25,15 +26,15 @@ __all__ = [
     "Neighbour",
     "Pair",
     "Resemblance",
-    "ViewpointNeighbours",
+    "Said",
     "fit_limits",
-    "neighbours_within",
     "resemblance",
+    "resemblances_within",
+    "resembling",
 ]
 
 NEAREST = 10
-"""Neighbours of each viewpoint that are looked at."""
-_BLOCK = 1024
+"""Neighbours of each viewpoint that are looked at, besides its own idea's."""
 
 
 class Neighbour(NamedTuple):
@@ -44,10 +45,12 @@ class Neighbour(NamedTuple):
     cosine: float
 
 
-class ViewpointNeighbours(Protocol):
-    def nearest(self, vectors: Vectors, limit: int) -> Sequence[Sequence[Neighbour]]:
-        """For each vector at most `limit` viewpoints, nearest first, in time that hardly grows with the index."""
-        ...
+class Said(NamedTuple):
+    """An idea's viewpoints and their vectors, row by row."""
+
+    idea: IdeaId
+    texts: Sequence[str]
+    vectors: Vectors
 
 
 class Limits(Frozen):
@@ -122,23 +125,39 @@ def _nearness(other: IdeaId, taken: Sequence[Sequence[Neighbour]]) -> float:
     return sum(one.cosine for near in taken for one in near if one.idea == other)
 
 
-def neighbours_within(
-    ideas: Sequence[IdeaId], texts: Sequence[str], vectors: Vectors, limit: int = NEAREST
-) -> list[list[Neighbour]]:
-    """For each viewpoint of a batch its nearest of the batch's other ideas, exact. `ideas`, `texts` and `vectors` have
-    a row each for every viewpoint. For batches up to some ten thousand viewpoints; beyond, ask an index."""
-    codes = {idea: code for code, idea in enumerate(dict.fromkeys(ideas))}
-    owners = np.array([codes[idea] for idea in ideas])
-    found: list[list[Neighbour]] = []
-    for start in range(0, len(vectors), _BLOCK):
-        cosines = vectors[start : start + _BLOCK] @ vectors.T
-        cosines[owners[start : start + _BLOCK, None] == owners[None, :]] = -1
-        for row in cosines:
-            most = min(limit, len(row))
-            near = np.argpartition(-row, most - 1)[:most]
-            near = near[np.argsort(-row[near], kind="stable")]
-            found.append([Neighbour(ideas[at], texts[at], float(row[at])) for at in near if row[at] > 0])
-    return found
+def resembling(
+    said: Said,
+    index: Neighbours,
+    owners: Sequence[IdeaId],
+    texts: Sequence[str],
+    limits: Limits,
+    allowed: NDArray[np.bool_] | None = None,
+) -> Resemblance | None:
+    """One idea against a graph. `owners` and `texts` tell what each row of the index is; `allowed` (rows,) leaves
+    only some rows to be found, such as those of earlier ideas."""
+    found = index.nearest(said.vectors, NEAREST + len(said.texts), allowed)
+    return resemblance(said.idea, said.texts, _named(found, owners, texts), limits)
+
+
+def resemblances_within(batch: Sequence[Said], index: Neighbours, limits: Limits) -> list[Resemblance]:
+    """What each idea of a batch has in common with the others of it; `index` is empty and is filled with the batch."""
+    owners = [one.idea for one in batch for _ in one.texts]
+    texts = [text for one in batch for text in one.texts]
+    for one in batch:
+        index.add(one.vectors)
+    found = (resembling(one, index, owners, texts, limits) for one in batch)
+    return [one for one in found if one is not None]
+
+
+def _named(found: Found, owners: Sequence[IdeaId], texts: Sequence[str]) -> list[list[Neighbour]]:
+    return [
+        [
+            Neighbour(owners[row], texts[row], float(cosine))
+            for row, cosine in zip(rows, cosines, strict=True)
+            if row >= 0
+        ]
+        for rows, cosines in zip(found.rows.tolist(), found.cosines, strict=True)
+    ]
 
 
 def fit_limits(
