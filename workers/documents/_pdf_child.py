@@ -1,6 +1,6 @@
 """Parses one hostile PDF in a process of its own: PDF on standard input, one JSON object on standard output.
 
-Arguments: memory in bytes, CPU seconds, pages, characters. Run as a script, with nothing of ours imported, so
+Arguments: memory in bytes, CPU seconds, pages, characters. Run as a script that imports nothing heavy, so
 that a small memory limit suffices. The answer is `{"error": kind}` or `{"pages", "unreadable", "title",
 "styles": [[font, size, bold, italic, upright]], "lines": [[page, style, uniform, text]]}`.
 """
@@ -9,13 +9,14 @@ import ctypes
 import json
 import math
 import re
-import resource
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
+
+from workers.confinement.limits import confine
 
 BOLD_NAME = re.compile(r"bold|black|heavy|demi|-medi|medium|cmbx|cmssbx|-bd|\.b$", re.IGNORECASE)
 ITALIC_NAME = re.compile(r"ital|obli|slant|cmti|cmsl|\.i$", re.IGNORECASE)
@@ -29,13 +30,6 @@ Style = tuple[str, float, bool, bool, bool]
 
 class Refused(Exception):
     """The document cannot be read, for a reason that the parent puts into words."""
-
-
-def confine(memory_bytes: int, cpu_seconds: int) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def style_of(page: Any, index: int) -> Style:

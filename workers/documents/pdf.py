@@ -1,14 +1,9 @@
 """Reads a PDF from anyone: in a child process that can be killed, with limits on what it may use."""
 
-import asyncio
 import os
-import signal
-import sys
 import tempfile
-from asyncio import StreamReader
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, cast
 
@@ -16,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from assayer.errors import FullTextError, Unreadable
 from assayer.models import Caption, Frozen, Section, UnreadableCause
+from workers.confinement.running import KilledCause, ParserKilled, run_confined
 from workers.documents.layout import lay_out
 from workers.documents.limits import PdfLimits
 from workers.documents.lines import Line, Style
@@ -106,60 +102,28 @@ def _opened(pdf: Path | bytes, source: str, limits: PdfLimits) -> Iterator[IO[by
         yield file
 
 
-@asynccontextmanager
-async def _child(file: IO[bytes], limits: PdfLimits) -> AsyncIterator[Process]:
-    """A parser with no environment but its import path; killed on the way out, whatever happened."""
-    arguments = (limits.memory_bytes, limits.cpu_seconds, limits.pages, limits.characters)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-B", str(_CHILD), *map(str, arguments),
-        stdin=file, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
-        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )  # fmt: skip
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+def _killed(cause: KilledCause, source: str, limits: PdfLimits) -> Unreadable:
+    """Each way in which the child ends without an answer."""
+    messages: dict[KilledCause, str] = {
+        "too_much_text": f"unpacks to more than {_most_bytes(limits) / 1e6:g} MB of text",
+        "time": f"takes more than {limits.wall_seconds:g} s to parse",
+        "computing_time": f"takes more than {limits.cpu_seconds} s of computing to parse",
+        "broken_parser": f"breaks the parser, or needs more than {limits.memory_bytes // 1_000_000} MB of memory",
+    }
+    return Unreadable(f"{source} {messages[cause]}.", _REMEDY, cause)
 
 
-async def _collect(stdout: StreamReader, most_bytes: int) -> bytes | None:
-    """Everything the child writes; None when it is more than it may be."""
-    pieces, length = [], 0
-    while piece := await stdout.read(65_536):
-        pieces.append(piece)
-        length += len(piece)
-        if length > most_bytes:
-            return None
-    return b"".join(pieces)
-
-
-def _death(returncode: int, source: str, limits: PdfLimits) -> Unreadable:
-    """Why a child ended without an answer."""
-    if -returncode == signal.SIGXCPU:
-        message = f"{source} takes more than {limits.cpu_seconds} s of computing to parse."
-        return Unreadable(message, _REMEDY, "computing_time")
-    megabytes = limits.memory_bytes // 1_000_000
-    message = f"{source} breaks the parser, or needs more than {megabytes} MB of memory."
-    return Unreadable(message, _REMEDY, "broken_parser")
+def _most_bytes(limits: PdfLimits) -> int:
+    return 8 * limits.characters + 1_000_000
 
 
 async def _ask_child(file: IO[bytes], source: str, limits: PdfLimits) -> _Lines:
-    most_bytes = 8 * limits.characters + 1_000_000
-    async with _child(file, limits) as process:
-        try:
-            async with asyncio.timeout(limits.wall_seconds):
-                output = await _collect(cast(StreamReader, process.stdout), most_bytes)
-                if output is None:
-                    message = f"{source} unpacks to more than {most_bytes / 1e6:g} MB of text."
-                    raise Unreadable(message, _REMEDY, "too_much_text")
-                returncode = await process.wait()
-        except TimeoutError:
-            message = f"{source} takes more than {limits.wall_seconds:g} s to parse."
-            raise Unreadable(message, _REMEDY, "time") from None
-    if returncode:
-        raise _death(returncode, source, limits)
+    arguments = (limits.memory_bytes, limits.cpu_seconds, limits.pages, limits.characters)
+    command = (str(_CHILD), *map(str, arguments))
+    try:
+        output = await run_confined(command, file, limits.wall_seconds, _most_bytes(limits))
+    except ParserKilled as killed:
+        raise _killed(killed.cause, source, limits) from None
     try:
         parsed = _ANSWER.validate_json(output)
     except ValidationError as error:

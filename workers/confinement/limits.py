@@ -1,0 +1,13 @@
+"""The confined process binds itself before it looks at what it was given."""
+
+import resource
+
+__all__ = ["confine"]
+
+
+def confine(memory_bytes: int, cpu_seconds: int) -> None:
+    """Caps address space and computing time; forbids files and core dumps."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
