@@ -80,7 +80,7 @@ class Library:
         self.by_doi = {entry.doi: entry for entry in self.entries if entry.doi}
         self.by_arxiv = {entry.arxiv: entry for entry in self.entries if entry.arxiv}
         self.by_acl = {entry.acl: entry for entry in self.entries if entry.acl}
-        self._lookup = Lookup([(entry.record.title, entry.record.abstract) for entry in self.entries])
+        self.lookup = Lookup([(entry.record.title, entry.record.abstract) for entry in self.entries])
         self._references = references([(entry.date, entry.record.title) for entry in self.entries])
         self._citations: list[list[int]] = [[] for _ in self.entries]
         for number, cited in enumerate(self._references):
@@ -98,7 +98,7 @@ class Library:
 
     def search(self, query: str) -> list[Entry]:
         """All that share a telling word with the query, best first."""
-        return [self.entries[number] for number in self._lookup.ranked(query)]
+        return [self.entries[number] for number in self.lookup.ranked(query)]
 
     def like(self, entries: Sequence[Entry]) -> list[Entry]:
         """Papers like all of the given ones together, best first, these excluded."""

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import bm25s
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Lookup"]
+__all__ = ["Lookup", "best_first", "words"]
 
 _BEGINNING = 400
 """Characters of an abstract that count: tokenising is most of the simulator's start."""
@@ -32,16 +33,26 @@ class Lookup:
         if self._bm25 is not None:
             self._bm25.index((documents, vocabulary), show_progress=False)
         self._vocabulary = vocabulary
+        self._size = len(texts)
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """Of every text, in order; above 0 where it shares a word with the query."""
+        known = [self._vocabulary[word] for word in words(query) if word in self._vocabulary]
+        if not known or self._bm25 is None:
+            return np.zeros(self._size, np.float32)
+        scores: NDArray[np.float32] = self._bm25.get_scores_from_ids(known)
+        return scores
 
     def ranked(self, query: str) -> list[int]:
         """Numbers of all texts that share a word with the query, best first."""
-        known = [self._vocabulary[word] for word in words(query) if word in self._vocabulary]
-        if not known or self._bm25 is None:
-            return []
-        scores = self._bm25.get_scores_from_ids(known)
-        numbers = np.flatnonzero(scores > 0)
-        ordered: list[int] = numbers[np.lexsort((numbers, -scores[numbers]))].tolist()
-        return ordered
+        return best_first(self.scores(query))
+
+
+def best_first(scores: NDArray[np.float32]) -> list[int]:
+    """Numbers of the scores above 0; equal ones in order."""
+    numbers = np.flatnonzero(scores > 0)
+    ordered: list[int] = numbers[np.lexsort((numbers, -scores[numbers]))].tolist()
+    return ordered
 
 
 def words(text: str) -> list[str]:

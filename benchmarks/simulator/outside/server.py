@@ -8,14 +8,20 @@ from typing import Any
 from aiohttp import web
 from pydantic import ValidationError
 
+from benchmarks.simulator.outside.arxiv import Arxiv
 from benchmarks.simulator.outside.hostile import Hostile
 from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.semantic_scholar import SemanticScholar
 from benchmarks.simulator.outside.station import Handler, Station
 from benchmarks.simulator.outside.twin import Twin
 
 __all__ = ["TWINS", "World"]
 
-TWINS: tuple[Callable[[Library], Twin], ...] = (Hostile,)
+TWINS: tuple[Callable[[Library], Twin], ...] = (
+    SemanticScholar,
+    Arxiv,
+    Hostile,
+)
 """One a service. A service that exists several times is listed as often, each with its own name and prefix."""
 
 UNLIMITED: Mapping[str, Any] = {"per_second": None, "concurrent": None, "per_day": None}
@@ -27,7 +33,7 @@ class World:
     def __init__(self, library: Library, limits: bool = True) -> None:
         """Without `limits` no service starts with any; they can be set later."""
         twins = [make(library) for make in TWINS]
-        self._stations = {twin.name: Station(twin, twin.knobs) for twin in twins}
+        self._stations = {twin.name: Station(twin) for twin in twins}
         self._by_prefix = {station.twin.prefix: station for station in self._stations.values()}
         if not limits:
             for station in self._stations.values():

@@ -13,7 +13,7 @@ from aiohttp import web
 from benchmarks.simulator.outside.counters import Counters
 from benchmarks.simulator.outside.knobs import Knobs
 from benchmarks.simulator.outside.limits import Allowance, Refused
-from benchmarks.simulator.outside.twin import Twin
+from benchmarks.simulator.outside.twin import DRAWS, Twin
 
 __all__ = ["Handler", "Station"]
 
@@ -24,16 +24,19 @@ _FATES = ("rate_limited", "server_error", "dropped", "malformed")
 
 
 class Station:
-    def __init__(self, twin: Twin, knobs: Knobs) -> None:
+    def __init__(self, twin: Twin) -> None:
         self.twin = twin
-        self.knobs = knobs
         self.counters = Counters()
         self._allowances: dict[str, Allowance] = {}
         self._attempts: Counter[bytes] = Counter()
 
+    @property
+    def knobs(self) -> Knobs:
+        return self.twin.knobs
+
     def configure(self, changes: dict[str, object]) -> None:
         """Raises pydantic.ValidationError and leaves the knobs as they are."""
-        self.knobs = type(self.knobs).model_validate({**self.knobs.model_dump(), **changes})
+        self.twin.knobs = type(self.knobs).model_validate({**self.knobs.model_dump(), **changes})
 
     def reset(self) -> None:
         """Counts, budgets and draws begin anew; requests in flight go on counting as such."""
@@ -80,6 +83,7 @@ class Station:
     async def _draw(self, request: web.Request, handler: Handler, arrived: float, key: bytes) -> web.StreamResponse:
         random = Random(key + b"%d/%d" % (self.knobs.seed, self._attempts[key]))
         self._attempts[key] += 1
+        request[DRAWS] = random
         fate = _fate(self.knobs, random.random())
         await _until(arrived + _latency(self.knobs, random))
         if fate is not None:

@@ -9,7 +9,9 @@ from aiohttp import web
 from benchmarks.simulator.outside.knobs import Knobs
 from benchmarks.simulator.outside.library import Library
 
-__all__ = ["Twin", "html_error"]
+__all__ = ["DRAWS", "Twin", "draws", "html_error", "retry_header"]
+
+DRAWS = "outside.draws"
 
 _PHRASES = {500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Time-out"}
 
@@ -18,7 +20,8 @@ class Twin:
     """Subclasses name themselves, list their routes, and override what the real service words differently.
 
     Handlers are methods `async (request) -> response`; their names are the operations in the counters. Latency,
-    limits and faults are the frame's affair (`station.py`): a handler only answers.
+    limits and faults are the frame's affair (`station.py`): a handler only answers. What it does by chance it
+    takes from `draws(request)`, so that the same request meets the same fate.
     """
 
     name: ClassVar[str]
@@ -26,7 +29,7 @@ class Twin:
     prefix: ClassVar[str]
     """First segment of its addresses: `s2`. Its base URL may go on from there."""
     knobs: Knobs = Knobs()
-    """At the start: the real service's limits, no latency, no faults."""
+    """At the start the real service's limits, no latency, no faults; changed while it runs."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -64,6 +67,13 @@ class Twin:
         if random.random() < 0.5 and len(body) > 2:
             return body[: random.randrange(1, len(body) - 1)]
         return b"<html><head><title>Please wait</title></head><body>Checking your browser</body></html>"
+
+
+def draws(request: web.Request) -> Random:
+    """Seeded by the service's seed, the request, and how often it was asked."""
+    random = request[DRAWS]
+    assert isinstance(random, Random)  # noqa: S101 - the station put it there
+    return random
 
 
 def retry_header(seconds: float | None) -> dict[str, str]:
