@@ -24,7 +24,7 @@ from assayer.models import (
 from assayer.run import Run
 from assayer.world import World
 
-__all__ = ["coverage", "notices", "provenance", "usage"]
+__all__ = ["cost", "coverage", "general_notices", "notices", "provenance", "usage"]
 
 
 def coverage(
@@ -63,7 +63,8 @@ def _reading_quotes(parts: Iterable[Part]) -> list[Citation]:
     ]
 
 
-def _cost(calls: Iterable[CallRecord]) -> float | Absent:
+def cost(calls: Iterable[CallRecord]) -> float | Absent:
+    """What calls cost together, in US dollars."""
     costs = [(call.model, call.cost_usd) for call in calls]
     unknown = sorted({model for model, cost in costs if cost is None})
     if unknown:
@@ -81,7 +82,7 @@ def provenance(world: World, run: Run) -> Provenance:
         corpus_version=world.literature.version,
         prompt_tokens=sum(call.prompt_tokens for call in calls),
         completion_tokens=sum(call.completion_tokens for call in calls),
-        cost_usd=_cost(calls),
+        cost_usd=cost(calls),
     )
 
 
@@ -98,8 +99,8 @@ def usage(run: Run, started_at: dt.datetime, started: float) -> Usage:
 
 def _paid(run: Run) -> float | Absent:
     """From the budget, which was also charged for answers that were no use."""
-    cost = _cost(call for call in run.journal.calls if not call.cached)
-    return cost if isinstance(cost, Absent) else round(run.budget.spent_usd, 6)
+    priced = cost(call for call in run.journal.calls if not call.cached)
+    return priced if isinstance(priced, Absent) else round(run.budget.spent_usd, 6)
 
 
 def notices(
@@ -127,6 +128,12 @@ def notices(
         if isinstance(part.score, Absent)
     ]
     return tuple(notice for notice in [*found, *absent] if notice is not None)
+
+
+def general_notices(idea: Idea, run: Run) -> tuple[Notice, ...]:
+    """Those that concern a method without literature too."""
+    found = (_budget(run), _injection(idea, run), _long_idea(run))
+    return tuple(notice for notice in found if notice is not None)
 
 
 def _no_llm(world: World) -> Notice | None:

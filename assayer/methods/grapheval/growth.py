@@ -12,11 +12,15 @@ from assayer.methods.grapheval.arrays import UNKNOWN, Edges, undirected
 from assayer.methods.grapheval.ports import Neighbours
 from assayer.methods.grapheval.records import GraphPlan, KnownIdea, NewIdea
 from assayer.models import IdeaId
+from assayer.ports import Vectors
 
 __all__ = [
     "Admission",
+    "Ends",
     "Standing",
     "admit",
+    "by_cosine",
+    "by_relations",
     "edges_of",
     "first_version",
     "label_rows",
@@ -24,6 +28,10 @@ __all__ = [
     "no_graph",
     "refuse_other_plan",
 ]
+
+
+Ends = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
+"""Sources, targets and cosines of edges, each in one direction."""
 
 
 class Standing(NamedTuple):
@@ -126,15 +134,11 @@ def edges_of(
     every row. Each undirected edge stands there in both directions."""
     starts = first_row + np.cumsum([0, *(len(one.vectors) for one in new)])
     found = [_outside(one, int(start), neighbours, plan.inter) for one, start in zip(new, starts[:-1], strict=True)]
-    found += [
-        (_related if plan.relations else _inside)(one, int(start), plan.intra)
-        for one, start in zip(new, starts[:-1], strict=True)
-    ]
+    for one, start in zip(new, starts[:-1], strict=True):
+        inside = by_relations(one.vectors, one.relations) if plan.relations else by_cosine(one.vectors, plan.intra)
+        found.append((inside[0] + start, inside[1] + start, inside[2]))
     sources, targets, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return undirected(sources, targets, weights.astype(np.float32), idea_of)
-
-
-Ends = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
 
 
 def _outside(new: NewIdea, start: int, neighbours: Neighbours, inter: int) -> Ends:
@@ -147,19 +151,20 @@ def _outside(new: NewIdea, start: int, neighbours: Neighbours, inter: int) -> En
     return sources, rows[kept], cosines[kept]
 
 
-def _inside(new: NewIdea, start: int, intra: int) -> Ends:
-    cosines = new.vectors @ new.vectors.T
+def by_cosine(vectors: Vectors, intra: int) -> Ends:
+    """Edges inside an idea: each viewpoint to its `intra` nearest."""
+    cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -np.inf)
-    most = min(intra, len(cosines) - 1)
+    most = min(intra, max(0, len(cosines) - 1))
     columns = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
     sources = np.repeat(np.arange(len(cosines)), most)
-    return start + sources, start + columns.ravel(), np.take_along_axis(cosines, columns, axis=1).ravel()
+    return sources, columns.ravel(), np.take_along_axis(cosines, columns, axis=1).ravel()
 
 
-def _related(new: NewIdea, start: int, intra: int) -> Ends:
-    ends = np.array(new.relations, np.int64).reshape(-1, 2)
-    cosines = np.einsum("ij,ij->i", new.vectors[ends[:, 0]], new.vectors[ends[:, 1]])
-    return start + ends[:, 0], start + ends[:, 1], cosines
+def by_relations(vectors: Vectors, relations: Sequence[tuple[int, int]]) -> Ends:
+    """Edges inside an idea: the related pairs, with their cosines as weights."""
+    ends = np.array(relations, np.int64).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1], np.einsum("ij,ij->i", vectors[ends[:, 0]], vectors[ends[:, 1]])
 
 
 def label_rows(plan: GraphPlan, labels: Iterable[str | None]) -> NDArray[np.int16]:

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.arrays import INTRA, UNKNOWN, GraphArrays, subgraph, undirected
+from assayer.methods.grapheval.growth import Ends
 from assayer.methods.grapheval.ports import Found, Scorer
 from assayer.models import IdeaId
 from assayer.ports import Vectors
@@ -76,12 +77,12 @@ class Around:
         surroundings: Surroundings,
         found: Found,
         vectors: Vectors,
-        inside: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]],
+        inside: Ends,
         day: int,
         allowed: NDArray[np.bool_],
     ) -> "Around":
-        """`found` are the neighbours in the graph of each of the idea's vectors; `inside` are sources, targets and
-        cosines of the edges among these."""
+        """`found` are the neighbours in the graph of each of the idea's vectors; `inside` are the edges
+        among these."""
         hit = found.rows >= 0
         nodes = surroundings.within(np.unique(found.rows[hit]), allowed)
         piece = surroundings.cut(nodes)
