@@ -10,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from assayer.injections import find_orders
 from assayer.models import TextFlag
 from assayer.models.idea import FlagKind
 
-__all__ = ["MOST_FLAGS", "clean_text", "sanitise"]
+__all__ = ["MOST_FLAGS", "clean_text", "hidden_flags", "sanitise"]
 
 MOST_FLAGS = 20
 """Flags kept of one kind; a text made of tricks needs no longer list."""
@@ -193,3 +193,23 @@ def sanitise(text: str) -> tuple[str, tuple[TextFlag, ...]]:
         TextFlag(kind=mark.kind, excerpt=_excerpt(mark, draft.text), offset=mark.offset)
         for mark in _first_of_each_kind(marks)
     )
+
+
+def hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
+    """For text that a reader of PDFs or pages left out because nobody can see it: pairs of place and text.
+
+    The place stands at the start of the excerpt; the offset is 0, for the text is not in what was read.
+    """
+    flags: list[TextFlag] = []
+    seen: Counter[FlagKind] = Counter()
+    for place, text in hidden:
+        clean = " ".join(_clean(text).text.split())
+        found: tuple[tuple[FlagKind, bool], ...] = (
+            ("hidden_text", bool(clean)),
+            ("suspected_injection", any(find_orders(clean))),
+        )
+        for kind in (kind for kind, there in found if there):
+            seen[kind] += 1
+            if seen[kind] <= MOST_FLAGS:
+                flags.append(TextFlag(kind=kind, excerpt=f"{place}: {clean}"[:EXCERPT], offset=0))
+    return tuple(flags)

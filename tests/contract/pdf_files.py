@@ -76,3 +76,8 @@ def endless(characters: int) -> bytes:
     """A page of so many characters."""
     text = b"BT /F1 9 Tf 9 9 Td\n" + b"(abcdefghi ) Tj 0 -9 Td\n" * (characters // 10) + b"ET"
     return document([_stream(zlib.compress(text), b"/Filter /FlateDecode")])
+
+
+def drawn(*pages: str) -> bytes:
+    """Pages of drawing commands as they are; fonts are F1 to F3."""
+    return document([_stream(page.encode("cp1252")) for page in pages])

@@ -1,12 +1,13 @@
 """Reads what people hand in: texts, JSON records and PDFs, all of them untrusted."""
 
 from workers.documents.limits import DocumentLimits, PdfLimits
-from workers.documents.pdf import ParsedPdf, extract_pdf
+from workers.documents.pdf import HiddenText, ParsedPdf, extract_pdf
 from workers.documents.reading import SUFFIXES, IdeasRead, RejectedInput, read_ideas
 
 __all__ = [
     "SUFFIXES",
     "DocumentLimits",
+    "HiddenText",
     "IdeasRead",
     "ParsedPdf",
     "PdfLimits",

@@ -2,7 +2,8 @@
 
 Arguments: memory in bytes, CPU seconds, pages, characters. Run as a script that imports nothing heavy, so
 that a small memory limit suffices. The answer is `{"error": kind}` or `{"pages", "unreadable", "title",
-"styles": [[font, size, bold, italic, upright]], "lines": [[page, style, uniform, text]]}`.
+"styles": [[font, size, bold, italic, upright]], "lines": [[page, style, uniform, text]], "hidden": [[page, why,
+text]]}`; text that nobody can see is in `hidden` only.
 """
 
 import ctypes
@@ -10,13 +11,14 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from workers.confinement.limits import confine
+from workers.confinement.sight import Hiding, hidden_characters
 
 BOLD_NAME = re.compile(r"bold|black|heavy|demi|-medi|medium|cmbx|cmssbx|-bd|\.b$", re.IGNORECASE)
 ITALIC_NAME = re.compile(r"ital|obli|slant|cmti|cmsl|\.i$", re.IGNORECASE)
@@ -24,6 +26,9 @@ ITALIC_FLAG, BOLD_FLAG = 1 << 6, 1 << 18
 LINE_END = {0x0A, 0x0D}
 LINE_HYPHEN = {0x02, 0xFFFE}
 """What pdfium puts where it joined a word that a line's end had split."""
+MOST_HIDDEN = 200
+"""Stretches of hidden text that are reported, and the characters of each: a document made of them needs no more."""
+HIDDEN_LENGTH = 1_000
 
 Style = tuple[str, float, bool, bool, bool]
 
@@ -50,11 +55,13 @@ def style_of(page: Any, index: int) -> Style:
     return font, round(size, 1) if math.isfinite(size) else 0.0, bold, italic, upright
 
 
-def lines_of(page: Any) -> Iterator[tuple[str, list[int]]]:
-    """Text of each line, and the indices of its visible characters."""
+def lines_of(page: Any, hidden: Mapping[int, Hiding]) -> Iterator[tuple[str, list[int]]]:
+    """Text of each line, and the indices of its characters that leave ink; without what is hidden."""
     units: list[int] = []
     visible: list[int] = []
     for index in range(page.count_chars()):
+        if index in hidden:
+            continue
         unit = pdfium.FPDFText_GetUnicode(page, index)
         if unit in LINE_END:
             yield as_text(units), visible
@@ -64,6 +71,26 @@ def lines_of(page: Any) -> Iterator[tuple[str, list[int]]]:
             if not chr(unit).isspace():
                 visible.append(index)
     yield as_text(units), visible
+
+
+def hidden_texts(page: Any, hidden: Mapping[int, Hiding]) -> Iterator[tuple[Hiding, str]]:
+    """Stretches of what is hidden for one reason; what pdfium puts between words and lines does not end one."""
+    reason: Hiding | None = None
+    units: list[int] = []
+    for index in range(page.count_chars()):
+        unit = pdfium.FPDFText_GetUnicode(page, index)
+        here = hidden.get(index)
+        if here is None and (unit in LINE_END or unit in LINE_HYPHEN or not unit or chr(unit).isspace()):
+            units.append(0x20)
+            continue
+        if here != reason:
+            if reason and (text := " ".join(as_text(units).split())):
+                yield reason, text[:HIDDEN_LENGTH]
+            reason, units = here, []
+        if here:
+            units.append(unit)
+    if reason and (text := " ".join(as_text(units).split())):
+        yield reason, text[:HIDDEN_LENGTH]
 
 
 def as_text(units: list[int]) -> str:
@@ -79,28 +106,34 @@ def read(data: bytes, most_pages: int, most_characters: int) -> dict[str, Any]:
         raise Refused("too_many_pages")
     styles: dict[Style, int] = {}
     lines: list[tuple[int, int, bool, str]] = []
+    unseen: list[tuple[int, Hiding, str]] = []
     unreadable = characters = 0
     for number in range(len(document)):
         try:
-            page = document[number].get_textpage()
+            sheet = document[number]
+            page = sheet.get_textpage()
         except pypdfium2.PdfiumError:
             unreadable += 1
             continue
         characters += page.count_chars()
         if characters > most_characters:
             raise Refused("too_much_text")
-        for text, visible in lines_of(page):
+        hidden = hidden_characters(sheet, page)
+        if hidden:
+            unseen += ((number, why, text) for why, text in hidden_texts(page, hidden))
+        for text, visible in lines_of(page, hidden):
             if visible:
                 samples = [style_of(page, visible[i]) for i in (len(visible) // 2, 0, -1)]
                 style = styles.setdefault(samples[0], len(styles))
                 lines.append((number, style, len(set(samples)) == 1, " ".join(text.split())))
         page.close()
+        sheet.close()
     if unreadable == len(document):
         raise Refused("damaged")
     title = document.get_metadata_value("Title")
     return {
         "pages": len(document), "unreadable": unreadable, "title": title[:500],
-        "styles": list(styles), "lines": lines,
+        "styles": list(styles), "lines": lines, "hidden": unseen[:MOST_HIDDEN],
     }  # fmt: skip
 
 

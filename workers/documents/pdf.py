@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -16,10 +16,20 @@ from workers.documents.layout import lay_out
 from workers.documents.limits import PdfLimits
 from workers.documents.lines import Line, Style
 
-__all__ = ["ParsedPdf", "extract_pdf"]
+__all__ = ["HiddenText", "ParsedPdf", "extract_pdf"]
 
 _REMEDY = "Export it again, or give it as plain text."
 _CHILD = Path(__file__).with_name("_pdf_child.py")
+
+
+class HiddenText(NamedTuple):
+    """What the file holds and nobody who looks at it can see."""
+
+    page: int
+    """From 1."""
+    why: str
+    """`invisible`, `tiny`, `off the page`, `of the colour behind it`."""
+    text: str
 
 
 class ParsedPdf(Frozen):
@@ -32,6 +42,8 @@ class ParsedPdf(Frozen):
     unreadable_pages: int
     captions: tuple[Caption, ...] = ()
     """Of figures and tables, taken out of the sections where their type sets them apart."""
+    hidden: tuple[HiddenText, ...] = ()
+    """Left out of the sections; not sanitised."""
 
 
 class _Refusal(Frozen):
@@ -45,6 +57,8 @@ class _Lines(Frozen):
     styles: list[Style]
     lines: list[tuple[int, int, bool, str]]
     """Page, index into styles, uniform, text."""
+    hidden: list[tuple[int, str, str]]
+    """Page, why, text."""
 
 
 _ANSWER = TypeAdapter[_Refusal | _Lines](_Refusal | _Lines)
@@ -156,4 +170,5 @@ async def extract_pdf(pdf: Path | bytes, limits: PdfLimits | None = None, source
         pages=parsed.pages,
         unreadable_pages=parsed.unreadable,
         captions=layout.captions,
+        hidden=tuple(HiddenText(page + 1, why, text) for page, why, text in parsed.hidden),
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from assayer.errors import AssayerError, FullTextError, InputError
 from assayer.ideas import idea_of_sections, parse_idea
 from assayer.models import Frozen, Idea
+from assayer.sanitise import hidden_flags
 from workers.documents.limits import DocumentLimits
 from workers.documents.pdf import extract_pdf
 from workers.documents.records import decode_json, idea_of_record
@@ -148,7 +149,9 @@ class _Reader:
         async with self._parsers:
             parsed = await extract_pdf(path, self._limits.pdf)
         lost = f" ({parsed.unreadable_pages} of {parsed.pages} pages unreadable)" if parsed.unreadable_pages else ""
-        return idea_of_sections(parsed.sections, f"{path}{lost}", parsed.title or None)
+        idea = idea_of_sections(parsed.sections, f"{path}{lost}", parsed.title or None)
+        hidden = hidden_flags((f"page {one.page}, {one.why}", one.text) for one in parsed.hidden)
+        return idea.model_copy(update={"flags": (*idea.flags, *hidden)})
 
     def _json(self, path: Path) -> _Outcome:
         content = decode_json(decode_text(_bytes(path, self._limits.json_bytes), str(path)), str(path))
