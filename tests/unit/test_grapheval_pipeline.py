@@ -1,0 +1,215 @@
+"""GraphEval from an idea to a report, over a graph in memory."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.ideas import parse_idea
+from assayer.methods import grapheval
+from assayer.methods.grapheval.calibration import Calibration, Provenance, fit
+from assayer.methods.grapheval.holdout import held_out, stratified_folds
+from assayer.methods.grapheval.judge import Judge
+from assayer.methods.grapheval.locality import Local, Surroundings
+from assayer.methods.grapheval.memory import ExactNeighbours, MemoryViewpointGraph
+from assayer.methods.grapheval.propagation import LabelPropagation
+from assayer.methods.grapheval.records import GraphPlan, KnownIdea, NewIdea
+from assayer.methods.grapheval.splitter import SPLITTER, split
+from assayer.methods.grapheval.viewpoints import Viewpoints
+from assayer.models import Absent, Idea, IdeaId, Verdict
+from assayer.world import World
+from index.memory import MemoryCorpus
+from tests.unit.twins import NoFullTexts, a_run
+from workers.embedding_hashing import HashingEmbedder
+from workers.llm import Fallbacks
+
+EMBEDDER = HashingEmbedder()
+OPTIONS = grapheval.Options()
+LOCAL = Local(LabelPropagation(), OPTIONS.hops)
+TOPICS = {
+    "reject": "Drawing maps of towns by hand takes surveyors {n} weeks. Ink on paper maps fades after {n} winters.",
+    "accept": "Bees visit flower strips beside orchards {n} times. Honey from such orchards weighs {n} kilograms.",
+}
+MAPS = "We draw maps of towns by hand, as surveyors do with ink on paper. Town maps drawn by hand fade after winters."
+WORLD = World(Fallbacks(EMBEDDER), MemoryCorpus((), EMBEDDER), NoFullTexts(), EMBEDDER)
+
+
+UNCALIBRATED = Absent(reason="no calibration was fitted.")
+
+
+def idea_of(text: str = MAPS, title: str = "Maps") -> Idea:
+    return parse_idea(text, "maps.txt", title)
+
+
+async def graph_of(ideas: list[KnownIdea], classes: tuple[str, ...] = ("reject", "accept")) -> MemoryViewpointGraph:
+    graph = MemoryViewpointGraph()
+    await graph.create(
+        GraphPlan(
+            name="default",
+            embedder=EMBEDDER.name,
+            dimensions=EMBEDDER.dimensions,
+            maker=SPLITTER,
+            classes=classes,
+            ordered=True,
+        )
+    )
+    new = []
+    for idea in ideas:
+        taken = Viewpoints(viewpoints=split(idea.text, 64), maker=SPLITTER)
+        new.append(NewIdea(idea, taken, await EMBEDDER.embed([one.text for one in taken.viewpoints], "passage")))
+    await graph.add(new)
+    return graph
+
+
+def known(number: int, label: str | None, day: dt.date | None = dt.date(2020, 1, 1), text: str = "") -> KnownIdea:
+    words = text or TOPICS[label or "reject"].format(n=number + 2)
+    url = f"https://example.org/{number}"
+    return KnownIdea(id=IdeaId(f"k{number}"), title=f"Plan {number}", text=words, label=label, date=day, url=url)
+
+
+def forty(day: dt.date | None = dt.date(2020, 1, 1)) -> list[KnownIdea]:
+    return [known(number, ("reject", "accept")[number % 2], day) for number in range(40)]
+
+
+async def judge_of(graph: MemoryViewpointGraph, calibration: Calibration | Absent = UNCALIBRATED) -> Judge:
+    contents = await graph.load()
+    neighbours = ExactNeighbours()
+    neighbours.add(contents.arrays.vectors)
+    return Judge(contents, neighbours, LabelPropagation(), OPTIONS.hops, calibration)
+
+
+async def calibrated(graph: MemoryViewpointGraph) -> Judge:
+    contents = await graph.load()
+    provenance = Provenance(
+        made_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
+        files=(),
+        embedding=EMBEDDER.name,
+        viewpoints_by=SPLITTER,
+        counts={"reject": 20, "accept": 20},
+        seed=0,
+        split="5 stratified folds",
+    )
+    scores = held_out(LOCAL, contents.arrays, stratified_folds(contents.arrays, 5, seed=0))
+    labels = contents.arrays.labels
+    return await judge_of(graph, fit("plans", LOCAL.name, contents.plan.classes, scores, labels, provenance))
+
+
+async def verdict_of(judge: Judge, idea: Idea | None = None, cutoff: dt.date | None = None) -> Verdict:
+    evaluation = await grapheval.evaluate(idea or idea_of(), WORLD, a_run(cutoff), OPTIONS, judge)
+    verdict = evaluation.report.verdict
+    assert isinstance(verdict, Verdict)
+    return verdict
+
+
+async def test_an_idea_beside_rejected_ones_is_told_so_with_the_neighbours_that_say_it() -> None:
+    verdict = await verdict_of(await calibrated(await graph_of(forty())))
+    assert verdict.decision == "reject"
+    by_name = {one.name: one for one in verdict.probabilities}
+    assert by_name["reject"].low <= by_name["reject"].probability <= by_name["reject"].high
+    assert by_name["reject"].probability > by_name["reject"].rate == 0.5
+    assert sum(one.probability for one in verdict.probabilities) == pytest.approx(1, abs=1e-3)
+    (first, *_) = verdict.evidence
+    assert first.text in MAPS
+    assert {one.label for one in first.neighbours} == {"reject"}
+    assert all(one.url.startswith("https://example.org/") for one in first.neighbours)
+    assert [one.similarity for one in first.neighbours] == sorted(one.similarity for one in first.neighbours)[::-1]
+    assert verdict.maker == SPLITTER
+    assert "plans, 2026-01-01: 40 ideas" in str(verdict.calibration)
+
+
+async def test_without_a_calibration_no_outcome_is_named_but_the_evidence_is_there() -> None:
+    verdict = await verdict_of(await judge_of(await graph_of(forty())))
+    assert isinstance(verdict.decision, Absent)
+    assert verdict.probabilities == ()
+    assert verdict.evidence
+
+
+async def test_a_graph_without_labels_gives_no_verdict_and_says_why() -> None:
+    graph = await graph_of([known(number, None) for number in range(5)])
+    verdict = await verdict_of(await judge_of(graph))
+    assert isinstance(verdict.decision, Absent)
+    assert verdict.evidence == ()
+
+
+async def test_ideas_known_after_the_cutoff_or_at_no_known_date_never_count() -> None:
+    ideas = [*forty(dt.date(2019, 5, 1)), known(50, "accept", dt.date(2021, 1, 1), MAPS), known(51, "accept", None)]
+    judge = await judge_of(await graph_of(ideas))
+    run = a_run(dt.date(2020, 1, 1))
+    evaluation = await grapheval.evaluate(idea_of(), WORLD, run, OPTIONS, judge)
+    verdict = evaluation.report.verdict
+    assert isinstance(verdict, Verdict)
+    dates = {one.date for evidence in verdict.evidence for one in evidence.neighbours}
+    assert dates == {dt.date(2019, 5, 1)}
+    dropped = {one.reason: one.count for one in evaluation.report.coverage.dropped}
+    assert dropped["known only after the cutoff, or at an unknown date"] == 2
+
+
+async def test_the_ideas_own_record_never_counts() -> None:
+    ideas = [*forty(), known(60, "accept", text=MAPS)]
+    run = a_run()
+    evaluation = await grapheval.evaluate(idea_of(), WORLD, run, OPTIONS, await judge_of(await graph_of(ideas)))
+    verdict = evaluation.report.verdict
+    assert isinstance(verdict, Verdict)
+    assert "k60" not in {one.idea for evidence in verdict.evidence for one in evidence.neighbours}
+    assert {one.reason: one.count for one in evaluation.report.coverage.dropped}["it is this idea itself"] == 1
+
+
+async def test_the_report_says_first_how_weak_the_signal_is() -> None:
+    judge = await judge_of(await graph_of(forty()))
+    report = (await grapheval.evaluate(idea_of(), WORLD, a_run(), OPTIONS, judge)).report
+    assert report.notices[0].kind == "weak_signal"
+    assert report.method == "grapheval"
+    assert report.provenance.corpus_version.startswith("viewpoint graph default, ")
+
+
+async def test_an_idea_without_a_statement_is_refused() -> None:
+    idea = idea_of("maps; " * 25)
+    idea = idea.model_copy(update={"text": "Maps maps. Maps."})
+    with pytest.raises(InputError, match="no statement"):
+        await verdict_of(await judge_of(await graph_of(forty())), idea)
+
+
+async def test_another_embedding_than_the_graphs_is_refused() -> None:
+    judge = await judge_of(await graph_of(forty()))
+    other = HashingEmbedder(64)
+    world = World(Fallbacks(other), MemoryCorpus((), other), NoFullTexts(), other)
+    with pytest.raises(ConfigurationError, match="hashed-words-256; this program uses hashed-words-64"):
+        await grapheval.evaluate(idea_of(), world, a_run(), OPTIONS, judge)
+
+
+async def test_a_calibration_of_another_scorer_or_embedding_is_refused() -> None:
+    graph = await graph_of(forty())
+    fitted = (await calibrated(graph)).calibration
+    assert isinstance(fitted, Calibration)
+    with pytest.raises(ConfigurationError, match="another scorer"):
+        await judge_of(graph, fitted.model_copy(update={"scorer": "label propagation, 9 rounds"}))
+    provenance = fitted.provenance.model_copy(update={"embedding": "bge"})
+    with pytest.raises(ConfigurationError, match="another embedding model: bge"):
+        await judge_of(graph, fitted.model_copy(update={"provenance": provenance}))
+
+
+async def test_the_same_idea_twice_gives_the_same_report() -> None:
+    judge = await calibrated(await graph_of(forty()))
+    one, other = [await grapheval.evaluate(idea_of(), WORLD, a_run(), OPTIONS, judge) for _ in range(2)]
+    assert one == other
+
+
+async def test_scores_around_an_idea_are_those_of_the_whole_graph_when_it_is_small_enough() -> None:
+    arrays = (await (await graph_of(forty())).load()).arrays
+    rows = np.arange(6, dtype=np.int32)
+    far = Local(LabelPropagation(), 5).score(arrays, rows)
+    one_by_one = np.concatenate([LabelPropagation().score(arrays.with_unknown(rows), rows[[n]]) for n in range(6)])
+    np.testing.assert_allclose(far, one_by_one, atol=1e-9)
+
+
+async def test_surroundings_reach_exactly_as_far_as_their_hops() -> None:
+    arrays = (await (await graph_of(forty())).load()).arrays
+    near = arrays.adjacency().toarray() > 0
+    for hops in (1, 2):
+        reached = np.zeros(len(near), np.bool_)
+        reached[3] = True
+        for _ in range(hops):
+            reached |= near[reached].any(axis=0)
+        found = Surroundings(arrays, hops).within(np.array([3]))
+        assert found.tolist() == np.flatnonzero(reached).tolist()
