@@ -18,7 +18,8 @@ _BIG = 64 * 1024
 """Bytes from which on (de)compressing leaves the event loop."""
 
 _FIND = """
-    SELECT source, status, body, fetched_at FROM replies WHERE key = $1 AND fetched_at > clock_timestamp() - $2::interval
+    SELECT source, status, body, fetched_at FROM replies
+    WHERE key = $1 AND fetched_at > clock_timestamp() - $2::interval
 """
 
 _CLAIM = f"""
@@ -45,7 +46,7 @@ _KEEP = """
 _RELEASE = "DELETE FROM reply_claims WHERE key = $1 AND claimant = $2"
 
 _RENEW = """
-    UPDATE reply_claims SET expires_at = clock_timestamp() + $2::interval WHERE claimant = $1
+    UPDATE reply_claims SET expires_at = clock_timestamp() + $2::interval WHERE claimant = ANY($1::text[])
 """
 
 _SETTLED = """
@@ -98,8 +99,8 @@ class PgReplies:
     async def release(self, key: str, claimant: str) -> None:
         await self._database.execute(_RELEASE, key, claimant)
 
-    async def renew(self, claimant: str, seconds: float) -> None:
-        await self._database.execute(_RENEW, claimant, dt.timedelta(seconds=seconds))
+    async def renew(self, claimants: Sequence[str], seconds: float) -> None:
+        await self._database.execute(_RENEW, list(claimants), dt.timedelta(seconds=seconds))
 
     async def settled(self, keys: Sequence[str]) -> list[str]:
         return [row["key"] for row in await self._database.fetch(_SETTLED, list(keys))]

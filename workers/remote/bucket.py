@@ -125,6 +125,7 @@ class Bucket:
     def ask(self, want: Want, now: float, limits: Limits) -> Granted | Later:
         now = self._pass_time(now, limits)
         if self.pending is not None and self.pending.ticket == want.ticket:
+            self.pending.until = now + 2 * limits.send_within
             return Granted(want.ticket)
         place, ahead = self._place(want.claimant, now)
         opening = max(self.ready_at, self.pushed_until) - now

@@ -1,7 +1,7 @@
 """A fair queue: askers go round, and each asker's own seats are served first come first served."""
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 __all__ = ["Line", "Waiting"]
@@ -29,6 +29,10 @@ class Line(Generic[W]):
 
     def __contains__(self, seat: W) -> bool:
         return seat in self._askers.get(seat.asker, ())
+
+    def __iter__(self) -> Iterator[W]:
+        for seats in self._askers.values():
+            yield from seats
 
     def join(self, seat: W, first: bool = False) -> None:
         """`first` of its asker's own seats: for one that had its turn already and needs another."""

@@ -28,8 +28,8 @@ class Replies(Protocol):
         """Ends the claimant's claim without a reply."""
         ...
 
-    async def renew(self, claimant: str, seconds: float) -> None:
-        """All of the claimant's claims hold for so many seconds from now."""
+    async def renew(self, claimants: Sequence[str], seconds: float) -> None:
+        """Their claims hold for so many seconds from now."""
         ...
 
     async def settled(self, keys: Sequence[str]) -> list[str]:
@@ -75,10 +75,12 @@ class MemoryReplies:
         if key in self._claims and self._claims[key].claimant == claimant:
             del self._claims[key]
 
-    async def renew(self, claimant: str, seconds: float) -> None:
+    async def renew(self, claimants: Sequence[str], seconds: float) -> None:
         until = self._clock.monotonic() + seconds
-        mine = {key: _Claim(claimant, until) for key, claim in self._claims.items() if claim.claimant == claimant}
-        self._claims |= mine
+        renewed = set(claimants)
+        self._claims |= {
+            key: claim._replace(until=until) for key, claim in self._claims.items() if claim.claimant in renewed
+        }
 
     async def settled(self, keys: Sequence[str]) -> list[str]:
         return [key for key in keys if key not in self._claims or not self._lives(self._claims[key])]

@@ -37,6 +37,8 @@ class KeyPlace(NamedTuple):
 class SourceSettings(Frozen):
     """One API. Fields whose default depends on another one stand below it."""
 
+    variable: ClassVar[str] = "ASSAYER"
+    """What the names of its environment variables begin with, for hints."""
     key_place: ClassVar[KeyPlace] = KeyPlace("header", "Authorization", "Bearer ")
     email_param: ClassVar[str | None] = None
     """Under which name the API wants an address for complaints; None where it has no use for one."""
@@ -95,6 +97,7 @@ def _with_key(with_key: Any, without: Any) -> Any:
 class SemanticScholarSettings(SourceSettings):
     """One request a second for a key over all endpoints; without a key one shares a pool with everybody."""
 
+    variable = "ASSAYER_S2"
     key_place = KeyPlace("header", "x-api-key")
     spacing_seconds: float = Field(default_factory=_with_key(1.0, 3.0), ge=0)
 
@@ -102,6 +105,7 @@ class SemanticScholarSettings(SourceSettings):
 class ArxivSettings(SourceSettings):
     """One request every three seconds over a single connection; new papers appear once a day."""
 
+    variable = "ASSAYER_ARXIV"
     spacing_seconds: float = Field(default=3.0, ge=0)
     connections: int = Field(default=1, ge=1)
     lifetime: dt.timedelta = dt.timedelta(days=1)
@@ -112,6 +116,7 @@ class OpenAlexSettings(SourceSettings):
     """A dollar a day with a (free) key, a cent without; a list costs 0.0001 dollars, which is our unit, a search ten
     times that. A single record is free, but is counted as a list here. At most 100 requests a second."""
 
+    variable = "ASSAYER_OPENALEX"
     key_place = KeyPlace("param", "api_key")
     email_param = "mailto"
     prices: ClassVar[dict[Operation, int]] = {"search": 10}
@@ -123,6 +128,7 @@ class OpenAlexSettings(SourceSettings):
 class CrossrefSettings(SourceSettings):
     """Lists: three a second over three connections for those who leave an e-mail address, one over one for others."""
 
+    variable = "ASSAYER_CROSSREF"
     key_place = KeyPlace("header", "Crossref-Plus-API-Token", "Bearer ")
     email_param = "mailto"
     spacing_seconds: float = Field(default_factory=lambda fields: 0.35 if fields["email"] else 1.0, ge=0)
@@ -132,6 +138,7 @@ class CrossrefSettings(SourceSettings):
 class UnpaywallSettings(SourceSettings):
     """100,000 requests a day; the e-mail address is compulsory."""
 
+    variable = "ASSAYER_UNPAYWALL"
     email_param = "email"
     daily_budget: int | None = Field(default=100_000, ge=1)
 
@@ -139,6 +146,7 @@ class UnpaywallSettings(SourceSettings):
 class WebSettings(SourceSettings):
     """A search API in the manner of Serper."""
 
+    variable = "ASSAYER_WEB"
     key_place = KeyPlace("header", "X-API-KEY")
     lifetime: dt.timedelta = dt.timedelta(days=1)
 
@@ -146,6 +154,7 @@ class WebSettings(SourceSettings):
 class GithubSettings(SourceSettings):
     """5,000 requests an hour with a key, of which 30 searches a minute; 60 an hour without. The strictest counts."""
 
+    variable = "ASSAYER_GITHUB"
     headers: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Accept", "application/vnd.github+json"),
         ("X-GitHub-Api-Version", "2022-11-28"),
