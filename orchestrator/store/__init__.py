@@ -5,6 +5,8 @@ from orchestrator.store.database import Database, DatabaseHealth, DatabaseSettin
 from orchestrator.store.evaluations import EvaluationState, PgEvaluations, StoredEvaluation
 from orchestrator.store.ledger import LedgerTotals, PgLedger
 from orchestrator.store.papers import PgPapers
+from orchestrator.store.replies import PgReplies
+from orchestrator.store.turns import PgTurns
 from orchestrator.store.viewpoints import PgViewpointGraph
 
 __all__ = [
@@ -17,6 +19,8 @@ __all__ = [
     "PgEvaluations",
     "PgLedger",
     "PgPapers",
+    "PgReplies",
+    "PgTurns",
     "PgViewpointGraph",
     "Revive",
     "StoredEvaluation",
