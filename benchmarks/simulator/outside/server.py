@@ -9,17 +9,27 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from benchmarks.simulator.outside.arxiv import Arxiv
+from benchmarks.simulator.outside.crossref import Crossref
+from benchmarks.simulator.outside.files import Files
+from benchmarks.simulator.outside.grobid import GROBIDS
 from benchmarks.simulator.outside.hostile import Hostile
 from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.openalex import OpenAlex
 from benchmarks.simulator.outside.semantic_scholar import SemanticScholar
 from benchmarks.simulator.outside.station import Handler, Station
 from benchmarks.simulator.outside.twin import Twin
+from benchmarks.simulator.outside.unpaywall import Unpaywall
 
 __all__ = ["TWINS", "World"]
 
 TWINS: tuple[Callable[[Library], Twin], ...] = (
     SemanticScholar,
     Arxiv,
+    OpenAlex,
+    Crossref,
+    Unpaywall,
+    Files,
+    *GROBIDS,
     Hostile,
 )
 """One a service. A service that exists several times is listed as often, each with its own name and prefix."""
