@@ -25,7 +25,7 @@ _TYPED = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _BLOCKS = ("p", "s", "list", "item", "formula", "quote", "ab", "note")
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 _LABELLED = re.compile(
-    r"\s*(?:fig(?:ure)?s?|tab(?:le)?s?)\b\.?\s*(?P<label>[A-Z]{0,2}\.?\d+[a-z]?)?[.:|]?\s*", re.IGNORECASE
+    r"\s*(?:fig(?:ure)?s?|tab(?:le)?s?)\b\.?\s*(?P<label>[A-Z]{0,2}\.?\d+[a-z]?)?\s*[.:|]?\s*", re.IGNORECASE
 )
 
 
