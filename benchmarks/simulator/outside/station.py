@@ -50,15 +50,19 @@ class Station:
         caller = self.twin.caller(request)
         allowance = self._allowances.setdefault(caller, Allowance())
         self.counters.arrive(arrived, caller)
-        refused = allowance.take(self.knobs, arrived, self.twin.cost(request))
+        refused = allowance.take(self.twin.allowed(request), arrived, self.twin.cost(request))
         self.counters.over_limit += refused is not None
         allowance.in_flight += 1
         self.counters.enter()
         try:
-            return await self._admit(request, handler, arrived, refused)
+            response = await self._admit(request, handler, arrived, refused)
         except (asyncio.CancelledError, ConnectionError):
             self.counters.abandoned += 1
             raise
+        else:
+            if not response.prepared:
+                response.headers.update(self.twin.marks(request, allowance.spent))
+            return response
         finally:
             self.counters.leave()
             allowance.in_flight -= 1

@@ -1,6 +1,6 @@
 """What a simulated service is: its routes, and the words in which the real one refuses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import ClassVar
 
@@ -45,6 +45,14 @@ class Twin:
     def cost(self, request: web.Request) -> int:
         """What the request takes of the day's budget."""
         return 1
+
+    def allowed(self, request: web.Request) -> Knobs:
+        """The knobs whose limits hold for the request, where callers or paths differ in what they may."""
+        return self.knobs
+
+    def marks(self, request: web.Request, spent: int) -> Mapping[str, str]:
+        """Headers of every answer in which the service tells its caller the limits, and what is left of the day's."""
+        return {}
 
     def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
         """For a caller who may not ask at all: a wrong key."""

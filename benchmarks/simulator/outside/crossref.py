@@ -1,0 +1,219 @@
+"""Crossref's REST API: `/works` and `/works/DOI`.
+
+After its documentation and recorded answers. Those who leave an e-mail address are in the polite pool; single
+records and lists have limits of their own in each pool. No query language in `query.bibliographic`: any word counts.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from aiohttp import web
+
+from benchmarks.simulator.outside.crossref_works import FIELDS, Deposit, deposits, first_day, kind_of, record
+from benchmarks.simulator.outside.knobs import Knobs
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.twin import Twin, retry_header
+
+__all__ = ["Crossref", "CrossrefKnobs"]
+
+_PARAMS = """
+    query query.bibliographic query.title query.author query.container-title filter rows offset cursor sort order
+    select sample facet mailto
+"""
+_FILTERS = "doi type from-pub-date until-pub-date has-abstract has-update is-update update-type updates"
+_MOST_ROWS = 1000
+_DEEPEST = 10_000
+
+_Test = Callable[[Deposit], bool]
+
+
+class CrossrefKnobs(Knobs):
+    """`per_second` and `concurrent` are those of lists in the polite pool, from which the others follow."""
+
+    single_factor: float = 10 / 3
+    """How many times as many single records."""
+    public_factor: float = 1 / 3
+    """What is left of it without an e-mail address, of rate and concurrency."""
+
+
+class _Invalid(Exception):
+    """Problems as (type, value, message)."""
+
+    def __init__(self, kind: str, value: str, message: str) -> None:
+        super().__init__(kind, value, message)
+        self.problem = {"type": kind, "value": value, "message": message}
+
+
+class Crossref(Twin):
+    name: ClassVar[str] = "crossref"
+    prefix: ClassVar[str] = "crossref"
+    knobs: Knobs = CrossrefKnobs(per_second=3.0, concurrent=3)
+
+    def __init__(self, library: Library) -> None:
+        super().__init__(library)
+        self._deposits = {one.doi: one for one in deposits(library)}
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [
+            web.get("/{version:(?:v1/)?}works", self.works),
+            web.get("/{version:(?:v1/)?}works/{doi:.+}", self.work),
+        ]
+
+    def caller(self, request: web.Request) -> str:
+        return f"{_pool(request)}:{_mailto(request)}"
+
+    def allowed(self, request: web.Request) -> Knobs:
+        knobs, pool = self.knobs, _pool(request)
+        assert isinstance(knobs, CrossrefKnobs)  # noqa: S101 - set above, and changed by validation only
+        rate, concurrent = knobs.per_second, knobs.concurrent
+        if pool.endswith("single") and rate is not None:
+            rate *= knobs.single_factor
+        if pool.startswith("public"):
+            rate = rate and rate * knobs.public_factor
+            concurrent = concurrent and max(1, round(concurrent * knobs.public_factor))
+        return knobs.model_copy(update={"per_second": rate, "concurrent": concurrent})
+
+    def marks(self, request: web.Request, spent: int) -> Mapping[str, str]:
+        allowed = self.allowed(request)
+        if allowed.per_second is None or allowed.concurrent is None:
+            return {"x-api-pool": _pool(request)}
+        return {
+            "x-api-pool": _pool(request),
+            "x-rate-limit-limit": str(round(allowed.per_second)),
+            "x-rate-limit-interval": "1s",
+            "x-concurrency-limit": str(allowed.concurrent),
+        }
+
+    def too_many(self, retry_after: float | None) -> web.Response:
+        page = (
+            "<html><body><h1>429 Too Many Requests</h1>\n"
+            "You have sent too many requests in a given amount of time.\n</body></html>\n"
+        )
+        return web.Response(text=page, status=429, content_type="text/html", headers=retry_header(retry_after))
+
+    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        return web.Response(text=message, status=status, content_type="text/plain", headers=retry_header(retry_after))
+
+    async def work(self, request: web.Request) -> web.Response:
+        deposit = self._deposits.get(request.match_info["doi"].lower())
+        if deposit is None:
+            return self.failure(404, "Resource not found.")
+        body = {"status": "ok", "message-type": "work", "message-version": "1.0.0"}
+        return web.json_response(body | {"message": record(self.library, deposit)})
+
+    async def works(self, request: web.Request) -> web.Response:
+        try:
+            return self._list(request)
+        except _Invalid as invalid:
+            body = {"status": "failed", "message-type": "validation-failure", "message": [invalid.problem]}
+            return web.json_response(body, status=400)
+
+    def _list(self, request: web.Request) -> web.Response:
+        for name in request.query:
+            if name not in _PARAMS.split():
+                raise _Invalid("parameter-not-allowed", name, "This route does not support " + name)
+        fields = _fields(request)
+        rows, offset = _whole(request, "rows", 20, _MOST_ROWS), _whole(request, "offset", 0, _DEEPEST)
+        query = next((value for name, value in request.query.items() if name.startswith("query")), None)
+        found = self._found(query, _tests(request.query.get("filter", "")))
+        cursor = request.query.get("cursor")
+        start = offset if cursor is None else _place(cursor)
+        shown = found[start : start + rows]
+        items = [record(self.library, one, 30.0 / (1 + start + rank)) for rank, one in enumerate(shown)]
+        message: dict[str, object] = {
+            "facets": {},
+            "total-results": len(found),
+            "items": [{name: value for name, value in one.items() if not fields or name in fields} for one in items],
+            "items-per-page": rows,
+            "query": {"start-index": offset, "search-terms": query},
+        }
+        if cursor is not None:
+            message["next-cursor"] = f"Dn{start + rows}"
+        body = {"status": "ok", "message-type": "work-list", "message-version": "1.0.0"}
+        return web.json_response(body | {"message": message})
+
+    def _found(self, query: str | None, tests: Sequence[_Test]) -> list[Deposit]:
+        known = list(self._deposits.values())
+        if query is not None:
+            known = [self._deposits[one.doi] for one in self.library.search(query) if one.doi]
+        return [one for one in known if all(test(one) for test in tests)]
+
+
+def _mailto(request: web.Request) -> str:
+    agent = request.headers.get("User-Agent", "")
+    return request.query.get("mailto") or (agent.partition("mailto:")[2].rstrip(")") if "mailto:" in agent else "")
+
+
+def _pool(request: web.Request) -> str:
+    many = request.path.rstrip("/").endswith("/works")
+    return f"{'polite' if _mailto(request) else 'public'}-{'array' if many else 'single'}"
+
+
+def _fields(request: web.Request) -> tuple[str, ...]:
+    fields = tuple(name for name in request.query.get("select", "").split(",") if name)
+    for name in fields:
+        if name not in FIELDS.split():
+            valid = ", ".join(FIELDS.split())
+            raise _Invalid(
+                "select-not-available",
+                name,
+                f"Select {name} specified but there is no such select for this route. Valid selects are: {valid}",
+            )
+    return fields
+
+
+def _whole(request: web.Request, name: str, default: int, most: int) -> int:
+    text = request.query.get(name, str(default))
+    if not text.isdecimal() or int(text) > most:
+        message = f"Integer specified as {text} but must be a positive integer less than or equal to {most}."
+        raise _Invalid("integer-not-valid", text, message)
+    return int(text)
+
+
+def _place(cursor: str) -> int:
+    if cursor == "*":
+        return 0
+    if not cursor.removeprefix("Dn").isdecimal():
+        raise _Invalid("cursor-not-valid", cursor, "The cursor is not valid.")
+    return int(cursor.removeprefix("Dn"))
+
+
+def _tests(text: str) -> list[_Test]:
+    """Of a filter: values of the same name are alternatives, different names all hold."""
+    values: dict[str, list[str]] = {}
+    for part in text.split(",") if text else ():
+        name, _, value = part.partition(":")
+        if name not in _FILTERS.split():
+            message = f"Filter {name} specified but there is no such filter for this route."
+            raise _Invalid("filter-not-available", name, f"{message} Valid filters for this route are: {_FILTERS}")
+        values.setdefault(name, []).append(value)
+    return [_test(name, alternatives) for name, alternatives in values.items()]
+
+
+def _test(name: str, values: list[str]) -> _Test:
+    match name:
+        case "doi":
+            dois = {value.lower() for value in values}
+            return lambda one: one.doi in dois
+        case "type":
+            return lambda one: kind_of(one) in values
+        case "from-pub-date" | "until-pub-date":
+            day, first = _day(values[0]), name.startswith("from")
+            return lambda one: (found := first_day(one)) is not None and (found >= day if first else found <= day)
+        case "has-abstract":
+            return lambda one: one.entry.corpus_id % 3 == 0 and not one.notice
+        case "has-update":
+            return lambda one: one.entry.notice is not None and not one.notice
+        case _:
+            return lambda one: one.notice is not None
+
+
+def _day(text: str) -> dt.date:
+    """`2020`, `2020-05` and `2020-05-17`."""
+    try:
+        year, month, day = (*(int(part) for part in text.split("-")), 1, 1)[:3]
+        return dt.date(year, month, day)
+    except ValueError:
+        message = f"Date specified as {text} but must be of the form: yyyy or yyyy-MM or yyyy-MM-dd"
+        raise _Invalid("date-not-valid", text, message) from None
