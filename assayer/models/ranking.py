@@ -1,0 +1,97 @@
+"""The order of many ideas, with how sure it is."""
+
+import datetime as dt
+from typing import Literal, NewType
+
+from assayer.models.base import Absent, Frozen
+from assayer.models.coverage import Dropped, FaultCount
+from assayer.models.idea import IdeaId
+from assayer.models.report import PromptVersion
+
+RankingId = NewType("RankingId", str)
+
+Band = Literal["in", "out", "human"]
+"""Of a cut: certainly among the best, certainly not, or for people to decide."""
+
+
+class DimensionVerdict(Frozen):
+    dimension: str
+    winner: Literal["first", "second", "tie"]
+    reason: str
+
+
+class Comparison(Frozen):
+    """One answer of a judge who was shown two ideas. Kept: a later ranking of more ideas starts from it."""
+
+    first: IdeaId
+    second: IdeaId
+    verdicts: tuple[DimensionVerdict, ...]
+
+
+class Interval(Frozen):
+    """Holds the true value with the ranking's stated confidence, if the model of the judge holds."""
+
+    low: float
+    high: float
+
+
+class RankedIdea(Frozen):
+    id: IdeaId
+    title: str
+    source: str
+    rank: int
+    """From 1, by strength; ideas that compare alike still get different ranks, and overlapping intervals."""
+    ranks: Interval
+    strength: float
+    """Logits against the average idea: +1 beats it in 73 of 100 comparisons."""
+    strengths: Interval
+    by_dimension: dict[str, float]
+    """Strength in each dimension that was judged."""
+    comparisons: int
+    chance_in: float | None
+    """Of being among the best `cut`; None without a cut."""
+    band: Band | None
+
+
+class Judge(Frozen):
+    """How consistent the judge was: a ranking is no better than this."""
+
+    comparisons: int
+    """Answers used, those handed in included."""
+    failed: int
+    """Pairs that were asked and got no usable answer; they are not counted for either idea."""
+    ties: int
+    bias: float
+    """Logits that being shown first was worth; 0 is fair."""
+    bias_interval: Interval
+    asked_both_ways: int
+    """Pairs judged in both orders."""
+    contradictions: int
+    """Of those, how often the winner changed with the order."""
+    triangles: int
+    """Triples of ideas that were all compared with each other without a tie."""
+    cycles: int
+    """Of those, how many go round: A beats B, B beats C, C beats A. A quarter of them would if the judge threw dice."""
+
+
+class Ranking(Frozen):
+    id: RankingId
+    dimension: str
+    """By which the ideas are ordered."""
+    cut: int | None
+    confidence: float
+    ideas: tuple[RankedIdea, ...]
+    """Best first."""
+    judge: Judge
+    seeded: bool
+    """Whether point scores gave the ranking its start."""
+    stopped: Absent | None
+    """Why fewer pairs were asked than the budget of calls allowed; None when they all were."""
+    models: tuple[str, ...]
+    prompts: tuple[PromptVersion, ...]
+    faults: tuple[FaultCount, ...]
+    dropped: tuple[Dropped, ...]
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | Absent
+    made_at: dt.datetime

@@ -1,0 +1,64 @@
+"""How a ranking is made."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from assayer.models import Frozen
+
+__all__ = ["DIMENSIONS", "Dimension", "Options"]
+
+
+class Dimension(Frozen):
+    """One respect in which two ideas are compared."""
+
+    name: str = Field(pattern=r"^[a-z][a-z_]*$")
+    question: str
+    """What better means here, in a sentence or two."""
+
+
+DIMENSIONS = (
+    Dimension(
+        name="novelty",
+        question="Which idea would teach its field something that it does not know yet? A new combination counts when "
+        "the plan says what only the combination shows; new words for a known technique do not count.",
+    ),
+    Dimension(
+        name="feasibility",
+        question="Which idea could its authors carry out as described: data that exist or can be collected, methods "
+        "that fit the question, effort in proportion, risks seen and met?",
+    ),
+    Dimension(
+        name="effectiveness",
+        question="Which idea is more likely to reach what it aims at if carried out well, by a margin that would "
+        "change what others do, and measured in a way that could show failure?",
+    ),
+    Dimension(
+        name="overall",
+        question="Which idea deserves to be carried out first, weighing what it would teach, how likely it is to work "
+        "and what it would be worth? Not the sum of the other verdicts: a fatal flaw in one may decide.",
+    ),
+)
+
+
+class Options(Frozen):
+    dimensions: tuple[Dimension, ...] = Field(default=DIMENSIONS, min_length=1)
+    order_by: str = "overall"
+    calls_per_idea: float = Field(default=10.0, gt=0)
+    """Comparisons asked over ideas ranked; each idea takes part in twice as many."""
+    both_ways: float = Field(default=0.1, ge=0, le=0.5)
+    """Share of the calls that ask a telling pair again in the other order."""
+    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    """Of intervals and of the bands at the cut."""
+    idea_chars: int = Field(default=6_000, ge=500)
+    """Of each idea in a prompt."""
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _ordered_by_a_dimension(self) -> Self:
+        names = [dimension.name for dimension in self.dimensions]
+        if len(set(names)) != len(names):
+            raise ValueError("two dimensions have the same name")
+        if self.order_by not in names:
+            raise ValueError(f"there is no dimension {self.order_by!r} to order by; dimensions: {', '.join(names)}")
+        return self

@@ -1,0 +1,113 @@
+"""Which pairs to ask next: first everyone against a few drawn at random, then those whose verdicts would tell most.
+
+Under Laplace's approximation a verdict on (i, j) lowers the summed variance of all strengths by about
+p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)): much where both are uncertain and close. With a cut, the pair is weighed
+by the chance of either idea to lie on the other side of it. The opening is random because estimates from a few
+verdicts mislead: choosing by them at once was measured to be worse than drawing
+(docs/adr/0008-a-prior-on-strengths.md).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, xlogy
+
+from assayer.ranking.strengths import Floats, Ints, Strengths
+
+__all__ = ["next_pairs", "other_way_round"]
+
+_OPENING = 8
+"""Verdicts an idea has before choice begins, unless seeds were given."""
+_DRAWS = 200
+_NEAR = 8
+"""Candidates around each idea in a drawn order; as many again are drawn at random."""
+_OFF_CUT = 0.15
+"""What a pair far from the cut is still worth: ranks beyond the cut are reported too."""
+
+
+def next_pairs(strengths: Strengths, count: int, seed: int, cut: int | None = None) -> tuple[Ints, Ints]:
+    """At most `count` pairs of rows, no idea in more than its share; who is shown first is drawn. O(n log n).
+
+    The same arguments give the same pairs.
+    """
+    n = len(strengths.mean)
+    if n < 2:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    generator = np.random.default_rng(seed)
+    if len(strengths.verdicts) * 2 < _OPENING * n:
+        return _drawn(strengths, count, generator)
+    first, second = _candidates(strengths, generator)
+    worth = _worth(strengths, first, second)
+    if cut is not None:
+        worth *= _at_cut(strengths, first, second, cut, generator)
+    order = np.argsort(-worth, kind="stable")
+    chosen = _shared_out(first[order], second[order], n, count)
+    first, second = first[order][chosen], second[order][chosen]
+    swap = generator.random(len(first)) < 0.5
+    return np.where(swap, second, first), np.where(swap, first, second)
+
+
+def other_way_round(strengths: Strengths, count: int, seed: int, cut: int | None = None) -> tuple[Ints, Ints]:
+    """The most telling of the pairs that were asked in one order only, in the other order; at most `count`."""
+    verdicts = strengths.verdicts
+    asked = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
+    pairs = np.array(sorted((b, a) for a, b in asked if (b, a) not in asked), np.int64).reshape(-1, 2)
+    worth = _worth(strengths, pairs[:, 0], pairs[:, 1])
+    if cut is not None:
+        worth *= _at_cut(strengths, pairs[:, 0], pairs[:, 1], cut, np.random.default_rng(seed))
+    best = np.argsort(-worth, kind="stable")[:count]
+    return pairs[best, 0], pairs[best, 1]
+
+
+def _drawn(strengths: Strengths, count: int, generator: np.random.Generator) -> tuple[Ints, Ints]:
+    """Random pairs, those first who have had least."""
+    n = len(strengths.mean)
+    order = np.lexsort((generator.random(n), strengths.verdicts.counts))
+    most = min(count, n // 2)
+    picked = order[: 2 * most]
+    mixed = generator.permutation(picked)
+    return mixed[:most], mixed[most:]
+
+
+def _candidates(strengths: Strengths, generator: np.random.Generator) -> tuple[Ints, Ints]:
+    """Neighbours in an order drawn from the posterior, and random pairs; each unordered pair once."""
+    n = len(strengths.mean)
+    drawn = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal(n)
+    order = np.argsort(-drawn)
+    near = [np.stack([order[:-gap], order[gap:]]) for gap in range(1, min(_NEAR, n - 1) + 1)]
+    far = generator.integers(0, n, (2, n * _NEAR))
+    pairs = np.sort(np.concatenate([*near, far], axis=1), axis=0)
+    pairs = np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
+    return pairs[0], pairs[1]
+
+
+def _worth(strengths: Strengths, first: Ints, second: Ints) -> Floats:
+    one, other = strengths.variance[first], strengths.variance[second]
+    chance = expit(strengths.mean[first] - strengths.mean[second])
+    weight = chance * (1 - chance)
+    worth: Floats = weight * (one**2 + other**2) / (1 + weight * (one + other))
+    return worth
+
+
+def _at_cut(strengths: Strengths, first: Ints, second: Ints, cut: int, generator: np.random.Generator) -> Floats:
+    n = len(strengths.mean)
+    drawn = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal((_DRAWS, n))
+    threshold = np.sort(drawn, axis=1)[:, max(n - cut, 0)]
+    chance = (drawn >= threshold[:, None]).mean(axis=0)
+    doubt = -(xlogy(chance, chance) + xlogy(1 - chance, 1 - chance)) / np.log(2)
+    weight: Floats = _OFF_CUT + (1 - _OFF_CUT) * np.maximum(doubt[first], doubt[second])
+    return weight
+
+
+def _shared_out(first: Ints, second: Ints, n: int, count: int) -> NDArray[np.int64]:
+    """Positions of pairs taken greedily: a batch is asked at once, and a second verdict on an idea is worth less."""
+    share = max(1, -(-4 * count // n))
+    used = [0] * n
+    chosen: list[int] = []
+    for position, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        if len(chosen) == count:
+            break
+        if used[one] < share and used[other] < share:
+            used[one] += 1
+            used[other] += 1
+            chosen.append(position)
+    return np.array(chosen, np.int64)

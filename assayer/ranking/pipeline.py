@@ -1,0 +1,183 @@
+"""From ideas to their order: rounds of comparisons, each chosen by what the ones before left open."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from assayer import account
+from assayer.errors import BudgetExhausted, InputError
+from assayer.flow import Failed, each
+from assayer.models import Idea, IdeaId
+from assayer.models.base import Absent
+from assayer.models.ranking import Comparison, DimensionVerdict, Ranking, RankingId
+from assayer.ports import Llm
+from assayer.ranking.options import Options
+from assayer.ranking.pairing import next_pairs, other_way_round
+from assayer.ranking.standings import judge_of, standings
+from assayer.ranking.strengths import Floats, Ints, Strengths, Verdicts, fit
+from assayer.ranking.tasks import COMPARISON, Answer, Question
+from assayer.run import Run
+from assayer.tasks import ask
+
+__all__ = ["Ranked", "rank"]
+
+_WON = {"first": 1.0, "second": 0.0, "tie": 0.5}
+_SIDE = {"A": "first", "B": "second", "tie": "tie"}
+_LEAST_ROUND = 8
+_SEED_TRUST = 0.6
+"""Correlation that we grant point scores with the truth: prior means are this many usual widths per standard score."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    ranking: Ranking
+    comparisons: tuple[Comparison, ...]
+    """All that it rests on, to be handed in again when ideas are added."""
+
+
+@dataclass
+class _Asked:
+    """Comparisons so far, and how many pairs got no answer."""
+
+    comparisons: list[Comparison]
+    failed: int = 0
+    spent: BudgetExhausted | None = None
+    verdicts: dict[str, Verdicts] = field(default_factory=dict)
+
+
+async def rank(
+    ideas: Sequence[Idea],
+    llm: Llm,
+    run: Run,
+    options: Options,
+    cut: int | None = None,
+    scores: Mapping[IdeaId, float] | None = None,
+    known: Sequence[Comparison] = (),
+) -> Ranked:
+    """Asks at most `options.calls_per_idea` comparisons an idea, the known ones included.
+
+    Point scores, where there are any, are the start from which comparisons move the ideas. Raises InputError for ideas
+    that cannot be ranked, RunCancelled, LlmRejected and LlmUnavailable; a spent budget ends only the asking.
+    """
+    rows = _rows(ideas, cut)
+    started_at = run.clock.now()
+    seeds = _seeds(ideas, scores)
+    asked = _Asked([one for one in known if one.first in rows and one.second in rows])
+    budget = round(options.calls_per_idea * len(ideas))
+    reversals = round(options.both_ways * budget)
+    while (left := budget - len(asked.comparisons) - asked.failed) > 0 and asked.spent is None:
+        strengths = fit(_verdicts(asked, rows, options.order_by), seeds)
+        salt = options.seed + len(asked.comparisons) + asked.failed
+        size = min(left, max(_LEAST_ROUND, len(ideas) // 2))
+        first, second = other_way_round(strengths, size if left <= reversals else 0, salt, cut)
+        if not len(first):
+            first, second = next_pairs(strengths, min(size, left - reversals) if left > reversals else size, salt, cut)
+        await _round(ideas, (first, second), llm, run, options, asked)
+        run.tell("comparisons", len(asked.comparisons) + asked.failed, budget)
+    by_dimension = {one.name: fit(_verdicts(asked, rows, one.name), seeds) for one in options.dimensions}
+    return Ranked(
+        _ranking(ideas, by_dimension, asked, run, llm, options, cut, started_at, scores), tuple(asked.comparisons)
+    )
+
+
+def _rows(ideas: Sequence[Idea], cut: int | None) -> dict[IdeaId, int]:
+    counts = Counter(idea.id for idea in ideas)
+    twice = [idea.source for idea in ideas if counts[idea.id] > 1]
+    if twice:
+        raise InputError(f"The same idea was given more than once: {', '.join(twice)}.", "Give every idea once.")
+    if len(ideas) < 2:
+        raise InputError(f"A ranking needs at least two ideas, and {len(ideas)} was given.", "Give more of them.")
+    if cut is not None and not 0 < cut < len(ideas):
+        raise InputError(f"A cut at {cut} leaves nothing to decide among {len(ideas)} ideas.", "Choose one between.")
+    return {idea.id: row for row, idea in enumerate(ideas)}
+
+
+def _seeds(ideas: Sequence[Idea], scores: Mapping[IdeaId, float] | None) -> Floats | None:
+    """Prior means in logits; an idea without a score starts in the middle."""
+    if not scores:
+        return None
+    given = np.array([scores.get(idea.id, np.nan) for idea in ideas])
+    spread = np.nanstd(given)
+    if not spread > 0:
+        return None
+    standard: Floats = np.nan_to_num((given - np.nanmean(given)) / spread)
+    return _SEED_TRUST * standard
+
+
+def _verdicts(asked: _Asked, rows: Mapping[IdeaId, int], dimension: str) -> Verdicts:
+    found = [
+        (rows[one.first], rows[one.second], _WON[verdict.winner])
+        for one in asked.comparisons
+        for verdict in one.verdicts
+        if verdict.dimension == dimension
+    ]
+    first, second, won = zip(*found, strict=True) if found else ((), (), ())
+    return Verdicts(len(rows), np.array(first, np.int64), np.array(second, np.int64), np.array(won, np.float64))
+
+
+async def _round(
+    ideas: Sequence[Idea], pairs: tuple[Ints, Ints], llm: Llm, run: Run, options: Options, asked: _Asked
+) -> None:
+    async def compare(pair: tuple[int, int]) -> Comparison:
+        first, second = ideas[pair[0]], ideas[pair[1]]
+        question = Question(
+            dimensions=options.dimensions,
+            first=first.text[: options.idea_chars],
+            second=second.text[: options.idea_chars],
+        )
+        return _comparison(first.id, second.id, await ask(llm, COMPARISON, question, run))
+
+    outcomes = await each(list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)), compare)
+    asked.comparisons += run.keep(outcomes, "comparison")
+    failures = [one.error for one in outcomes if isinstance(one, Failed)]
+    asked.failed += len(failures)
+    asked.spent = next((error for error in failures if isinstance(error, BudgetExhausted)), None)
+
+
+def _comparison(first: IdeaId, second: IdeaId, answer: Answer) -> Comparison:
+    return Comparison(
+        first=first,
+        second=second,
+        verdicts=tuple(
+            DimensionVerdict.model_validate(
+                {"dimension": entry.respect, "winner": _SIDE[entry.better], "reason": entry.reason}
+            )
+            for entry in answer.entries
+        ),
+    )
+
+
+def _ranking(
+    ideas: Sequence[Idea],
+    by_dimension: Mapping[str, Strengths],
+    asked: _Asked,
+    run: Run,
+    llm: Llm,
+    options: Options,
+    cut: int | None,
+    started_at: dt.datetime,
+    scores: Mapping[IdeaId, float] | None,
+) -> Ranking:
+    deciding = by_dimension[options.order_by]
+    cost = account.cost(run.journal.calls)
+    return Ranking(
+        id=RankingId(run.id),
+        dimension=options.order_by,
+        cut=cut,
+        confidence=options.confidence,
+        ideas=standings(ideas, by_dimension, options, cut),
+        judge=judge_of(deciding, asked.failed, options.confidence),
+        seeded=bool(scores),
+        stopped=Absent(reason=asked.spent.message) if asked.spent else None,
+        models=llm.models,
+        prompts=run.journal.prompts(),
+        faults=run.journal.faults(),
+        dropped=run.journal.dropped(),
+        prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
+        completion_tokens=sum(call.completion_tokens for call in run.journal.calls),
+        cost_usd=cost,
+        made_at=started_at,
+    )

@@ -1,0 +1,72 @@
+"""From posterior strengths to ranks, intervals and bands."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.stats import norm
+
+from assayer.models import Idea
+from assayer.models.ranking import Band, Interval, Judge, RankedIdea
+from assayer.ranking.consistency import consistency
+from assayer.ranking.options import Options
+from assayer.ranking.strengths import Floats, Strengths
+
+__all__ = ["judge_of", "standings"]
+
+_DRAWS = 1_000
+
+
+def standings(
+    ideas: Sequence[Idea], by_dimension: Mapping[str, Strengths], options: Options, cut: int | None
+) -> tuple[RankedIdea, ...]:
+    """Best first. Ranks, intervals and chances are read off joint draws of the strengths that decide."""
+    deciding = by_dimension[options.order_by]
+    drawn = deciding.draws(_DRAWS, options.seed)
+    drawn -= drawn.mean(axis=1, keepdims=True)
+    ranks = np.argsort(np.argsort(-drawn, axis=1, kind="stable"), axis=1) + 1
+    tails = [(1 - options.confidence) / 2, (1 + options.confidence) / 2]
+    strength_low, strength_high = np.quantile(drawn, tails, axis=0)
+    rank_low, rank_high = np.quantile(ranks, tails, axis=0, method="nearest")
+    chance = None if cut is None else (ranks <= cut).mean(axis=0)
+    centred = {name: one.mean - one.mean.mean() for name, one in by_dimension.items()}
+    mean, counts = centred[options.order_by], deciding.verdicts.counts
+    order = np.lexsort(([idea.id for idea in ideas], -mean))
+    return tuple(
+        RankedIdea(
+            id=ideas[row].id,
+            title=ideas[row].title,
+            source=ideas[row].source,
+            rank=rank,
+            ranks=Interval(low=float(rank_low[row]), high=float(rank_high[row])),
+            strength=float(mean[row]),
+            strengths=Interval(low=float(strength_low[row]), high=float(strength_high[row])),
+            by_dimension={name: float(values[row]) for name, values in centred.items()},
+            comparisons=int(counts[row]),
+            chance_in=None if chance is None else float(chance[row]),
+            band=None if chance is None else _band(chance[row], options.confidence),
+        )
+        for rank, row in enumerate(order.tolist(), start=1)
+    )
+
+
+def _band(chance: Floats, confidence: float) -> Band:
+    if chance >= confidence:
+        return "in"
+    return "out" if chance <= 1 - confidence else "human"
+
+
+def judge_of(strengths: Strengths, failed: int, confidence: float) -> Judge:
+    verdicts = strengths.verdicts
+    found = consistency(verdicts)
+    reach = float(norm.ppf((1 + confidence) / 2)) * strengths.bias_error
+    return Judge(
+        comparisons=len(verdicts),
+        failed=failed,
+        ties=int(np.sum(verdicts.won == 0.5)),
+        bias=strengths.bias,
+        bias_interval=Interval(low=strengths.bias - reach, high=strengths.bias + reach),
+        asked_both_ways=found.asked_both_ways,
+        contradictions=found.contradictions,
+        triangles=found.triangles,
+        cycles=found.cycles,
+    )
