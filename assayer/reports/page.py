@@ -4,9 +4,10 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from assayer.models import Absent, Assessment, Label, Part, Reference, Report, Score
+from assayer.models import Absent, Assessment, Label, Part, Reference, Report, Score, Verdict
 from assayer.reports.labels import cited_labels
 from assayer.reports.matrix import Matrix, matrix_of
+from assayer.reports.neighbourhood import Drawing, drawing_of
 
 __all__ = ["AssessmentView", "Page", "PartView", "share"]
 
@@ -62,6 +63,16 @@ class Page:
                 for label in cited_labels(view.assessment) & places.keys():
                     places[label].append(view)
         return places
+
+    @cached_property
+    def drawing(self) -> Drawing | None:
+        """Of the verdict's evidence."""
+        return drawing_of(self.report.verdict) if isinstance(self.report.verdict, Verdict) else None
+
+    @property
+    def led_by_verdict(self) -> bool:
+        """Whether the verdict of labelled ideas is all there is to say."""
+        return self.report.verdict is not None and not self.report.parts
 
     @property
     def without_llm(self) -> bool:
