@@ -13,6 +13,7 @@ from assayer.errors import CorpusError
 from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
 from index.fit import fit_passages, judge, nearness
+from index.layout import paper_text
 from index.manifest import Manifest, read_manifest, verify
 from index.passages import spans
 from index.reader import Reader
@@ -87,12 +88,28 @@ class Corpus:
         return {one: store.paper(row) for one, row in store.rows(ids).items() if row < rows}
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
-        """A text longer than a passage counts as the mean of its passages."""
-        pieces = [text[span.start : span.end].strip() for span in spans(text)] or [text]
-        mean = (await self._embedder.embed(pieces, "query")).mean(axis=0)
         known = self._reader.store.rows(papers)
-        cosines = self._reader.papers.dense.similarities(mean / np.linalg.norm(mean), list(known.values()))
+        (vector,) = await self.meanings([text])
+        cosines = self._reader.papers.dense.similarities(vector, list(known.values()))
         return dict(zip(known, cosines.tolist(), strict=True))
+
+    async def meanings(self, texts: Sequence[str]) -> Vectors:
+        """What papers are held against: one unit vector a text. One longer than a passage counts as the mean of its
+        passages."""
+        return np.stack([await self._meaning(text) for text in texts])
+
+    async def _meaning(self, text: str) -> Vectors:
+        pieces = [text[span.start : span.end].strip() for span in spans(text)] or [text]
+        mean: Vectors = (await self._embedder.embed(pieces, "query")).mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+    async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
+        """Vectors of texts under their papers' titles, as the corpus's own abstracts and passages have them."""
+        return await self._embedder.embed([paper_text(*one) for one in titled], "passage")
+
+    def newest(self, before: dt.date | None) -> dt.date | None:
+        """Day of the newest paper that counts; None when none is dated."""
+        return self._reader.store.newest(before)
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
         """A corpus is as old as its files and knows of none."""

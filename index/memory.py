@@ -70,6 +70,16 @@ class MemoryCorpus:
         (vector,) = await self._embedder.embed([text], "query")
         return {paper: float(self._vectors[paper] @ vector) for paper in papers if paper in self._vectors}
 
+    async def meanings(self, texts: Sequence[str]) -> Vectors:
+        return await self._embedder.embed(texts, "query")
+
+    async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
+        return await self._embedder.embed([f"{title}. {text}" for title, text in titled], "passage")
+
+    def newest(self, before: dt.date | None) -> dt.date | None:
+        dates = [one.publication_date for one in self._papers.values() if one.publication_date and _known(one, before)]
+        return max(dates, default=None)
+
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
         return {paper.id: paper.retraction for paper in papers if paper.retraction is not None}
 

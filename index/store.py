@@ -77,6 +77,11 @@ class PaperStore:
             return len(self)
         return int(np.searchsorted(self._days, (before - dt.date(1970, 1, 1)).days, side="right"))
 
+    def newest(self, before: dt.date | None) -> dt.date | None:
+        """Day of the last dated row that counts."""
+        rows = min(self.until(before), len(self._days))
+        return dt.date(1970, 1, 1) + dt.timedelta(days=int(self._days[rows - 1])) if rows else None
+
     def _paper(self, row: int) -> Paper:
         batch, place = self._batches[row // _BATCH], row % _BATCH
         return Paper(source=SOURCE, **{field: batch[field][place].as_py() for field in _PAPER_FIELDS})

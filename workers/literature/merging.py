@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from assayer.identity import identifiers_in, same_key, with_arxiv
 from assayer.models import FieldOrigin, Identifiers, Paper, Retraction
 
-__all__ = ["ORDER", "agree", "group", "identified", "merge", "merged", "names", "united"]
+__all__ = ["ORDER", "agree", "graver", "group", "identified", "merge", "merged", "names", "spaces", "united"]
 
 ORDER = ("corpus", "semantic_scholar", "openalex", "crossref", "arxiv")
 """Sources, the one whose word counts most first; others follow by name. The corpus is what the operator chose."""
 
 _SPACES = tuple(Identifiers.model_fields)
 _WEIGHT: Mapping[str, int] = {"retracted": 0, "withdrawn": 1, "concern": 2}
+_ARXIV_DOIS = "10.48550/"
 _CUT_OFF = ("…", "...")
 _ABOUT_AS_LONG = 0.8
 """Of the longest abstract: one that long says as much, and the better source's is taken."""
@@ -38,13 +39,18 @@ def united(identifiers: Iterable[Identifiers]) -> Identifiers:
 
 
 def names(paper: Paper) -> dict[str, str]:
-    """By space. A DOI that arXiv registers is another spelling of the arXiv id: it contradicts no publisher's. The
-    corpus's ids are names too, as nothing else may tell its papers apart; other sources' ids stand among the
-    identifiers."""
-    found = {space: value for space, value in paper.identifiers if value}
-    if found.get("doi", "").startswith("10.48550/"):
+    """By space. The corpus's ids are names too, as nothing else may tell its papers apart; other sources' ids stand
+    among the identifiers."""
+    return spaces(paper.identifiers) | ({paper.source: paper.id} if paper.source == ORDER[0] else {})
+
+
+def spaces(identifiers: Identifiers) -> dict[str, str]:
+    """The identifiers that there are. A DOI that arXiv registers is the arXiv id spelt otherwise: it contradicts no
+    publisher's."""
+    found = {space: value for space, value in with_arxiv(identifiers) if value}
+    if found.get("doi", "").startswith(_ARXIV_DOIS):
         del found["doi"]
-    return found | ({paper.source: paper.id} if paper.source == ORDER[0] else {})
+    return found
 
 
 def agree(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
@@ -86,6 +92,11 @@ def merged(records: Sequence[Paper], named_by: Paper | None = None) -> Paper:
             "origins": tuple(one for one in [*given, *learnt, *found] if one.source != lead.source),
         }
     )
+
+
+def graver(notices: Sequence[Retraction]) -> Retraction:
+    """The gravest of several notices about one paper; of equals the one that says more, then the first."""
+    return min(notices, key=lambda one: (_WEIGHT[one.kind], not one.notice, one.date is None))
 
 
 def _place(paper: Paper) -> tuple[int, str, str, str]:
@@ -152,13 +163,8 @@ def _citation_count(papers: Sequence[Paper]) -> Paper | None:
 
 
 def _retraction(papers: Sequence[Paper]) -> Paper | None:
-    """The gravest notice."""
-    marked = [(paper.retraction, paper) for paper in papers if paper.retraction is not None]
-
-    def weight(one: tuple[Retraction, Paper]) -> int:
-        return _WEIGHT[one[0].kind]
-
-    return min(marked, key=weight)[1] if marked else None
+    notices = [paper.retraction for paper in papers if paper.retraction is not None]
+    return next(paper for paper in papers if paper.retraction == graver(notices)) if notices else None
 
 
 _CHOICES: Mapping[str, Callable[[Sequence[Paper]], Paper | None]] = {

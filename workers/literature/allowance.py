@@ -1,0 +1,47 @@
+"""What one evaluation may still ask of one source, so that one idea cannot eat the day of all."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from assayer.models import Operation
+from assayer.ports import Clock
+
+__all__ = ["Allowance"]
+
+
+class Allowance:
+    """Requests by kind of question, and seconds of waiting in which at least one request was on its way."""
+
+    def __init__(self, requests: int, seconds: float, clock: Clock) -> None:
+        self._requests = requests
+        self._seconds = seconds
+        self._clock = clock
+        self._asked: Counter[Operation] = Counter()
+        self._in_flight = 0
+        self._since = 0.0
+
+    def take(self, operation: Operation, wanted: int) -> int:
+        """How many of the wanted requests may be sent; they are taken."""
+        granted = min(wanted, self._requests - self._asked[operation])
+        self._asked[operation] += granted
+        return granted
+
+    @property
+    def patience(self) -> float:
+        """Seconds of waiting left."""
+        running = self._clock.monotonic() - self._since if self._in_flight else 0.0
+        return max(0.0, self._seconds - running)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While this is open time counts, once however many requests are on their way."""
+        if not self._in_flight:
+            self._since = self._clock.monotonic()
+        self._in_flight += 1
+        try:
+            yield
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._seconds -= self._clock.monotonic() - self._since
