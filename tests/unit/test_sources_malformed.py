@@ -3,8 +3,10 @@
 import json
 from collections.abc import Awaitable, Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 
 from assayer.errors import SourceMalformed
 from assayer.models import Identifiers
@@ -95,3 +97,18 @@ async def test_bytes_that_are_no_json_are_malformed(body: bytes) -> None:
 
 async def test_a_very_deep_answer_is_malformed() -> None:
     assert all((await _answers(b'{"results":' + b"[" * 100_000)).values())
+
+
+def _failures(source: str, cause: str) -> float:
+    return REGISTRY.get_sample_value("assayer_source_parse_failures_total", {"source": source, "cause": cause}) or 0.0
+
+
+async def test_what_could_not_be_read_is_counted_by_source_and_cause() -> None:
+    answers, parts = _failures("openalex", "answer"), _failures("openalex", "record")
+    works = [{"id": "W1", "display_name": "Kept"}, {"id": 7}, "nothing", {"id": "W2", "locations": [3]}]
+    found = await OpenAlex(CannedRemote(default=said({"results": works}))).search("graphs", 9, Window(), ASK)
+    assert [paper.title for paper in found] == ["Kept"]
+    assert _failures("openalex", "record") == parts + 3
+    with pytest.raises(SourceMalformed):
+        await OpenAlex(CannedRemote(default=said([]))).search("graphs", 9, Window(), ASK)
+    assert _failures("openalex", "answer") == answers + 1

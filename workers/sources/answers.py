@@ -2,16 +2,25 @@
 
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, WrapValidator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    WrapValidator,
+)
 from pydantic import ValidatorFunctionWrapHandler as Validator
 
 from assayer.errors import SourceMalformed
 from workers.remote import Reply
+from workers.remote.metrics import PARSE_FAILURES
 
 __all__ = ["Count", "Entries", "Maybe", "Shape", "Text", "Truth", "read"]
 
 T = TypeVar("T")
-S = TypeVar("S", bound="Shape")
+S = TypeVar("S", bound=BaseModel)
 
 _MOST = 10**9
 
@@ -22,10 +31,11 @@ class Shape(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def _or_none(value: object, validate: Validator) -> object:
+def _or_none(value: object, validate: Validator, info: ValidationInfo) -> object:
     try:
         return validate(value)
     except ValidationError:
+        PARSE_FAILURES.labels(info.context or "unknown", "record").inc()
         return None
 
 
@@ -51,10 +61,11 @@ Entries = Annotated[
 
 
 def read(reply: Reply, shape: type[S], source: str) -> S:
-    """The answer in its shape. Raises SourceMalformed."""
+    """The answer in its shape. Raises SourceMalformed; that and what is left out is counted for the source."""
     try:
-        return shape.model_validate_json(reply.body)
+        return shape.model_validate_json(reply.body, context=source)
     except ValidationError as error:
+        PARSE_FAILURES.labels(source, "answer").inc()
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise SourceMalformed(
