@@ -18,6 +18,7 @@ class Architecture(Frozen):
     layers: int = Field(default=2, ge=1, le=4)
     dropout: float = Field(default=0.3, ge=0, lt=1)
     """Not in the paper; with some hundred ideas it learns them by heart without it."""
+    reads_vectors: bool = True
     reads_labels: bool = True
     """Viewpoints carry the label of their idea as input, unless it is being asked. So a graph that grows informs
     a network that was trained before."""

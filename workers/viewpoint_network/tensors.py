@@ -18,7 +18,7 @@ _DAYS_A_DECADE = 3652.5
 
 class GraphTensors(NamedTuple):
     fixed: Tensor
-    """(n, d [+ 2]): vectors, and where dates are read whether there is one and decades since `epoch`."""
+    """(n, …): vectors, and whether there is a date and decades since `epoch`, as far as they are read."""
     idea_of: Tensor
     adjacency: Tensor
     """(n, n) in compressed rows; row = target, column = source; weights divided by the row's number of edges, so a
@@ -27,7 +27,7 @@ class GraphTensors(NamedTuple):
 
 def on_device(graph: GraphArrays, architecture: Architecture, epoch: int, device: str) -> GraphTensors:
     """`epoch` is the day from which time is counted; the network was trained with it."""
-    columns = [graph.vectors]
+    columns = [graph.vectors] if architecture.reads_vectors else [graph.vectors[:, :0]]
     if architecture.reads_dates:
         dated = graph.dates != UNKNOWN
         decades = np.where(dated, (graph.dates - epoch) / _DAYS_A_DECADE, 0)
@@ -71,4 +71,5 @@ def asked_viewpoints(graph: GraphArrays, rows: NDArray[np.int32]) -> tuple[NDArr
 
 
 def width(dimensions: int, classes: int, architecture: Architecture) -> int:
-    return dimensions + 2 * architecture.reads_dates + classes * architecture.reads_labels
+    vectors = dimensions * architecture.reads_vectors
+    return vectors + 2 * architecture.reads_dates + classes * architecture.reads_labels

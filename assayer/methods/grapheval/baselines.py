@@ -69,15 +69,16 @@ class TfidfLogistic:
 
 
 class NearestIdeas:
-    """Labels of the known ideas whose mean viewpoint is nearest, one vote each."""
+    """Labels of the known ideas whose vector is nearest, by default the mean viewpoint; one vote each."""
 
-    def __init__(self, neighbours: int = 20) -> None:
-        self.name = f"{neighbours} nearest neighbours"
+    def __init__(self, neighbours: int = 20, name: str | None = None, features: Features | None = None) -> None:
+        self.name = f"{neighbours} nearest neighbours" if name is None else name
         self._neighbours = neighbours
+        self._features = idea_vectors if features is None else features
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
         known = known_rows(graph, rows)
-        vectors = idea_vectors(graph)
+        vectors = self._features(graph)
         nearest = np.argsort(-(vectors[rows] @ vectors[known].T), axis=1, kind="stable")[:, : self._neighbours]
         votes = np.eye(len(graph.classes))[graph.labels[known]]
         means: Floats = votes[nearest].mean(axis=1)

@@ -1,0 +1,1 @@
+"""How far the verdicts of GraphEval can be trusted, on real decisions."""

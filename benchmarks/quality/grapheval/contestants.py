@@ -1,0 +1,72 @@
+"""Who is measured: GraphEval in its variants, and beside it what it must beat."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.arrays import GraphArrays
+from assayer.methods.grapheval.baselines import IdeaLogistic, Majority, NearestIdeas, TfidfLogistic
+from assayer.methods.grapheval.calibration import Provenance
+from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.propagation import LabelPropagation
+from assayer.methods.grapheval.selection import BestOf, StrongestEdges
+from benchmarks.quality.grapheval.graphs import Embedded
+from workers.viewpoint_network import FreshNetwork, TrainingSettings
+from workers.viewpoint_network.settings import Architecture
+
+__all__ = ["Contestant", "contestants"]
+
+
+class Contestant(NamedTuple):
+    scorer: Scorer
+    baseline: bool
+    slow: bool = False
+    """Measured on fewer repeats."""
+
+
+def contestants(data: Embedded, provenance: Provenance, network: bool) -> list[Contestant]:
+    found = [Contestant(scorer, baseline=True) for scorer in _baselines(data)]
+    found += [Contestant(scorer, baseline=False) for scorer in _propagations()]
+    if network:
+        found += [Contestant(scorer, baseline=False, slow=True) for scorer in _networks(provenance)]
+    return found
+
+
+def _baselines(data: Embedded) -> Sequence[Scorer]:
+    def whole(_: GraphArrays) -> NDArray[np.float32]:
+        return data.whole
+
+    return (
+        Majority(),
+        TfidfLogistic(data.texts),
+        IdeaLogistic("embedding + logistic regression", whole),
+        IdeaLogistic("mean viewpoint + logistic regression"),
+        NearestIdeas(20, "20 nearest neighbours, embedding", whole),
+        BestOf("nearest by mean viewpoint, number chosen inside", [NearestIdeas(k) for k in (5, 10, 20, 50)]),
+    )
+
+
+def _propagations() -> Sequence[Scorer]:
+    paper = LabelPropagation()
+    candidates = [StrongestEdges(LabelPropagation(rounds), inter) for inter in (1, 2, 3, 5, 10) for rounds in (1, 5)]
+    return (
+        paper,
+        StrongestEdges(paper, 1),
+        StrongestEdges(paper, 3),
+        BestOf("label propagation, edges and rounds chosen inside", candidates),
+    )
+
+
+def _networks(provenance: Provenance) -> Sequence[Scorer]:
+    def network(name: str, **architecture: bool) -> Scorer:
+        settings = TrainingSettings(architecture=Architecture(**architecture), members=1, patience=10, threads=1)
+        return FreshNetwork(settings, provenance, name)
+
+    labels_alone = network("GraphEval-GNN, labels alone", reads_vectors=False)
+    return (
+        network("GraphEval-GNN, the paper's", reads_labels=False),
+        network("GraphEval-GNN, labels and vectors"),
+        StrongestEdges(labels_alone, 3),
+    )

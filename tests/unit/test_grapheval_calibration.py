@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.methods.grapheval.calibration import Calibration, fit
+from assayer.methods.grapheval.measures import calibration_error
+from tests.unit.grapheval_graphs import PROVENANCE
+
+CLASSES = ("bad", "good")
+
+
+def overconfident(ideas: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
+    """Truth follows log-odds that the scorer triples."""
+    generator = np.random.default_rng(seed)
+    odds = generator.normal(size=ideas)
+    truth = (generator.random(ideas) < 1 / (1 + np.exp(-odds))).astype(np.int16)
+    good = 1 / (1 + np.exp(-3 * odds))
+    return np.stack([1 - good, good], axis=1), truth
+
+
+def knows_nothing(ideas: int, seed: int, rate: float = 0.3) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
+    generator = np.random.default_rng(seed)
+    good = generator.random(ideas)
+    return np.stack([1 - good, good], axis=1), (generator.random(ideas) < rate).astype(np.int16)
+
+
+def fitted(data: tuple[NDArray[np.float64], NDArray[np.int16]]) -> Calibration:
+    return fit("test", "a scorer", CLASSES, *data, PROVENANCE, replicates=50)
+
+
+def test_overconfident_scorer_keeps_its_word_after_calibration() -> None:
+    calibration = fitted(overconfident(2000, seed=1))
+    given, truth = overconfident(2000, seed=2)
+    calibrated = np.stack([verdict.probabilities for verdict in calibration.verdicts(given)])
+    assert calibration.scaling.slope == pytest.approx(1 / 3, abs=0.05)
+    assert calibration_error(truth, given) > 0.1
+    assert calibration_error(truth, calibrated) < 0.04
+
+
+def test_scorer_that_knows_nothing_gives_label_rates_and_silence() -> None:
+    calibration = fitted(knows_nothing(400, seed=5))
+    verdicts = calibration.verdicts(np.array([[0.5, 0.5], [0.45, 0.55]]))
+    for verdict in verdicts:
+        assert verdict.probabilities == pytest.approx(calibration.rates, abs=0.05)
+        assert (verdict.best, verdict.silence) == (None, "nothing known")
+
+
+def test_scorer_that_knows_names_the_class_inside_its_interval() -> None:
+    verdict = fitted(overconfident(2000, seed=1)).verdicts(np.array([[0.001, 0.999]]))[0]
+    assert (verdict.best, verdict.silence) == (1, None)
+    assert verdict.low[1] <= verdict.probabilities[1] <= verdict.high[1]
+    assert verdict.probabilities.sum() == pytest.approx(1)
+
+
+def test_two_classes_that_may_be_as_probable_as_each_other_leave_it_undecided() -> None:
+    given, truth = overconfident(2000, seed=1)
+    kept = (truth == 0) | (np.arange(len(truth)) % 4 == 0)
+    calibration = fitted((given[kept], truth[kept]))
+    grid = np.linspace(0.5, 0.9999, 400)
+    verdicts = calibration.verdicts(np.stack([1 - grid, grid], axis=1))
+    nearest = min(verdicts, key=lambda one: abs(float(one.probabilities[1]) - 0.5))
+    assert nearest.silence == "undecided"
+
+
+def test_unanswered_idea_stays_unanswered() -> None:
+    verdict = fitted(overconfident(200, seed=1)).verdicts(np.array([[np.nan, np.nan]]))[0]
+    assert (verdict.best, verdict.silence) == (None, "unanswered")
+    assert np.isnan(verdict.probabilities).all()
+
+
+def test_prior_of_another_venue_moves_odds_by_the_ratio_of_priors() -> None:
+    calibration = fitted(overconfident(500, seed=1))
+    given = np.array([[0.3, 0.7]])
+    usual, strict = calibration.verdicts(given)[0], calibration.verdicts(given, prior=(0.9, 0.1))[0]
+    usual_odds = usual.probabilities[1] / usual.probabilities[0]
+    ratio = (0.1 / calibration.rates[1]) / (0.9 / calibration.rates[0])
+    assert strict.probabilities[1] / strict.probabilities[0] == pytest.approx(usual_odds * ratio)
+
+
+@pytest.mark.parametrize("prior", [(1.0, 0.0), (0.5,), (0.5, 0.6), (float("nan"), 0.5)])
+def test_impossible_prior_is_refused(prior: tuple[float, ...]) -> None:
+    with pytest.raises(InputError, match="one share above 0 for each of bad, good"):
+        fitted(overconfident(100, seed=1)).verdicts(np.array([[0.3, 0.7]]), prior=prior)
+
+
+def test_calibration_survives_json() -> None:
+    calibration = fitted(overconfident(100, seed=1))
+    assert Calibration.model_validate_json(calibration.model_dump_json()) == calibration
+
+
+def test_scaling_never_reverses_the_scorer() -> None:
+    given, truth = overconfident(500, seed=1)
+    assert fitted((given[:, ::-1], truth)).scaling.slope == 0
+
+
+def test_held_out_ideas_that_are_too_few_are_refused() -> None:
+    with pytest.raises(InputError, match="10 held-out ideas are too few"):
+        fitted(overconfident(10, seed=1))
+
+
+def test_held_out_ideas_of_one_class_are_refused() -> None:
+    given, _ = overconfident(100, seed=1)
+    with pytest.raises(InputError, match="No held-out idea is labelled 'good'"):
+        fitted((given, np.zeros(100, np.int16)))
+
+
+def test_unanswered_held_out_ideas_are_counted_and_left_out() -> None:
+    given, truth = overconfident(100, seed=1)
+    given[:7] = np.nan
+    assert fitted((given, truth)).unanswered == 7
+
+
+def test_scorer_of_other_classes_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="knows 2 classes; the scorer gave 3"):
+        fitted(overconfident(100, seed=1)).verdicts(np.full((1, 3), 1 / 3))
+
+
+def test_three_classes_are_calibrated_too() -> None:
+    generator = np.random.default_rng(4)
+    truth = generator.integers(0, 3, 600).astype(np.int16)
+    given = generator.dirichlet(np.ones(3), 600) + 2 * np.eye(3)[truth] * (generator.random(600) < 0.7)[:, None]
+    given /= given.sum(axis=1, keepdims=True)
+    calibration = fit("test", "a scorer", ("a", "b", "c"), given, truth, PROVENANCE, replicates=20)
+    calibrated = np.stack([verdict.probabilities for verdict in calibration.verdicts(given)])
+    assert calibrated.sum(axis=1) == pytest.approx(np.ones(600))
+    assert (calibrated.argmax(axis=1) == truth).mean() > 0.6
