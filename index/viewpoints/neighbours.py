@@ -19,27 +19,27 @@ _LINKS, _BUILD_BREADTH, _SEARCH_BREADTH = 32, 80, 128
 
 
 class FaissNeighbours:
-    """`assayer.methods.grapheval.ports.Neighbours`; not for use by two threads at once."""
+    """`assayer.methods.grapheval.ports.Neighbours`; not for use by two threads at once. The first vectors decide how
+    many dimensions there are."""
 
-    def __init__(self, dimensions: int, exact_up_to: int = EXACT_UP_TO) -> None:
-        self._dimensions = dimensions
+    def __init__(self, exact_up_to: int = EXACT_UP_TO) -> None:
         self._exact_up_to = exact_up_to
-        self._index = self._flat()
+        self._index: Any = None
 
     def __len__(self) -> int:
-        return int(self._index.ntotal)
+        return 0 if self._index is None else int(self._index.ntotal)
 
     def add(self, vectors: Vectors) -> None:
         faiss = _faiss()
-        if isinstance(self._index, faiss.IndexFlatIP) and len(self) + len(vectors) > self._exact_up_to:
-            held = self._index.reconstruct_n(0, len(self)) if len(self) else np.empty((0, self._dimensions), np.float32)
-            self._index = faiss.IndexHNSWFlat(self._dimensions, _LINKS, faiss.METRIC_INNER_PRODUCT)
-            self._index.hnsw.efConstruction = _BUILD_BREADTH
-            self._index.add(np.ascontiguousarray(held))
-        self._index.add(np.ascontiguousarray(vectors, np.float32))
+        rows = np.ascontiguousarray(vectors, np.float32)
+        if self._index is None:
+            self._index = faiss.IndexFlatIP(rows.shape[1])
+        if isinstance(self._index, faiss.IndexFlatIP) and len(self) + len(rows) > self._exact_up_to:
+            self._index = _small_world(self._index)
+        self._index.add(rows)
 
     def clear(self) -> None:
-        self._index = self._flat()
+        self._index = None
 
     def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> Found:
         faiss = _faiss()
@@ -70,29 +70,33 @@ class FaissNeighbours:
         return Found(found, best)
 
     def save(self, path: Path) -> None:
-        """Replaces the file at once, so that a reader never meets half of it."""
-        faiss = _faiss()
+        """Replaces the file at once, so that a reader never meets half of it. Nothing is written of an empty index."""
+        if self._index is None:
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f"{path.name}.part")
-        faiss.write_index(self._index, str(unfinished))
+        _faiss().write_index(self._index, str(unfinished))
         unfinished.replace(path)
 
     def restore(self, path: Path) -> None:
-        """Takes over what was saved of these dimensions; otherwise starts empty. The file must be our own: reading an
+        """Takes over what was saved; starts empty where nothing readable was. The file must be our own: reading an
         index is not safe against somebody who writes one."""
-        faiss = _faiss()
         self.clear()
         if not path.is_file():
             return
         try:
-            index = faiss.read_index(str(path))
+            self._index = _faiss().read_index(str(path))
         except RuntimeError:
-            return
-        if index.d == self._dimensions:
-            self._index = index
+            self._index = None
 
-    def _flat(self) -> Any:
-        return _faiss().IndexFlatIP(self._dimensions)
+
+def _small_world(flat: Any) -> Any:
+    faiss = _faiss()
+    index = faiss.IndexHNSWFlat(flat.d, _LINKS, faiss.METRIC_INNER_PRODUCT)
+    index.hnsw.efConstruction = _BUILD_BREADTH
+    if flat.ntotal:
+        index.add(flat.reconstruct_n(0, flat.ntotal))
+    return index
 
 
 def _faiss() -> Any:

@@ -13,14 +13,14 @@ from assayer.methods.grapheval.ports import Neighbours, ViewpointGraph
 from assayer.methods.grapheval.viewpoints import Viewpoints
 from index.viewpoints import FaissNeighbours
 from orchestrator.store import Database, PgViewpointGraph
-from tests.grapheval_graphs import CLASSES, DIMENSIONS, PLAN, known, new_idea, unit_rows
+from tests.grapheval_graphs import CLASSES, PLAN, known, new_idea, unit_rows
 
 
 @pytest.fixture(params=["memory", "postgresql"])
 def graph(request: pytest.FixtureRequest, database: Database) -> ViewpointGraph:
     if request.param == "memory":
         return MemoryViewpointGraph()
-    return PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+    return PgViewpointGraph(database, "default", FaissNeighbours())
 
 
 async def test_ideas_come_back_as_they_were_added_with_the_edges_that_their_vectors_imply(
@@ -155,13 +155,13 @@ async def test_relations_take_the_place_of_cosines_inside_ideas(graph: Viewpoint
 
 
 async def test_another_process_finds_what_the_first_one_added(database: Database, tmp_path: Path) -> None:
-    first = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
-    second = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+    first = PgViewpointGraph(database, "default", FaissNeighbours())
+    second = PgViewpointGraph(database, "default", FaissNeighbours())
     await first.create(PLAN)
     await first.add([new_idea(number) for number in range(4)])
     await second.add([new_idea(4)])
     await first.add([new_idea(5)])
-    third = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+    third = PgViewpointGraph(database, "default", FaissNeighbours())
     await third.add([new_idea(6)])
     one_by_one = MemoryViewpointGraph()
     await one_by_one.create(PLAN)
@@ -174,8 +174,8 @@ async def test_another_process_finds_what_the_first_one_added(database: Database
 
 
 async def test_two_graphs_in_one_database_do_not_meet(database: Database) -> None:
-    first = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
-    other = PgViewpointGraph(database, "other", FaissNeighbours(DIMENSIONS))
+    first = PgViewpointGraph(database, "default", FaissNeighbours())
+    other = PgViewpointGraph(database, "other", FaissNeighbours())
     await first.create(PLAN)
     await other.create(PLAN.model_copy(update={"name": "other"}))
     await first.add([new_idea(1)])
@@ -184,7 +184,7 @@ async def test_two_graphs_in_one_database_do_not_meet(database: Database) -> Non
 
 
 async def test_an_index_that_holds_more_than_the_graph_is_filled_again(database: Database) -> None:
-    neighbours: Neighbours = FaissNeighbours(DIMENSIONS)
+    neighbours: Neighbours = FaissNeighbours()
     neighbours.add(unit_rows(99, 40))
     graph = PgViewpointGraph(database, "default", neighbours)
     await graph.create(PLAN)
@@ -195,7 +195,7 @@ async def test_an_index_that_holds_more_than_the_graph_is_filled_again(database:
 
 
 async def test_a_removed_graph_is_gone_and_its_name_is_free_for_another(database: Database) -> None:
-    graph = PgViewpointGraph(database, "default", FaissNeighbours(DIMENSIONS))
+    graph = PgViewpointGraph(database, "default", FaissNeighbours())
     await graph.create(PLAN)
     await graph.add([new_idea(1)])
     key = await graph.key()

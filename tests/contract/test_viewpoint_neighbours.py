@@ -8,7 +8,7 @@ import pytest
 from assayer.methods.grapheval.memory import ExactNeighbours
 from assayer.methods.grapheval.ports import Neighbours
 from index.viewpoints import FaissNeighbours
-from tests.grapheval_graphs import DIMENSIONS, unit_rows
+from tests.grapheval_graphs import unit_rows
 
 KINDS = pytest.mark.parametrize("kind", ["exact", "flat", "small world"])
 
@@ -16,7 +16,7 @@ KINDS = pytest.mark.parametrize("kind", ["exact", "flat", "small world"])
 def made(kind: str) -> Neighbours:
     if kind == "exact":
         return ExactNeighbours()
-    return FaissNeighbours(DIMENSIONS, exact_up_to=1_000 if kind == "flat" else 50)
+    return FaissNeighbours(exact_up_to=1_000 if kind == "flat" else 50)
 
 
 @KINDS
@@ -60,11 +60,11 @@ def test_where_too_few_rows_are_there_the_rest_is_marked(kind: str) -> None:
 
 @pytest.mark.parametrize("exact_up_to", [1_000, 50])
 def test_a_saved_index_answers_as_before_and_grows_on(tmp_path: Path, exact_up_to: int) -> None:
-    neighbours = FaissNeighbours(DIMENSIONS, exact_up_to)
+    neighbours = FaissNeighbours(exact_up_to)
     neighbours.add(unit_rows(1, 200))
     path = tmp_path / "graphs" / "default.faiss"
     neighbours.save(path)
-    restored = FaissNeighbours(DIMENSIONS, exact_up_to)
+    restored = FaissNeighbours(exact_up_to)
     restored.restore(path)
     queries = unit_rows(2, 10)
     np.testing.assert_array_equal(restored.nearest(queries, 4).rows, neighbours.nearest(queries, 4).rows)
@@ -77,15 +77,6 @@ def test_an_index_that_is_missing_or_damaged_starts_empty(tmp_path: Path, writte
     path = tmp_path / "default.faiss"
     if written is not None:
         path.write_bytes(written)
-    neighbours = FaissNeighbours(DIMENSIONS)
+    neighbours = FaissNeighbours()
     neighbours.restore(path)
     assert len(neighbours) == 0
-
-
-def test_an_index_of_other_dimensions_starts_empty(tmp_path: Path) -> None:
-    neighbours = FaissNeighbours(DIMENSIONS)
-    neighbours.add(unit_rows(1, 3))
-    neighbours.save(tmp_path / "index")
-    other = FaissNeighbours(8)
-    other.restore(tmp_path / "index")
-    assert len(other) == 0
