@@ -10,42 +10,47 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args, get_origin
 
 from platformdirs import user_data_path
-from pydantic import AnyHttpUrl, BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from assayer.errors import ConfigurationError
+from assayer.methods.grapheval.options import Options as GraphEvalOptions
 from assayer.methods.scholareval import Options as ScholarEvalOptions
 from assayer.models import Frozen
 from orchestrator.store import DatabaseSettings
 from workers.embedding import EmbedderSettings
+from workers.fetching import FetchingSettings
+from workers.full_texts.settings import FullTextSettings, GrobidSettings
+from workers.literature.settings import LiteratureSettings
 from workers.llm import LlmSettings
+from workers.remote.settings import (
+    ArxivSettings,
+    CrossrefSettings,
+    GithubSettings,
+    OpenAlexSettings,
+    SemanticScholarSettings,
+    SourceSettings,
+    UnpaywallSettings,
+    WebSettings,
+)
 
 __all__ = ["PROFILES", "Profile", "Settings", "load_settings"]
 
-Profile = Literal["laptop", "simulate", "paper-faithful"]
-PROFILES: tuple[Profile, ...] = ("laptop", "simulate", "paper-faithful")
+Profile = Literal["laptop", "online", "simulate", "paper-faithful"]
+PROFILES: tuple[Profile, ...] = ("laptop", "online", "simulate", "paper-faithful")
 
 
 _OPENAI_URL = "https://api.openai.com/v1"
-
-
-class SemanticScholarSettings(Frozen):
-    base_url: AnyHttpUrl | None = None
-    api_key: SecretStr | None = None
-
-
-class GrobidSettings(Frozen):
-    urls: Annotated[tuple[AnyHttpUrl, ...], NoDecode] = ()
-    """In an environment variable separated by commas."""
-
-    @field_validator("urls", mode="before")
-    @classmethod
-    def _separate(cls, value: object) -> object:
-        return [url.strip() for url in value.split(",")] if isinstance(value, str) else value
 
 
 class CorpusSettings(Frozen):
@@ -59,6 +64,19 @@ class EvaluationSettings(Frozen):
     max_usd: float | None = Field(default=None, gt=0)
     """Budget of one evaluation, in US dollars."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
+
+
+class MetricsSettings(Frozen):
+    port: int | None = Field(default=None, ge=0, le=65_535)
+    """Prometheus metrics are served there, to this machine only, while the program runs. None: nowhere."""
+
+
+class Environment(EnvSettingsSource):
+    """Environment variables; a list need not be JSON, as the settings themselves separate it by commas."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        listed = get_origin(field.annotation) is tuple and not str(value).lstrip().startswith("[")
+        return value if listed else super().decode_complex_value(field_name, field, value)
 
 
 class Settings(BaseSettings):
@@ -80,8 +98,20 @@ class Settings(BaseSettings):
     corpus: CorpusSettings = CorpusSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     scholareval: ScholarEvalOptions = ScholarEvalOptions()
-    s2: SemanticScholarSettings = SemanticScholarSettings()
+    grapheval: GraphEvalOptions = GraphEvalOptions()
+    literature: LiteratureSettings = LiteratureSettings()
+    # Not as values: what depends on a key must not be written down before the key is known.
+    s2: SemanticScholarSettings = Field(default_factory=SemanticScholarSettings)
+    arxiv: ArxivSettings = Field(default_factory=ArxivSettings)
+    openalex: OpenAlexSettings = Field(default_factory=OpenAlexSettings)
+    crossref: CrossrefSettings = Field(default_factory=CrossrefSettings)
+    unpaywall: UnpaywallSettings = Field(default_factory=UnpaywallSettings)
+    web: WebSettings = Field(default_factory=WebSettings)
+    github: GithubSettings = Field(default_factory=GithubSettings)
+    fetching: FetchingSettings = FetchingSettings()
+    full_texts: FullTextSettings = Field(default_factory=FullTextSettings)
     grobid: GrobidSettings = GrobidSettings()
+    metrics: MetricsSettings = MetricsSettings()
 
     @model_validator(mode="before")
     @classmethod
@@ -100,6 +130,19 @@ class Settings(BaseSettings):
     def corpus_path(self) -> Path:
         return self.corpus.path or self.home / "corpus"
 
+    @property
+    def sources(self) -> dict[str, SourceSettings]:
+        """Of every remote source, on or off, by its name in calls and reports."""
+        return {
+            "semantic_scholar": self.s2,
+            "openalex": self.openalex,
+            "crossref": self.crossref,
+            "arxiv": self.arxiv,
+            "unpaywall": self.unpaywall,
+            "web": self.web,
+            "github": self.github,
+        }
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -109,7 +152,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return env_settings, init_settings
+        return Environment(settings_cls), init_settings
 
 
 def load_settings(profile: Profile = "laptop") -> Settings:

@@ -69,7 +69,31 @@ def test_variable_beats_file_beats_profile(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_several_grobid_servers_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     urls = _with(monkeypatch, ASSAYER_GROBID__URLS="http://one:8070, http://two:8070").grobid.urls
-    assert [url.host for url in urls] == ["one", "two"]
+    assert urls == ("http://one:8070", "http://two:8070")
+
+
+@pytest.mark.parametrize("written", ["10.1.0.0/16, ::1/128", '["10.1.0.0/16", "::1/128"]'])
+def test_list_may_be_written_with_commas_or_as_json(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+    assert _with(monkeypatch, ASSAYER_FETCHING__ALLOW=written).fetching.allow == ("10.1.0.0/16", "::1/128")
+
+
+def test_sources_are_off_until_they_have_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {one.base_url for one in load_settings().sources.values()} == {None}
+    settings = _with(monkeypatch, ASSAYER_ARXIV__BASE_URL="http://127.0.0.1:9/arxiv/")
+    assert settings.sources["arxiv"].base_url == "http://127.0.0.1:9/arxiv"
+
+
+def test_profile_online_turns_on_every_source_at_its_official_address() -> None:
+    addresses = {name: one.base_url or "" for name, one in load_settings("online").sources.items()}
+    assert [name for name, address in addresses.items() if not address.startswith("https://")] == []
+
+
+def test_limits_that_depend_on_a_key_are_those_of_the_key_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings("online").s2.spacing_seconds == 3.0
+    monkeypatch.setenv("ASSAYER_S2__API_KEY", "k")
+    assert load_settings("online").s2.spacing_seconds == 1.0
+    monkeypatch.setenv("ASSAYER_S2__SPACING_SECONDS", "0.5")
+    assert load_settings("online").s2.spacing_seconds == 0.5
 
 
 @pytest.mark.parametrize("variable", ["ASSAYER_LLM__BASE_URL", "ASSAYER_LLM__FAST_MODEL"])
@@ -105,7 +129,8 @@ def test_misspelt_setting_in_the_file_is_refused(tmp_path: Path, written: str) -
     [
         ("ASSAYER_LLM__PRICES", "two dollars", "ASSAYER_LLM__PRICES must be written as JSON."),
         ("ASSAYER_EVALUATION__CONCURRENCY", "many", "ASSAYER_EVALUATION__CONCURRENCY: Input should be a valid integer"),
-        ("ASSAYER_GROBID__URLS", "grobid", "ASSAYER_GROBID__URLS__0: Input should be a valid URL"),
+        ("ASSAYER_GROBID__URLS", "grobid", "ASSAYER_GROBID__URLS__0: 'grobid' is no http or https address"),
+        ("ASSAYER_S2__BASE_URL", "s2", "ASSAYER_S2__BASE_URL: must begin with http:// or https://"),
         ("ASSAYER_CONFIG", "/nowhere.toml", "ASSAYER_CONFIG names /nowhere.toml, which is not a file."),
     ],
 )
