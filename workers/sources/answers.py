@@ -32,6 +32,8 @@ class Shape(BaseModel):
 
 
 def _or_none(value: object, validate: Validator, info: ValidationInfo) -> object:
+    if value is None:
+        return None
     try:
         return validate(value)
     except ValidationError:
@@ -57,7 +59,7 @@ Entries = Annotated[
     BeforeValidator(lambda value: value if isinstance(value, list) else ()),
     AfterValidator(_without_gaps),
 ]
-"""A list without its malformed entries; empty for null."""
+"""A list without its malformed entries and nulls; empty for null."""
 
 
 def read(reply: Reply, shape: type[S], source: str) -> S:
