@@ -1,0 +1,45 @@
+"""One outside world a session, as new for every test, and the real door to it."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from benchmarks.simulator.outside.process import OutsideWorld
+from tests.contract.sources.specimens import SPECIMENS, Specimen
+from tests.contract.weighing import SystemClock
+from workers.remote import Courier, MemoryReplies, MemoryTurns
+
+_QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_seconds": 0.01}
+
+
+@pytest.fixture(scope="session")
+def running_world() -> Iterator[tuple[OutsideWorld, dict[str, dict[str, Any]]]]:
+    with OutsideWorld(limits=False) as world:
+        yield world, {service: world.knobs(service) for service in SPECIMENS}
+
+
+@pytest.fixture
+def world(running_world: tuple[OutsideWorld, dict[str, dict[str, Any]]]) -> OutsideWorld:
+    """Without limits, latency and faults."""
+    world, knobs = running_world
+    for service, given in knobs.items():
+        world.configure(service, **given)
+    world.reset()
+    return world
+
+
+@pytest.fixture
+async def courier(world: OutsideWorld) -> AsyncIterator[Courier]:
+    """To all specimens, with an empty cache."""
+    clock = SystemClock()
+    settings = {
+        name: specimen.settings(base_url=world.url(specimen.path), **_QUICK) for name, specimen in SPECIMENS.items()
+    }
+    async with Courier(settings, MemoryReplies(clock), MemoryTurns(clock), clock) as courier:
+        yield courier
+
+
+@pytest.fixture(params=SPECIMENS)
+def specimen(request: pytest.FixtureRequest) -> Specimen:
+    return SPECIMENS[request.param]

@@ -1,0 +1,98 @@
+import datetime as dt
+
+import pytest
+
+from assayer.errors import SourceRefused
+from assayer.identity import title_key
+from assayer.models import Identifiers, Retraction
+from benchmarks.simulator.outside.process import OutsideWorld
+from tests.contract.sources.doors import ASK, KNOWN, open_door
+from workers.sources.crossref import Crossref
+from workers.sources.source import Window
+from workers.sources.unpaywall import Unpaywall
+
+_REGISTERED = [entry for entry in KNOWN.entries if entry.doi]
+
+
+async def test_papers_are_resolved_by_doi_in_one_list(world: OutsideWorld) -> None:
+    names = [Identifiers(doi=entry.doi) for entry in _REGISTERED]
+    others = [Identifiers(doi="10.1000/unknown"), Identifiers(arxiv="2101.00001"), Identifiers()]
+    others += [Identifiers(doi="10.48550/arxiv.2101.00001")]
+    async with open_door(world, "crossref") as remote:
+        papers = await Crossref(remote).resolve([*names, *others], ASK)
+    for entry, paper in zip(_REGISTERED, papers, strict=False):
+        assert paper is not None
+        assert paper.identifiers.doi == entry.doi
+        assert title_key(paper.title) == title_key(entry.record.title)
+        assert paper.authors == entry.record.authors
+        assert paper.abstract in {"", entry.record.abstract}
+        assert paper.identifiers.arxiv in {"", entry.arxiv}
+        assert paper.publication_date is not None
+        assert entry.record.publication_date is not None
+        assert paper.publication_date >= entry.record.publication_date
+    assert papers[len(names) :] == [None] * len(others)
+    assert world.stats("crossref").requests == 1
+
+
+async def test_notices_carry_their_kind_doi_and_date_and_corrections_are_none(world: OutsideWorld) -> None:
+    names = {Identifiers(doi=entry.doi): entry.notice for entry in _REGISTERED}
+    async with open_door(world, "crossref") as remote:
+        notices = await Crossref(remote).retractions(list(names), ASK)
+    assert {name: (found.kind, found.date) for name, found in notices.items()} == {
+        name: (notice.kind, notice.date) for name, notice in names.items() if notice
+    }
+    assert notices
+    for name, found in notices.items():
+        notice = names[name]
+        assert notice is not None
+        assert found in {
+            Retraction(kind=notice.kind, source="crossref", notice=doi, date=notice.date)
+            for doi in (notice.doi, name.doi)
+        }
+
+
+async def test_one_doi_is_asked_for_alone_and_an_unknown_one_is_none(world: OutsideWorld) -> None:
+    async with open_door(world, "crossref") as remote:
+        source = Crossref(remote)
+        (known,) = await source.resolve([Identifiers(doi=_REGISTERED[0].doi)], ASK)
+        (unknown,) = await source.resolve([Identifiers(doi="10.1000/un?known#/../../works")], ASK)
+    assert known is not None
+    assert unknown is None
+    assert world.stats("crossref").by_operation == {"work": 2}
+
+
+async def test_a_search_finds_papers_of_the_window_whatever_the_query_holds(world: OutsideWorld) -> None:
+    window = Window(dt.date(2014, 1, 1), dt.date(2019, 12, 31))
+    async with open_door(world, "crossref") as remote:
+        papers = await Crossref(remote).search('graph -networks +"protein", type:x', 50, window, ASK)
+    assert papers
+    assert all(paper.publication_date and window.after <= paper.publication_date <= window.before for paper in papers)  # type: ignore[operator]
+
+
+async def test_lists_and_records_stay_inside_the_polite_pool(world: OutsideWorld) -> None:
+    world.configure("crossref", per_second=3.0, concurrent=3)
+    async with open_door(world, "crossref", email="assayer@example.org", spacing_seconds=0.35) as remote:
+        source = Crossref(remote)
+        for word in ("graph", "attention", "diffusion"):
+            await source.search(word, 5, Window(), ASK)
+        await source.resolve([Identifiers(doi=_REGISTERED[1].doi)], ASK)
+    stats = world.stats("crossref")
+    assert (stats.requests, stats.over_limit) == (4, 0)
+
+
+async def test_free_copies_are_those_with_a_pdf(world: OutsideWorld) -> None:
+    async with open_door(world, "unpaywall", email="assayer@example.org") as remote:
+        source = Unpaywall(remote)
+        found = {entry.doi: await source.pdf_urls(Identifiers(doi=entry.doi), ASK) for entry in _REGISTERED[:20]}
+        unknown = await source.pdf_urls(Identifiers(doi="10.1000/unknown"), ASK)
+    for entry in _REGISTERED[:20]:
+        free = [world.url(entry.pdf_path.removeprefix("/"))] if entry.free_pdf else []
+        arxiv = [f"https://arxiv.org/pdf/{entry.arxiv}"] if entry.arxiv and entry.corpus_id % 4 else []
+        assert list(found[entry.doi]) == free + arxiv
+    assert unknown == ()
+
+
+async def test_without_an_address_for_complaints_unpaywall_refuses(world: OutsideWorld) -> None:
+    async with open_door(world, "unpaywall") as remote:
+        with pytest.raises(SourceRefused):
+            await Unpaywall(remote).pdf_urls(Identifiers(doi=_REGISTERED[0].doi), ASK)

@@ -1,0 +1,269 @@
+"""What holds for every source, each asked for what it can do."""
+
+import datetime as dt
+
+import pytest
+
+from assayer.errors import SourceError, SourceMalformed, SourceUnavailable
+from assayer.models import Identifiers, Paper
+from benchmarks.simulator.outside.library import Entry
+from benchmarks.simulator.outside.process import OutsideWorld
+from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen
+from workers.remote import Courier
+from workers.sources.source import Cites, LocatesPdfs, Recommends, Resolves, Retracts, Searches, Snippets, Window
+
+QUERY = "Sparse attention for machine translation"
+ALWAYS = Window()
+
+
+def able(specimen: Specimen, courier: Courier, capability: type) -> object:
+    """The source, if it can do that; else there is nothing to test."""
+    source = specimen.make(courier)
+    assert source.name == specimen.service
+    if not isinstance(source, capability):
+        pytest.skip(f"{specimen.service} does not offer {capability.__name__}")
+    return source
+
+
+def known(specimen: Specimen) -> list[Entry]:
+    return [entry for entry in LIBRARY.entries if specimen.identifiers(entry) != Identifiers()]
+
+
+def entry_of(paper: Paper) -> Entry:
+    """The paper of the simulated library that this one is."""
+    names = paper.identifiers
+    found = (LIBRARY.by_s2.get(names.s2), LIBRARY.by_openalex.get(names.openalex), LIBRARY.by_arxiv.get(names.arxiv))
+    entry = next((one for one in (*found, LIBRARY.by_doi.get(names.doi)) if one), None)
+    assert entry is not None, paper
+    return entry
+
+
+def check(paper: Paper, specimen: Specimen) -> None:
+    """A paper as the contract has it, and as the library has it."""
+    entry = entry_of(paper)
+    assert paper.id.startswith(f"{specimen.prefix}:")
+    assert paper.source == specimen.service
+    assert paper.title == entry.record.title
+    assert paper.abstract in {entry.record.abstract, ""}
+    assert paper.authors == entry.record.authors
+    assert paper.publication_date == specimen.day(entry)
+    assert paper.citation_count in {entry.record.citation_count, None}
+    names = paper.identifiers
+    registered = f"10.48550/arxiv.{entry.arxiv}"
+    assert names.doi in {entry.doi, ""} or (names.doi == registered and not entry.doi)
+    assert names.arxiv in {entry.arxiv, ""}
+    assert names.acl in {entry.acl, ""}
+    assert all(address.endswith(entry.pdf_path) for address in paper.pdf_urls)
+
+
+async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Searches)
+    assert isinstance(source, Searches)
+    wanted = next(entry for entry in known(specimen) if "attention" in entry.record.title)
+    papers = await source.search(wanted.record.title, 10, ALWAYS, ASK)
+    assert entry_of(papers[0]) == wanted
+    assert len({paper.id for paper in papers}) == len(papers) > 1
+    for paper in papers:
+        check(paper, specimen)
+
+
+async def test_search_with_a_small_limit_keeps_it(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Searches)
+    assert isinstance(source, Searches)
+    many = await source.search("model", 8, ALWAYS, ASK)
+    assert [paper.id for paper in await source.search("model", 3, ALWAYS, ASK)] == [paper.id for paper in many[:3]]
+
+
+async def test_search_in_a_window_finds_what_was_published_in_it(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Searches)
+    assert isinstance(source, Searches)
+    window = Window(dt.date(2015, 6, 1), dt.date(2019, 3, 15))
+    papers = await source.search("model", 64, window, ASK)
+    assert papers
+    for paper in papers:
+        assert paper.publication_date is not None
+        assert dt.date(2015, 6, 1) <= paper.publication_date <= dt.date(2019, 3, 15)
+    earlier = await source.search("model", 64, Window(before=dt.date(2015, 5, 31)), ASK)
+    assert earlier
+    assert not {paper.id for paper in earlier} & {paper.id for paper in papers}
+
+
+async def test_search_for_what_nobody_wrote_about_finds_nothing(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Searches)
+    assert isinstance(source, Searches)
+    assert await source.search("xylophone zeppelin", 10, ALWAYS, ASK) == []
+    assert await source.search("  ?! \u200b ", 10, ALWAYS, ASK) == []
+
+
+@pytest.mark.parametrize(
+    "decoration",
+    [
+        '"{}',
+        "({}",
+        "{})",
+        "{} AND",
+        "NOT {}",
+        "{}:",
+        "ti:{}",
+        "{} ANDNOT all:model",
+        "[{} TO",
+        "{}*",
+        "-{}",
+        "{}&limit=0",
+    ],
+)
+async def test_search_with_signs_of_a_query_language_searches_for_the_words(
+    specimen: Specimen, courier: Courier, decoration: str
+) -> None:
+    source = able(specimen, courier, Searches)
+    assert isinstance(source, Searches)
+    titles = {paper.title for paper in await source.search(decoration.format("diffusion"), 8, ALWAYS, ASK)}
+    assert any(title.startswith("Diffusion models") for title in titles) or "limit" in decoration
+
+
+async def test_resolve_answers_in_order_and_in_few_requests(
+    specimen: Specimen, courier: Courier, world: OutsideWorld
+) -> None:
+    source = able(specimen, courier, Resolves)
+    assert isinstance(source, Resolves)
+    entries = known(specimen)
+    asked = [specimen.identifiers(entry) for entry in entries]
+    asked[3:3] = STRANGERS
+    papers = await source.resolve([*asked, asked[0]], ASK)
+    assert papers[3 : 3 + len(STRANGERS)] == [None] * len(STRANGERS)
+    found = [paper for paper in papers if paper]
+    assert [entry_of(paper) for paper in found] == [*entries, entries[0]]
+    for paper in found:
+        check(paper, specimen)
+    assert world.stats(specimen.service).requests <= 6
+
+
+async def test_resolve_of_unknown_papers_only_is_no_error(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Resolves)
+    assert isinstance(source, Resolves)
+    assert await source.resolve(STRANGERS, ASK) == [None] * len(STRANGERS)
+    assert await source.resolve([], ASK) == []
+
+
+async def test_references_are_those_of_the_library(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Cites)
+    assert isinstance(source, Cites)
+    entry = max(known(specimen), key=lambda one: (len(LIBRARY.references(one)), one.corpus_id % 20 != 7))
+    papers = await source.references(specimen.identifiers(entry), 100, ASK)
+    for paper in papers:
+        check(paper, specimen)
+    assert {entry_of(paper) for paper in papers} == set(LIBRARY.references(entry)) & set(known(specimen))
+    assert len(await source.references(specimen.identifiers(entry), 2, ASK)) == 2
+
+
+async def test_citations_are_those_of_the_library(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Cites)
+    assert isinstance(source, Cites)
+    entry = max(known(specimen), key=lambda one: len(LIBRARY.citations(one)))
+    papers = await source.citations(specimen.identifiers(entry), 100, ASK)
+    assert {entry_of(paper) for paper in papers} == set(LIBRARY.citations(entry)) & set(known(specimen))
+
+
+async def test_links_of_unknown_papers_are_none(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Cites)
+    assert isinstance(source, Cites)
+    for stranger in STRANGERS:
+        assert await source.references(stranger, 10, ASK) == []
+        assert await source.citations(stranger, 10, ASK) == []
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+async def test_recommendations_are_like_the_papers_and_none_of_them(
+    specimen: Specimen, courier: Courier, seeds: int
+) -> None:
+    source = able(specimen, courier, Recommends)
+    assert isinstance(source, Recommends)
+    given = known(specimen)[:seeds]
+    papers = await source.recommend([specimen.identifiers(entry) for entry in given], 5, ASK)
+    assert len(papers) == 5
+    for paper in papers:
+        check(paper, specimen)
+    assert not {entry_of(paper) for paper in papers} & set(given)
+    assert await source.recommend(STRANGERS, 5, ASK) == []
+
+
+async def test_snippets_stand_in_their_papers(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Snippets)
+    assert isinstance(source, Snippets)
+    before = dt.date(2021, 6, 30)
+    snippets = await source.snippets("residue contacts in protein folding", 20, Window(before=before), ASK)
+    assert {"abstract", "Introduction"} <= {one.section for one in snippets} | {"Introduction"}
+    for one in snippets:
+        check(one.paper, specimen)
+        assert one.paper.publication_date is not None
+        assert one.paper.publication_date <= before
+        if one.section == "abstract":
+            assert one.text == entry_of(one.paper).record.abstract
+    cited = {name for one in snippets for name in one.cites}
+    assert cited
+    assert all(LIBRARY.by_s2[name.s2] for name in cited)
+
+
+async def test_retractions_are_those_with_a_notice(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, Retracts)
+    assert isinstance(source, Retracts)
+    entries = known(specimen)
+    found = await source.retractions([*(specimen.identifiers(entry) for entry in entries), *STRANGERS], ASK)
+    marked = {entry for entry in entries if specimen.identifiers(entry) in found}
+    kinds = {notice.kind for notice in found.values()}
+    assert marked
+    assert marked == {entry for entry in entries if entry.notice and entry.notice.kind in kinds}
+    assert all(notice.source == specimen.service for notice in found.values())
+
+
+async def test_pdfs_lie_where_the_record_says(specimen: Specimen, courier: Courier) -> None:
+    source = able(specimen, courier, LocatesPdfs)
+    assert isinstance(source, LocatesPdfs)
+    found = {entry: await source.pdf_urls(specimen.identifiers(entry), ASK) for entry in known(specimen)[:12]}
+    assert any(found.values())
+    for entry, addresses in found.items():
+        assert all(address.endswith(entry.pdf_path) for address in addresses)
+    assert [await source.pdf_urls(stranger, ASK) for stranger in STRANGERS] == [()] * len(STRANGERS)
+
+
+async def first_question(specimen: Specimen, courier: Courier) -> None:
+    """Something that every source is asked."""
+    source = specimen.make(courier)
+    if isinstance(source, Searches):
+        await source.search(QUERY, 5, ALWAYS, ASK)
+    else:
+        assert isinstance(source, LocatesPdfs)
+        await source.pdf_urls(specimen.identifiers(known(specimen)[0]), ASK)
+
+
+async def test_a_source_that_is_down_is_unavailable(specimen: Specimen, courier: Courier, world: OutsideWorld) -> None:
+    world.configure(specimen.service, down=True)
+    with pytest.raises(SourceUnavailable):
+        await first_question(specimen, courier)
+
+
+async def test_an_answer_that_stays_unreadable_is_malformed(
+    specimen: Specimen, courier: Courier, world: OutsideWorld
+) -> None:
+    world.configure(specimen.service, malformed_rate=1.0)
+    with pytest.raises(SourceMalformed):
+        await first_question(specimen, courier)
+
+
+async def test_faults_now_and_then_are_survived_or_typed(
+    specimen: Specimen, courier: Courier, world: OutsideWorld
+) -> None:
+    world.configure(specimen.service, server_error_rate=0.15, drop_rate=0.15, malformed_rate=0.15, seed=3)
+    source = specimen.make(courier)
+    outcomes = []
+    for entry in known(specimen)[:20]:
+        try:
+            if isinstance(source, Searches):
+                await source.search(entry.record.title, 5, ALWAYS, ASK)
+            elif isinstance(source, LocatesPdfs):
+                await source.pdf_urls(specimen.identifiers(entry), ASK)
+            outcomes.append("answered")
+        except SourceError:
+            outcomes.append("failed")
+    assert outcomes.count("answered") >= 12
+    assert sum(world.stats(specimen.service).injected.values()) > 0
