@@ -6,22 +6,27 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 
 from assayer import __version__
 from assayer.budget import Budget
-from assayer.errors import AssayerError, Defect, InputError
+from assayer.errors import AssayerError, ConfigurationError, Defect, InputError
+from assayer.evaluation import Evaluation
 from assayer.methods import scholareval
-from assayer.methods.scholareval.tasks import ALL
-from assayer.models import EvaluationId, Idea
-from assayer.ports import Embedder, Llm, Progress
+from assayer.methods.grapheval.growth import no_graph
+from assayer.methods.grapheval.judge import Judge
+from assayer.models import Absent, EvaluationId, FullText, Idea, Paper, PaperId
+from assayer.ports import Embedder, FullTexts, Literature, Llm, Progress
 from assayer.run import Run
 from assayer.world import World
+from cluster.graphs import open_judge
+from cluster.methods import METHODS, Bench
 from cluster.postgres import EmbeddedPostgres
 from cluster.settings import Settings
 from index import Corpus, CorpusFullTexts
+from index.memory import MemoryCorpus
 from orchestrator.store import Database, PgAnswers, PgEvaluations
 from workers.embedding import SentenceTransformerEmbedder
 from workers.llm import Fallbacks, Gateway
@@ -29,7 +34,13 @@ from workers.llm import Fallbacks, Gateway
 __all__ = ["METHODS", "Engine", "SystemClock", "open_database", "open_engine"]
 
 _LOG = logging.getLogger(__name__)
-METHODS = (scholareval.METHOD,)
+
+
+class NoFullTexts:
+    """For methods that read no papers."""
+
+    async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
+        return {paper.id: Absent(reason="this method reads no papers") for paper in papers}
 
 
 class SystemClock:
@@ -46,13 +57,14 @@ class Engine:
 
     settings: Settings
     world: World
+    shelves: Shelves
     evaluations: PgEvaluations
     clock: SystemClock
+    judge: Judge | Absent
+    """The graph of labelled ideas, or why there is none."""
     _places: asyncio.Semaphore
 
-    async def evaluate(
-        self, idea: Idea, method: str, cutoff: dt.date | None, progress: Progress
-    ) -> scholareval.Evaluation:
+    async def evaluate(self, idea: Idea, method: str, cutoff: dt.date | None, progress: Progress) -> Evaluation:
         """The evaluation, stored, with the earlier of the two cutoffs. Raises an AssayerError, which is stored too."""
         cutoff = min((one for one in (idea.cutoff, cutoff) if one is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
@@ -67,7 +79,8 @@ class Engine:
             )
             await self.evaluations.start(run.id, idea.id, method, self._request(idea, method, cutoff))
             try:
-                evaluation = await scholareval.evaluate(idea, self.world, run, self.settings.scholareval)
+                bench = replace(self._bench, world=self.shelves.world(self.world, run))
+                evaluation = await METHODS[method].evaluate(idea, run, bench)
             except AssayerError as error:
                 await self.evaluations.fail(run.id, str(error))
                 raise
@@ -79,6 +92,10 @@ class Engine:
             await self.evaluations.finish(evaluation.report, evaluation.papers)
             return evaluation
 
+    @property
+    def _bench(self) -> Bench:
+        return Bench(self.settings, self.world, self.judge)
+
     async def reach(self) -> None:
         """Raises LlmUnavailable when the LLM endpoint is gone."""
         if isinstance(self.world.llm, Gateway):
@@ -86,19 +103,30 @@ class Engine:
 
     def _request(self, idea: Idea, method: str, cutoff: dt.date | None) -> dict[str, object]:
         """Everything that determines the report."""
+        chosen = METHODS[method]
         return {
             "assayer": __version__,
             "idea": idea.id,
             "method": method,
             "cutoff": cutoff.isoformat() if cutoff else None,
-            "options": self.settings.scholareval.model_dump(),
+            "options": chosen.options(self.settings).model_dump(),
             "models": list(self.world.llm.models),
             "llm": self._llm_parameters(),
             "budget": self.settings.evaluation.model_dump(include={"max_usd", "max_prompt_tokens"}),
-            "prompts": {task.name: task.version for task in ALL},
+            "prompts": {task.name: task.version for task in chosen.tasks},
             "embedder": self.world.embedder.name,
-            "corpus": self.world.literature.version,
+            "literature": self.shelves.version,
+            "graph": self._graph() if chosen.asks_graph(self._bench) else None,
         }
+
+    def _graph(self) -> object:
+        """What a verdict of labelled ideas depends on."""
+        if isinstance(self.judge, Absent):
+            return self.judge.reason
+        calibration = self.judge.calibration
+        fitted = calibration.reason if isinstance(calibration, Absent) else calibration.model_dump(mode="json")
+        used = self.settings.grapheval.model_dump(mode="json")
+        return [self.judge.contents.version, self.judge.scorer.name, fitted, used]
 
     def _llm_parameters(self) -> dict[str, object]:
         llm = self.settings.llm
@@ -131,20 +159,49 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 @asynccontextmanager
-async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
-    """Raises ConfigurationError, CorpusError, StorageError or LlmUnavailable before any idea is touched."""
+async def open_engine(settings: Settings, method: str = scholareval.METHOD) -> AsyncIterator[Engine]:
+    """For evaluations by one method. Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable, or
+    InputError where the method needs a graph and there is none, before any idea is touched."""
     async with AsyncExitStack() as stack:
         embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
-        corpus = stack.enter_context(closing(Corpus.open(settings.corpus_path, embedder)))
+        corpus = _corpus(settings, method, embedder, stack)
         database = await stack.enter_async_context(open_database(settings))
+        shelves = await stack.enter_async_context(open_shelves(settings, corpus, database, clock))
         llm = await _llm(settings, database, embedder, stack)
         yield Engine(
             settings=settings,
             world=World(llm=llm, literature=corpus, full_texts=CorpusFullTexts(corpus), embedder=embedder),
+            shelves=shelves,
             evaluations=PgEvaluations(database),
-            clock=SystemClock(),
+            clock=clock,
+            judge=await _judge(settings, method, database),
             _places=asyncio.Semaphore(settings.evaluation.concurrency),
         )
+
+
+def _literature(
+    settings: Settings, method: str, embedder: Embedder, stack: AsyncExitStack
+) -> tuple[Literature, FullTexts]:
+    """The corpus; nothing for a method that reads no literature, which must not fail for want of a corpus."""
+    if not METHODS[method].reads_literature:
+        return MemoryCorpus((), embedder), NoFullTexts()
+    corpus = stack.enter_context(closing(Corpus.open(settings.corpus_path, embedder)))
+    return corpus, CorpusFullTexts(corpus)
+
+
+async def _judge(settings: Settings, method: str, database: Database) -> Judge | Absent:
+    """A method that only adds a verdict of labelled ideas to its report goes on without one, and says why."""
+    if METHODS[method].needs_graph:
+        judge = await open_judge(settings, database)
+        if isinstance(judge, Absent):
+            raise no_graph(settings.grapheval.graph)
+        return judge
+    if settings.llm is not None:
+        return Absent(reason="this method asks labelled ideas only where no language model judges.")
+    try:
+        return await open_judge(settings, database)
+    except (InputError, ConfigurationError) as error:
+        return Absent(reason=str(error))
 
 
 async def _llm(settings: Settings, database: Database, embedder: Embedder, stack: AsyncExitStack) -> Llm:

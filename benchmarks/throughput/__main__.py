@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assayer.errors import AssayerError
+from assayer.methods import scholareval
 from assayer.models import Idea, Report
 from assayer.ports import ProgressEvent
 from assayer.reports import as_json
@@ -23,7 +24,7 @@ from benchmarks.simulator.process import Simulator
 from benchmarks.throughput.ideas import copies, scholar_ideas
 from benchmarks.throughput.machine import machine
 from benchmarks.throughput.meter import Meter
-from cluster.engine import METHODS, open_engine
+from cluster.engine import open_engine
 from cluster.settings import Settings, load_settings
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -102,7 +103,7 @@ async def _measure(settings: Settings, ideas: list[Idea], endpoint: Simulator | 
 
         async def one(idea: Idea) -> Report | str:
             try:
-                return (await engine.evaluate(idea, METHODS[0], idea.cutoff, silent)).report
+                return (await engine.evaluate(idea, scholareval.METHOD, idea.cutoff, silent)).report
             except AssayerError as error:
                 return f"{idea.source}: {error}"
 

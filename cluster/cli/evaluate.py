@@ -138,7 +138,7 @@ async def _evaluate(
     names = _names(ideas)
     _make_folder(out)
     with EvaluationProgress(console, len(ideas)) as progress:
-        async with open_engine(settings) as engine:
+        async with open_engine(settings, method) as engine:
 
             async def one(idea: Idea, name: str) -> Written:
                 try:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from assayer.models import Absent, Part, Point, Report, Score
+from assayer.models import Absent, Part, Point, Report, Score, Verdict
 
 __all__ = ["Line", "show_summary", "show_table"]
 
@@ -23,34 +23,31 @@ class Line(NamedTuple):
     """What the table shows of one report: all that is kept of it when there are thousands."""
 
     title: str
-    soundness: str
-    contribution: str
-    fit: str
-    cited: str
+    figures: tuple[tuple[str, str], ...]
+    """Headings and values: what differs between methods."""
     file: str
 
     @classmethod
     def of(cls, report: Report, files: Sequence[Path]) -> "Line":
-        fit = report.coverage.corpus_fit
-        soundness, contribution = (_score(part) for part in report.parts)
-        return cls(
-            title=_short(report.idea.title, 60),
-            soundness=soundness,
-            contribution=contribution,
-            fit="unknown" if isinstance(fit, Absent) else f"{fit.level} ({fit.value:.2f})",
-            cited=str(len(report.references)),
-            file=str(files[0]),
-        )
+        figures = [(part.title, _score(part)) for part in report.parts]
+        if report.verdict is not None:
+            figures.append(("Labelled ideas", _outcome(report.verdict)))
+        if report.parts:
+            fit = report.coverage.corpus_fit
+            figures.append(("Corpus fit", "unknown" if isinstance(fit, Absent) else f"{fit.level} ({fit.value:.2f})"))
+            figures.append(("Cited", str(len(report.references))))
+        return cls(title=_short(report.idea.title, 60), figures=tuple(figures), file=str(files[0]))
 
 
 def show_table(console: Console, lines: Sequence[Line]) -> None:
+    """Of reports of one method."""
     if not lines:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("Idea", "Soundness", "Contribution", "Corpus fit", "Cited", "Report"):
+    for heading in ("Idea", *(heading for heading, _ in lines[0].figures), "Report"):
         table.add_column(heading, overflow="fold")
     for line in lines:
-        table.add_row(*map(escape, line))
+        table.add_row(*map(escape, (line.title, *(value for _, value in line.figures), line.file)))
     console.print(table)
 
 
@@ -59,11 +56,35 @@ def show_summary(console: Console, report: Report) -> None:
     console.print(f"\n[bold]{escape(report.idea.title)}[/]", soft_wrap=True)
     for notice in report.notices:
         console.print(f"[yellow]![/] {escape(notice.text)}", soft_wrap=True)
+    if isinstance(report.verdict, Verdict):
+        _show_verdict(console, report.verdict)
     for name, heading, colour in _HEADINGS:
         points: tuple[Point, ...] = getattr(report.summary, name)
         for point in points:
             mark = " (quote not found in its source)" if point.downgraded else ""
             console.print(f"[{colour}]{heading}:[/] {escape(point.text)}{mark}", soft_wrap=True)
+
+
+def _show_verdict(console: Console, verdict: Verdict) -> None:
+    for one in verdict.evidence[:3]:
+        near = one.neighbours[0]
+        console.print(
+            f"[cyan]Beside {escape(near.label or 'an unknown outcome')}:[/] {escape(one.text)} "
+            f"[dim]~ {escape(near.text)} ({near.similarity:.2f}, {escape(_short(near.title, 60))})[/]",
+            soft_wrap=True,
+        )
+    if isinstance(verdict.decision, Absent):
+        console.print(f"No outcome is named: {escape(verdict.decision.reason)}", soft_wrap=True)
+
+
+def _outcome(verdict: Verdict | Absent) -> str:
+    """The outcome named, with its probability, or that none is."""
+    if isinstance(verdict, Absent):
+        return "absent"
+    if isinstance(verdict.decision, Absent):
+        return "no outcome named"
+    probability = next((one.probability for one in verdict.probabilities if one.name == verdict.decision), None)
+    return verdict.decision if probability is None else f"{verdict.decision} ({100 * probability:.0f} %)"
 
 
 def _score(part: Part) -> str:

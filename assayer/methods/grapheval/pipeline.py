@@ -27,7 +27,7 @@ from assayer.ports import Vectors
 from assayer.run import Run
 from assayer.world import World
 
-__all__ = ["METHOD", "evaluate", "judged"]
+__all__ = ["METHOD", "evaluate", "judged", "notices_of"]
 
 METHOD = "grapheval"
 
@@ -53,7 +53,7 @@ async def evaluate(idea: Idea, world: World, run: Run, options: Options, judge: 
         method=METHOD,
         idea=IdeaCard(id=idea.id, title=idea.title, source=idea.source, text=idea.text, flags=idea.flags),
         cutoff=run.cutoff,
-        notices=_notices(idea, run, verdict),
+        notices=(*notices_of(verdict), *account.general_notices(idea, run)),
         summary=Summary(strengths=(), weaknesses=(), suggestions=()),
         parts=(),
         verdict=verdict,
@@ -164,15 +164,16 @@ def _named(calibration: Calibration | Absent) -> str | Absent:
     return f"{calibration.name}, {made.made_at:%Y-%m-%d}: {ideas} ideas of {files or 'the graph'}, {made.split}"
 
 
-def _notices(idea: Idea, run: Run, verdict: Verdict) -> tuple[Notice, ...]:
-    found = [Notice(kind="weak_signal", text=_WEAK)]
-    if verdict.maker != verdict.graph.maker:
-        text = (
-            f"The graph's ideas were taken apart by {verdict.graph.maker}, this one by {verdict.maker}: statements of "
-            "two makers are alike less often, whatever they say."
-        )
-        found.append(Notice(kind="other_viewpoints", text=text))
-    return (*found, *account.general_notices(idea, run))
+def notices_of(verdict: Verdict) -> tuple[Notice, ...]:
+    """What a reader must know before reading a verdict."""
+    weak = Notice(kind="weak_signal", text=_WEAK)
+    if verdict.maker == verdict.graph.maker:
+        return (weak,)
+    text = (
+        f"The graph's ideas were taken apart by {verdict.graph.maker}, this one by {verdict.maker}: statements of two "
+        "makers are alike less often, whatever they say."
+    )
+    return weak, Notice(kind="other_viewpoints", text=text)
 
 
 def _day(date: dt.date | None) -> int:
