@@ -44,12 +44,15 @@ class Address:
         return url.extend_query(list(call.params) + self._params())
 
     def redirected(self, url: URL, location: str) -> URL:
-        """Raises SourceRefused for another host, or for a way back from encryption."""
-        target = url.join(URL(location))
-        same_host = target.host == url.host and target.scheme in {"http", "https"}
-        if not same_host or (url.scheme == "https" and target.scheme == "http"):
+        """Raises SourceRefused for another host; the only change that is followed is the one to encryption."""
+        try:
+            target = url.join(URL(location))
+        except ValueError:
+            target = URL()
+        encrypted = (url.scheme, target.scheme, target.port) == ("http", "https", 443)
+        if target.host != url.host or not (encrypted or target.origin() == url.origin()):
             raise SourceRefused(
-                f"{self._source} redirects from {self.host} to {target.host}, which is not followed.",
+                f"{self._source} redirects from {self.host} to {target.authority or 'nowhere'}; that is not followed.",
                 f"Check {self._settings.variable}__BASE_URL.",
             )
         added = {name: value for name, value in self._params() if name not in target.query}

@@ -183,7 +183,7 @@ class Bucket:
             self.day, self.spent = today, 0
         if self.pending is not None and self.pending.until < now:
             # It may have been sent; its connection died with its process.
-            self.ready_at = max(self.ready_at, self.pending.until + limits.spacing)
+            self.ready_at = max(self.ready_at, self.pending.until + limits.transit + limits.spacing)
             self.pending = None
         for ticket, until in list(self.flying.items()):
             if until < now:

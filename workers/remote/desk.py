@@ -46,7 +46,7 @@ class Desk:
         self._clock = clock
         self._breaker = Breaker(settings.breaker_failures, settings.breaker_seconds)
         self._backoff = wait_exponential_jitter(
-            initial=settings.backoff_initial_seconds,
+            multiplier=settings.backoff_initial_seconds,
             max=settings.backoff_max_seconds,
             jitter=settings.backoff_initial_seconds,
         )

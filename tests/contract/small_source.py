@@ -1,0 +1,95 @@
+"""A remote source on the loopback interface that answers as it is told, and stamps arrivals by its own clock."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+__all__ = ["Asked", "SmallSource", "answers"]
+
+Behaviour = Callable[["Asked"], Awaitable[web.StreamResponse]]
+
+
+class Asked:
+    """One request as it arrived."""
+
+    def __init__(self, request: web.Request, number: int, body: str) -> None:
+        self.request = request
+        self.number = number
+        """0 for the first."""
+        self.path = request.path.removeprefix("/api/")
+        self.query = dict(request.query)
+        self.headers = CIMultiDict(request.headers)
+        self.method = request.method
+        self.body = body
+
+
+class SmallSource:
+    """`behaviour` decides every answer; it says `about PATH` until a test changes it."""
+
+    def __init__(self) -> None:
+        self.behaviour: Behaviour = _about
+        self.arrivals: list[float] = []
+        self.asked: list[Asked] = []
+        self.in_flight = 0
+        self.peak = 0
+        self.arrived = asyncio.Condition()
+
+    async def __aenter__(self) -> Self:
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", self._handle)
+        self._runner = web.AppRunner(application)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.port: int = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._runner.cleanup()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/api"
+
+    @property
+    def paths(self) -> list[str]:
+        return [asked.path for asked in self.asked]
+
+    async def has_been_asked(self, times: int) -> None:
+        async with self.arrived:
+            await self.arrived.wait_for(lambda: len(self.asked) >= times)
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        self.arrivals.append(time.monotonic())
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        try:
+            asked = Asked(request, len(self.asked), await request.text())
+            async with self.arrived:
+                self.asked.append(asked)
+                self.arrived.notify_all()
+            return await self.behaviour(asked)
+        finally:
+            self.in_flight -= 1
+
+
+async def _about(asked: Asked) -> web.StreamResponse:
+    return web.Response(text=f"about {asked.path}")
+
+
+def answers(*scripted: tuple[int, Mapping[str, str]]) -> Behaviour:
+    """Statuses and headers in order; from then on as a source that is well."""
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        if asked.number >= len(scripted):
+            return await _about(asked)
+        status, headers = scripted[asked.number]
+        return web.Response(status=status, headers=headers, text=f"status {status} it is")
+
+    return behave

@@ -1,0 +1,257 @@
+"""Turns among processes: whatever the delays, the source never sees two requests closer than its limit."""
+
+import heapq
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import count, pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workers.remote.bucket import Bucket, Granted, Later, Limits, News, Want
+
+UNHURRIED = settings(deadline=None, max_examples=60)  # the machine may be busy
+
+ONE = Limits(spacing=3.0, transit=1.0, connections=1, daily_budget=None, send_within=6.0, answer_within=61.0)
+MANY = Limits(spacing=1.0, transit=1.0, connections=4, daily_budget=None, send_within=6.0, answer_within=31.0)
+NOON = 20_000 * 86_400.0 + 43_200.0
+
+
+def ask(bucket: Bucket, now: float, who: str = "a", limits: Limits = MANY, price: int = 1) -> Granted | Later:
+    return bucket.ask(Want(who, f"{who}{now}", price), now, limits)
+
+
+def grant(bucket: Bucket, now: float, who: str = "a", limits: Limits = MANY, price: int = 1) -> str:
+    verdict = ask(bucket, now, who, limits, price)
+    assert isinstance(verdict, Granted)
+    return verdict.ticket
+
+
+def later(bucket: Bucket, now: float, who: str = "a", limits: Limits = MANY, price: int = 1) -> Later:
+    verdict = ask(bucket, now, who, limits, price)
+    assert isinstance(verdict, Later)
+    return verdict
+
+
+def test_next_turn_waits_until_the_granted_one_is_used() -> None:
+    bucket = Bucket()
+    ticket = grant(bucket, NOON)
+
+    later(bucket, NOON + 5, "b")
+    bucket.hear(News("unused", ticket, NOON + 5), NOON + 5, MANY)
+
+    grant(bucket, NOON + 5, "b")
+
+
+def test_spacing_counts_from_the_answer_when_it_is_quick() -> None:
+    bucket = Bucket()
+    ticket = grant(bucket, NOON)
+    bucket.hear(News("sent", ticket, NOON + 0.1), NOON + 0.1, MANY)
+    assert later(bucket, NOON + 0.2).opening == pytest.approx(1.9)
+
+    bucket.hear(News("answered", ticket, NOON + 0.3), NOON + 0.3, MANY)
+
+    assert later(bucket, NOON + 1.2).opening == pytest.approx(0.1)
+    grant(bucket, NOON + 1.31)
+
+
+def test_spacing_counts_from_the_longest_transit_when_the_answer_is_long_in_coming() -> None:
+    bucket = Bucket()
+    bucket.hear(News("sent", grant(bucket, NOON), NOON), NOON, MANY)
+
+    later(bucket, NOON + 1.9)
+    grant(bucket, NOON + 2.0)
+
+
+def test_one_connection_is_free_only_after_the_answer() -> None:
+    bucket = Bucket()
+    ticket = grant(bucket, NOON, limits=ONE)
+    bucket.hear(News("sent", ticket, NOON), NOON, ONE)
+    later(bucket, NOON + 30, limits=ONE)
+
+    bucket.hear(News("answered", ticket, NOON + 30), NOON + 30, ONE)
+
+    assert later(bucket, NOON + 30, limits=ONE).opening == pytest.approx(3.0)
+    grant(bucket, NOON + 33, limits=ONE)
+
+
+def test_holder_that_dies_blocks_the_others_for_its_lease_only() -> None:
+    bucket = Bucket()
+    grant(bucket, NOON, limits=ONE)
+
+    later(bucket, NOON + 12, "b", ONE)
+    assert later(bucket, NOON + 12.1, "b", ONE).opening < 4
+    grant(bucket, NOON + 17, "b", ONE)
+
+
+def test_request_that_is_never_answered_frees_its_connection() -> None:
+    bucket = Bucket()
+    bucket.hear(News("sent", grant(bucket, NOON, limits=ONE), NOON), NOON, ONE)
+
+    later(bucket, NOON + 61, "b", ONE)
+    grant(bucket, NOON + 64.1, "b", ONE)
+
+
+def test_pushed_back_holds_everybody() -> None:
+    bucket = Bucket()
+    bucket.hear(News("pushed_back", "", NOON + 20), NOON, MANY)
+    bucket.hear(News("pushed_back", "", NOON + 10), NOON, MANY)
+
+    told = later(bucket, NOON + 12, "b")
+
+    assert (told.reason, told.opening) == ("pushed_back", pytest.approx(8.0))
+    grant(bucket, NOON + 20, "b")
+
+
+def test_daily_budget_is_spent_and_comes_back_at_midnight_utc() -> None:
+    limits = MANY._replace(daily_budget=12)
+    bucket = Bucket()
+    bucket.hear(News("unused", grant(bucket, NOON, limits=limits, price=10), NOON), NOON, limits)
+    bucket.hear(News("sent", grant(bucket, NOON, limits=limits, price=10), NOON), NOON, limits)
+
+    told = later(bucket, NOON + 100, limits=limits, price=10)
+
+    assert (told.reason, told.opening) == ("budget", pytest.approx(43_100.0))
+    grant(bucket, NOON + 43_200, limits=limits, price=10)
+
+
+def test_same_ticket_asked_again_is_the_same_turn() -> None:
+    bucket = Bucket()
+    want = Want("a", "t", 1)
+    limits = MANY._replace(daily_budget=1)
+
+    assert bucket.ask(want, NOON, limits) == bucket.ask(want, NOON + 1, limits) == Granted("t")
+
+
+def test_process_that_waits_longest_is_next_and_one_that_is_gone_is_skipped() -> None:
+    bucket = Bucket()
+    bucket.hear(News("sent", grant(bucket, NOON), NOON), NOON, MANY)
+    for who in ("b", "c", "d"):
+        later(bucket, NOON, who)
+    bucket.hear(News("left", "b", NOON), NOON, MANY)
+
+    later(bucket, NOON + 2.0, "d")
+    grant(bucket, NOON + 2.0, "c")
+
+
+def test_clock_that_goes_back_grants_nothing_early() -> None:
+    bucket = Bucket()
+    bucket.hear(News("sent", grant(bucket, NOON), NOON), NOON, MANY)
+
+    later(bucket, NOON - 3_600)
+
+    later(bucket, NOON + 1.9)
+
+
+@given(st.integers(0, 2**32), st.sampled_from([ONE, MANY]))
+def test_bucket_survives_being_written_down(seed: int, limits: Limits) -> None:
+    dice, bucket, now = random.Random(seed), Bucket(), NOON  # noqa: S311 - no secrets
+    for number in range(20):
+        now += dice.random()
+        if dice.random() < 0.5:
+            bucket.ask(Want(dice.choice("abc"), str(number), 1), now, limits)
+        else:
+            kind = dice.choice(("sent", "answered", "unused", "left"))
+            bucket.hear(News(kind, str(dice.randrange(number + 1)), now), now, limits)
+        assert Bucket.read(bucket.text()) == bucket
+
+
+@dataclass
+class World:
+    """Processes that ask, a source that hears them after a while, and every delay that a busy machine may add."""
+
+    limits: Limits
+    dice: random.Random
+    processes: int
+    lateness: float
+    """Longest time that anything takes beyond what it should."""
+    bucket: Bucket = field(default_factory=Bucket)
+    now: float = NOON
+    arrivals: list[float] = field(default_factory=list)
+    ends: list[float] = field(default_factory=list)
+    served: Counter[int] = field(default_factory=Counter)
+    _events: list[tuple[float, int, str, int, str]] = field(default_factory=list)
+    _numbers: "count[int]" = field(default_factory=count)
+
+    def run(self, seconds: float) -> None:
+        for process in range(self.processes):
+            self._at(self._late(), "ask", process, f"{process}.0")
+        while self.now < NOON + seconds:
+            self.now, _, what, process, ticket = heapq.heappop(self._events)
+            getattr(self, f"_{what}")(process, ticket)
+            self.bucket = Bucket.read(self.bucket.text())
+
+    def _late(self, most: float | None = None) -> float:
+        return self.dice.random() ** 3 * (self.lateness if most is None else most)
+
+    def _at(self, delay: float, what: str, process: int, ticket: str) -> None:
+        heapq.heappush(self._events, (self.now + delay, next(self._numbers), what, process, ticket))
+
+    def _ask(self, process: int, ticket: str) -> None:
+        verdict = self.bucket.ask(Want(str(process), ticket, 1), self.now, self.limits)
+        if isinstance(verdict, Later):
+            assert verdict.seconds > 0
+            self._at(verdict.seconds + self._late(), "ask", process, ticket)
+            return
+        sending = self._late(1.5 * self.limits.send_within)
+        if sending < self.limits.send_within:
+            self._at(sending, "send", process, ticket)
+        else:  # too late to be used
+            self._at(sending, "unused", process, ticket)
+
+    def _send(self, process: int, ticket: str) -> None:
+        self.served[process] += 1
+        transit = self._late(self.limits.transit)
+        answered = transit + self._late(10.0)
+        self.arrivals.append(self.now + transit)
+        self.ends.append(self.now + answered)
+        self._at(self._late(self.limits.send_within), "sent", process, ticket)
+        self._at(answered + self._late(), "answered", process, ticket)
+
+    def _sent(self, process: int, ticket: str) -> None:
+        self.bucket.hear(News("sent", ticket, self.now), self.now, self.limits)
+        self._at(self._late(), "ask", process, f"{process}.{next(self._numbers)}")
+
+    def _unused(self, process: int, ticket: str) -> None:
+        self.bucket.hear(News("unused", ticket, self.now), self.now, self.limits)
+        self._at(self._late(), "ask", process, f"{process}.{next(self._numbers)}")
+
+    def _answered(self, process: int, ticket: str) -> None:
+        # News of one process arrive in order.
+        self.bucket.hear(News("sent", ticket, self.now), self.now, self.limits)
+        self.bucket.hear(News("answered", ticket, self.now), self.now, self.limits)
+
+
+@UNHURRIED
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([1, 4, 8]),
+    st.sampled_from([0.0, 0.1, 2.0]),
+    st.sampled_from([ONE, MANY, MANY._replace(spacing=0.1, transit=0.3), MANY._replace(daily_budget=20)]),
+)
+def test_whatever_is_late_the_source_sees_its_limits_kept(
+    seed: int, processes: int, lateness: float, limits: Limits
+) -> None:
+    world = World(limits, random.Random(seed), processes, lateness)  # noqa: S311 - no secrets
+
+    world.run(300.0)
+
+    assert all(later - sooner >= limits.spacing - 1e-6 for sooner, later in pairwise(sorted(world.arrivals)))
+    open_at = [sum(a <= at < end for a, end in zip(world.arrivals, world.ends, strict=True)) for at in world.arrivals]
+    assert max(open_at) <= limits.connections
+    assert len(world.arrivals) <= (limits.daily_budget or len(world.arrivals))
+    assert len(world.arrivals) >= 5
+
+
+@UNHURRIED
+@given(st.integers(0, 2**32), st.sampled_from([2, 4, 8]), st.sampled_from([ONE, MANY]))
+def test_processes_that_are_on_time_get_the_same_number_of_turns(seed: int, processes: int, limits: Limits) -> None:
+    world = World(limits, random.Random(seed), processes, lateness=0.1)  # noqa: S311 - no secrets
+
+    world.run(600.0)
+
+    shares = [world.served[process] for process in range(processes)]
+    assert min(shares) >= 1
+    assert max(shares) <= 1.5 * min(shares) + 3
