@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from benchmarks.simulator.outside.process import OutsideWorld
-from tests.contract.sources.specimens import SPECIMENS, Specimen
+from benchmarks.simulator.outside.server import TWINS
+from tests.contract.sources.specimens import LIBRARY, SPECIMENS, Specimen
 from tests.contract.weighing import SystemClock
+from tests.loopback import loopback_only
 from workers.remote import Courier, MemoryReplies, MemoryTurns
 
 _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_seconds": 0.01}
@@ -16,7 +18,8 @@ _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_
 @pytest.fixture(scope="session")
 def running_world() -> Iterator[tuple[OutsideWorld, dict[str, dict[str, Any]]]]:
     with OutsideWorld(limits=False) as world:
-        yield world, {service: world.knobs(service) for service in SPECIMENS}
+        services = [make(LIBRARY).name for make in TWINS]
+        yield world, {service: world.knobs(service) for service in services}
 
 
 @pytest.fixture
@@ -31,13 +34,16 @@ def world(running_world: tuple[OutsideWorld, dict[str, dict[str, Any]]]) -> Outs
 
 @pytest.fixture
 async def courier(world: OutsideWorld) -> AsyncIterator[Courier]:
-    """To all specimens, with an empty cache."""
+    """To all specimens, with an empty cache; fails the test when a packet leaves loopback."""
     clock = SystemClock()
     settings = {
-        name: specimen.settings(base_url=world.url(specimen.path), **_QUICK) for name, specimen in SPECIMENS.items()
+        name: specimen.settings(base_url=world.url(specimen.path), email="test@example.org", **_QUICK)
+        for name, specimen in SPECIMENS.items()
     }
-    async with Courier(settings, MemoryReplies(clock), MemoryTurns(clock), clock) as courier:
-        yield courier
+    with loopback_only() as outbound:
+        async with Courier(settings, MemoryReplies(clock), MemoryTurns(clock), clock) as courier:
+            yield courier
+    assert outbound.attempts == []
 
 
 @pytest.fixture(params=SPECIMENS)

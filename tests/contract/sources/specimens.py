@@ -4,16 +4,20 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import pytest
+from _pytest.mark import ParameterSet
+
+from assayer.errors import SourceUnavailable
 from assayer.models import Identifiers
 from benchmarks.simulator.outside.library import Entry, Library
 from benchmarks.simulator.outside.sample import SAMPLE
-from workers.remote import Ask, Remote
+from workers.remote import Ask, Call, Remote, Reply
 from workers.remote.settings import ArxivSettings, SemanticScholarSettings, SourceSettings
 from workers.sources.arxiv import Arxiv
 from workers.sources.semantic_scholar import SemanticScholar
 from workers.sources.source import Source
 
-__all__ = ["ASK", "LIBRARY", "SPECIMENS", "STRANGERS", "Specimen"]
+__all__ = ["ASK", "LIBRARY", "SPECIMENS", "STRANGERS", "Specimen", "offering"]
 
 LIBRARY = Library(SAMPLE)
 """What the simulated services know."""
@@ -41,6 +45,19 @@ class Specimen:
     """By which it can be asked for a paper; empty for one that it does not know."""
     day: Callable[[Entry], dt.date | None]
     """How it dates a paper."""
+
+
+class _Shut:
+    """A door that nobody goes through."""
+
+    async def fetch(self, call: Call, ask: Ask) -> Reply:
+        raise SourceUnavailable(f"{call.source} is not asked here.")
+
+
+def offering(capability: type) -> list[ParameterSet]:
+    """The specimens of the sources that can do that, to parametrise `specimen` with."""
+    able = (one for one in SPECIMENS.values() if isinstance(one.make(_Shut()), capability))
+    return [pytest.param(specimen, id=specimen.service) for specimen in able]
 
 
 def _semantic_scholar(entry: Entry) -> Identifiers:

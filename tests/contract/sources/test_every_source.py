@@ -8,21 +8,12 @@ from assayer.errors import SourceError, SourceMalformed, SourceUnavailable
 from assayer.models import Identifiers, Paper
 from benchmarks.simulator.outside.library import Entry
 from benchmarks.simulator.outside.process import OutsideWorld
-from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen
+from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, offering
 from workers.remote import Courier
 from workers.sources.source import Cites, LocatesPdfs, Recommends, Resolves, Retracts, Searches, Snippets, Window
 
 QUERY = "Sparse attention for machine translation"
 ALWAYS = Window()
-
-
-def able(specimen: Specimen, courier: Courier, capability: type) -> object:
-    """The source, if it can do that; else there is nothing to test."""
-    source = specimen.make(courier)
-    assert source.name == specimen.service
-    if not isinstance(source, capability):
-        pytest.skip(f"{specimen.service} does not offer {capability.__name__}")
-    return source
 
 
 def known(specimen: Specimen) -> list[Entry]:
@@ -56,8 +47,9 @@ def check(paper: Paper, specimen: Specimen) -> None:
     assert all(address.endswith(entry.pdf_path) for address in paper.pdf_urls)
 
 
+@pytest.mark.parametrize("specimen", offering(Searches))
 async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Searches)
+    source = specimen.make(courier)
     assert isinstance(source, Searches)
     wanted = next(entry for entry in known(specimen) if "attention" in entry.record.title)
     papers = await source.search(wanted.record.title, 10, ALWAYS, ASK)
@@ -67,15 +59,17 @@ async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, 
         check(paper, specimen)
 
 
+@pytest.mark.parametrize("specimen", offering(Searches))
 async def test_search_with_a_small_limit_keeps_it(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Searches)
+    source = specimen.make(courier)
     assert isinstance(source, Searches)
     many = await source.search("model", 8, ALWAYS, ASK)
     assert [paper.id for paper in await source.search("model", 3, ALWAYS, ASK)] == [paper.id for paper in many[:3]]
 
 
+@pytest.mark.parametrize("specimen", offering(Searches))
 async def test_search_in_a_window_finds_what_was_published_in_it(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Searches)
+    source = specimen.make(courier)
     assert isinstance(source, Searches)
     window = Window(dt.date(2015, 6, 1), dt.date(2019, 3, 15))
     papers = await source.search("model", 64, window, ASK)
@@ -88,43 +82,32 @@ async def test_search_in_a_window_finds_what_was_published_in_it(specimen: Speci
     assert not {paper.id for paper in earlier} & {paper.id for paper in papers}
 
 
+@pytest.mark.parametrize("specimen", offering(Searches))
 async def test_search_for_what_nobody_wrote_about_finds_nothing(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Searches)
+    source = specimen.make(courier)
     assert isinstance(source, Searches)
     assert await source.search("xylophone zeppelin", 10, ALWAYS, ASK) == []
     assert await source.search("  ?! \u200b ", 10, ALWAYS, ASK) == []
 
 
+@pytest.mark.parametrize("specimen", offering(Searches))
 @pytest.mark.parametrize(
-    "decoration",
-    [
-        '"{}',
-        "({}",
-        "{})",
-        "{} AND",
-        "NOT {}",
-        "{}:",
-        "ti:{}",
-        "{} ANDNOT all:model",
-        "[{} TO",
-        "{}*",
-        "-{}",
-        "{}&limit=0",
-    ],
+    "decoration", ['"{}', "({}", "{})", "{} AND", "NOT {}", "{}:", "ti:{}", "[{} TO", "{}*", "-{}"]
 )
 async def test_search_with_signs_of_a_query_language_searches_for_the_words(
     specimen: Specimen, courier: Courier, decoration: str
 ) -> None:
-    source = able(specimen, courier, Searches)
+    source = specimen.make(courier)
     assert isinstance(source, Searches)
     titles = {paper.title for paper in await source.search(decoration.format("diffusion"), 8, ALWAYS, ASK)}
-    assert any(title.startswith("Diffusion models") for title in titles) or "limit" in decoration
+    assert any(title.startswith("Diffusion models") for title in titles)
 
 
+@pytest.mark.parametrize("specimen", offering(Resolves))
 async def test_resolve_answers_in_order_and_in_few_requests(
     specimen: Specimen, courier: Courier, world: OutsideWorld
 ) -> None:
-    source = able(specimen, courier, Resolves)
+    source = specimen.make(courier)
     assert isinstance(source, Resolves)
     entries = known(specimen)
     asked = [specimen.identifiers(entry) for entry in entries]
@@ -138,15 +121,17 @@ async def test_resolve_answers_in_order_and_in_few_requests(
     assert world.stats(specimen.service).requests <= 6
 
 
+@pytest.mark.parametrize("specimen", offering(Resolves))
 async def test_resolve_of_unknown_papers_only_is_no_error(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Resolves)
+    source = specimen.make(courier)
     assert isinstance(source, Resolves)
     assert await source.resolve(STRANGERS, ASK) == [None] * len(STRANGERS)
     assert await source.resolve([], ASK) == []
 
 
+@pytest.mark.parametrize("specimen", offering(Cites))
 async def test_references_are_those_of_the_library(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Cites)
+    source = specimen.make(courier)
     assert isinstance(source, Cites)
     entry = max(known(specimen), key=lambda one: (len(LIBRARY.references(one)), one.corpus_id % 20 != 7))
     papers = await source.references(specimen.identifiers(entry), 100, ASK)
@@ -156,27 +141,30 @@ async def test_references_are_those_of_the_library(specimen: Specimen, courier: 
     assert len(await source.references(specimen.identifiers(entry), 2, ASK)) == 2
 
 
+@pytest.mark.parametrize("specimen", offering(Cites))
 async def test_citations_are_those_of_the_library(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Cites)
+    source = specimen.make(courier)
     assert isinstance(source, Cites)
     entry = max(known(specimen), key=lambda one: len(LIBRARY.citations(one)))
     papers = await source.citations(specimen.identifiers(entry), 100, ASK)
     assert {entry_of(paper) for paper in papers} == set(LIBRARY.citations(entry)) & set(known(specimen))
 
 
+@pytest.mark.parametrize("specimen", offering(Cites))
 async def test_links_of_unknown_papers_are_none(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Cites)
+    source = specimen.make(courier)
     assert isinstance(source, Cites)
     for stranger in STRANGERS:
         assert await source.references(stranger, 10, ASK) == []
         assert await source.citations(stranger, 10, ASK) == []
 
 
+@pytest.mark.parametrize("specimen", offering(Recommends))
 @pytest.mark.parametrize("seeds", [1, 3])
 async def test_recommendations_are_like_the_papers_and_none_of_them(
     specimen: Specimen, courier: Courier, seeds: int
 ) -> None:
-    source = able(specimen, courier, Recommends)
+    source = specimen.make(courier)
     assert isinstance(source, Recommends)
     given = known(specimen)[:seeds]
     papers = await source.recommend([specimen.identifiers(entry) for entry in given], 5, ASK)
@@ -187,12 +175,15 @@ async def test_recommendations_are_like_the_papers_and_none_of_them(
     assert await source.recommend(STRANGERS, 5, ASK) == []
 
 
+@pytest.mark.parametrize("specimen", offering(Snippets))
 async def test_snippets_stand_in_their_papers(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Snippets)
+    source = specimen.make(courier)
     assert isinstance(source, Snippets)
     before = dt.date(2021, 6, 30)
     snippets = await source.snippets("residue contacts in protein folding", 20, Window(before=before), ASK)
-    assert {"abstract", "Introduction"} <= {one.section for one in snippets} | {"Introduction"}
+    sections = {one.section for one in snippets}
+    assert "abstract" in sections
+    assert sections & {"Introduction", "Related Work", "Method", "Experiments", "Conclusion"}
     for one in snippets:
         check(one.paper, specimen)
         assert one.paper.publication_date is not None
@@ -204,8 +195,9 @@ async def test_snippets_stand_in_their_papers(specimen: Specimen, courier: Couri
     assert all(LIBRARY.by_s2[name.s2] for name in cited)
 
 
+@pytest.mark.parametrize("specimen", offering(Retracts))
 async def test_retractions_are_those_with_a_notice(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, Retracts)
+    source = specimen.make(courier)
     assert isinstance(source, Retracts)
     entries = known(specimen)
     found = await source.retractions([*(specimen.identifiers(entry) for entry in entries), *STRANGERS], ASK)
@@ -216,8 +208,9 @@ async def test_retractions_are_those_with_a_notice(specimen: Specimen, courier: 
     assert all(notice.source == specimen.service for notice in found.values())
 
 
+@pytest.mark.parametrize("specimen", offering(LocatesPdfs))
 async def test_pdfs_lie_where_the_record_says(specimen: Specimen, courier: Courier) -> None:
-    source = able(specimen, courier, LocatesPdfs)
+    source = specimen.make(courier)
     assert isinstance(source, LocatesPdfs)
     found = {entry: await source.pdf_urls(specimen.identifiers(entry), ASK) for entry in known(specimen)[:12]}
     assert any(found.values())
