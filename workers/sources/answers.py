@@ -17,7 +17,7 @@ from assayer.errors import SourceMalformed
 from workers.remote import Reply
 from workers.remote.metrics import PARSE_FAILURES
 
-__all__ = ["Count", "Entries", "Maybe", "Shape", "Text", "Truth", "read"]
+__all__ = ["Count", "Entries", "Maybe", "Shape", "Text", "Truth", "read", "read_known"]
 
 T = TypeVar("T")
 S = TypeVar("S", bound=BaseModel)
@@ -60,6 +60,11 @@ Entries = Annotated[
     AfterValidator(_without_gaps),
 ]
 """A list without its malformed entries and nulls; empty for null."""
+
+
+def read_known(reply: Reply, shape: type[S], source: str) -> S | None:
+    """As `read`; None when the source does not know what was asked for."""
+    return None if reply.status == 404 else read(reply, shape, source)
 
 
 def read(reply: Reply, shape: type[S], source: str) -> S:

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assayer.models import Identifiers, Paper, Retraction
+from assayer.models import Identifiers, Operation, Paper, Retraction
 from workers.remote import Ask, Call, Remote
-from workers.sources.answers import read
+from workers.sources.answers import read, read_known
+from workers.sources.asking import ask_for
 from workers.sources.crossref_works import (
     FIELDS,
     SOURCE,
@@ -69,8 +70,7 @@ class Crossref:
             ("rows", str(min(limit, _MOST_ROWS))),
             ("select", FIELDS),
         )
-        reply = await self.remote.fetch(Call(SOURCE, "search", "works", params), ask)
-        works = read(reply, WorksAnswer, SOURCE).message.items if reply.status == 200 else ()
+        works = await self._list("search", params, ask)
         return [paper for work in works if (paper := paper_of(work)) and in_window(paper, window)]
 
     async def resolve(self, papers: Sequence[Identifiers], ask: Ask) -> list[Paper | None]:
@@ -92,11 +92,15 @@ class Crossref:
                 continue
             conditions = ",".join(f"doi:{doi}" for doi in batch)
             params = (("filter", conditions), ("rows", str(len(batch))), ("select", FIELDS))
-            reply = await self.remote.fetch(Call(SOURCE, "papers", "works", params), ask)
-            if reply.status == 200:
-                found |= {doi_of(work): work for work in read(reply, WorksAnswer, SOURCE).message.items}
+            found |= {doi_of(work): work for work in await self._list("papers", params, ask)}
         for doi in single:
-            reply = await self.remote.fetch(Call(SOURCE, "papers", f"works/{in_path(doi)}"), ask)
-            if reply.status == 200:
-                found[doi] = read(reply, WorkAnswer, SOURCE).message
+            call = Call(SOURCE, "papers", f"works/{in_path(doi)}")
+            answer = await ask_for(self.remote, call, ask, lambda reply: read_known(reply, WorkAnswer, SOURCE))
+            if answer is not None:
+                found[doi] = answer.message
         return found
+
+    async def _list(self, operation: Operation, params: tuple[tuple[str, str], ...], ask: Ask) -> tuple[Work, ...]:
+        call = Call(SOURCE, operation, "works", params)
+        answer = await ask_for(self.remote, call, ask, lambda reply: read(reply, WorksAnswer, SOURCE))
+        return answer.message.items

@@ -12,7 +12,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 from assayer.models import Identifiers, Operation, Paper, Retraction
 from workers.remote import Ask, Call, Remote
-from workers.sources.answers import read
+from workers.sources.answers import read, read_known
+from workers.sources.asking import ask_for
 from workers.sources.dois import ARXIV_PREFIX, batches, in_path, listable
 from workers.sources.fields import in_window
 from workers.sources.openalex_works import (
@@ -143,8 +144,8 @@ class OpenAlex:
         return found
 
     async def _one(self, key: _Key, fields: str, operation: Operation, ask: Ask) -> Work | None:
-        reply = await self.remote.fetch(Call(SOURCE, operation, key.path, (("select", fields),)), ask)
-        return read(reply, Work, SOURCE) if reply.status == 200 else None
+        call = Call(SOURCE, operation, key.path, (("select", fields),))
+        return await ask_for(self.remote, call, ask, lambda reply: read_known(reply, Work, SOURCE))
 
     async def _list(
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, ask: Ask
@@ -160,5 +161,5 @@ class OpenAlex:
         return works[:wanted]
 
     async def _page(self, params: tuple[tuple[str, str], ...], operation: Operation, ask: Ask) -> Works:
-        reply = await self.remote.fetch(Call(SOURCE, operation, "works", params), ask)
-        return read(reply, Works, SOURCE) if reply.status == 200 else Works(results=())
+        call = Call(SOURCE, operation, "works", params)
+        return await ask_for(self.remote, call, ask, lambda reply: read(reply, Works, SOURCE))

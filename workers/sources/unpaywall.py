@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from assayer.models import Identifiers
 from workers.remote import Ask, Call, Remote
-from workers.sources.answers import Entries, Maybe, Shape, Text, read
+from workers.sources.answers import Entries, Maybe, Shape, Text, read_known
+from workers.sources.asking import ask_for
 from workers.sources.dois import ARXIV_PREFIX, in_path
 from workers.sources.fields import first_links
 
@@ -38,9 +39,7 @@ class Unpaywall:
         """Nothing for papers without a DOI, nor for arXiv's DOIs: Unpaywall knows Crossref's."""
         if not paper.doi or paper.doi.startswith(ARXIV_PREFIX):
             return ()
-        reply = await self.remote.fetch(Call(_SOURCE, "open_access", in_path(paper.doi)), ask)
-        if reply.status == 404:
-            return ()
-        record = read(reply, _Record, _SOURCE)
-        places = (record.best_oa_location, *record.oa_locations)
+        call = Call(_SOURCE, "open_access", in_path(paper.doi))
+        record = await ask_for(self.remote, call, ask, lambda reply: read_known(reply, _Record, _SOURCE))
+        places = (record.best_oa_location, *record.oa_locations) if record else ()
         return first_links(*(place.url_for_pdf for place in places if place))
