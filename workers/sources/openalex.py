@@ -60,6 +60,11 @@ def _keys(work: Work) -> Iterable[_Key]:
     yield from (_Key("openalex", known.openalex), _Key("doi", known.doi), _Key("pmid", known.pubmed))
 
 
+def _papers(works: Iterable[Work]) -> list[Paper]:
+    """Each once: lists may move while they are paged through."""
+    return list({paper.id: paper for work in works if (paper := paper_of(work))}.values())
+
+
 def _filter(conditions: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return (("filter", ",".join(conditions)),) if conditions else ()
 
@@ -79,7 +84,7 @@ class OpenAlex:
         days = [f"from_publication_date:{window.after}"] * (window.after is not None)
         days += [f"to_publication_date:{window.before}"] * (window.before is not None)
         works = await self._list((("search", words), *_filter(days)), limit, "search", ask)
-        return [paper for work in works if (paper := paper_of(work)) and in_window(paper, window)]
+        return [paper for paper in _papers(works) if in_window(paper, window)]
 
     async def references(self, paper: Identifiers, limit: int, ask: Ask) -> list[Paper]:
         """In the order in which OpenAlex lists them, which is not the paper's."""
@@ -94,8 +99,7 @@ class OpenAlex:
         if not name:
             return []
         order = (("sort", "publication_date:desc"),)
-        works = await self._list((*_filter([f"cites:{name}"]), *order), limit, "citations", ask)
-        return [record for work in works if (record := paper_of(work))]
+        return _papers(await self._list((*_filter([f"cites:{name}"]), *order), limit, "citations", ask))
 
     async def resolve(self, papers: Sequence[Identifiers], ask: Ask) -> list[Paper | None]:
         found = await self._found(papers, FIELDS, ask)

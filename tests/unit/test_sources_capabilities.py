@@ -1,0 +1,49 @@
+"""The table of the package says what the classes can do."""
+
+from collections.abc import Callable
+
+import pytest
+
+import workers.sources
+from tests.unit.canned_remote import CannedRemote
+from workers.remote import Remote
+from workers.sources import (
+    Arxiv,
+    Cites,
+    Crossref,
+    LocatesPdfs,
+    OpenAlex,
+    Recommends,
+    Resolves,
+    Retracts,
+    Searches,
+    SemanticScholar,
+    Snippets,
+    Source,
+    Unpaywall,
+)
+
+_SOURCES: tuple[Callable[[Remote], Source], ...] = (SemanticScholar, OpenAlex, Crossref, Arxiv, Unpaywall)
+_PORTS = (Searches, Snippets, Recommends, Cites, Resolves, Retracts, LocatesPdfs)
+
+
+def _table() -> dict[tuple[str, str], str]:
+    """Cells by row and column."""
+    lines = [line for line in (workers.sources.__doc__ or "").splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {(row[0], column): cell for row in rows[2:] for column, cell in zip(rows[0], row, strict=True)}
+
+
+@pytest.mark.parametrize("make", _SOURCES)
+def test_a_source_can_do_what_the_table_says(make: Callable[[Remote], Source]) -> None:
+    source, table = make(CannedRemote()), _table()
+    said = {port.__name__ for port in _PORTS if table[port.__name__, type(source).__name__] == "×"}
+    assert said == {port.__name__ for port in _PORTS if isinstance(source, port)}
+
+
+def test_every_source_has_its_own_name() -> None:
+    assert len({make(CannedRemote()).name for make in _SOURCES}) == len(_SOURCES)
+
+
+def test_the_package_exports_what_it_names() -> None:
+    assert all(hasattr(workers.sources, name) for name in workers.sources.__all__)
