@@ -101,7 +101,7 @@ class GrobidPool:
                 self._version = await grobid.version_of(self._open_session, url, self._settings.alive_seconds)
                 if self._version is not None:
                     break
-                self._take_out(url)
+                self._take_out(url, "it does not tell its version")
         return self._version
 
     async def alive(self) -> dict[str, bool]:
@@ -122,8 +122,7 @@ class GrobidPool:
             self._roster.refused(url, asyncio.get_running_loop().time())
         elif isinstance(outcome, Broken):
             self._roster.released(url)
-            _LOG.warning("GROBID server %s leaves the pool: %s", url, outcome.detail)
-            self._take_out(url)
+            self._take_out(url, outcome.detail)
         else:
             self._roster.answered(url)
         self._serve()
@@ -184,10 +183,11 @@ class GrobidPool:
                 )
         self._line.clear()
 
-    def _take_out(self, url: str) -> None:
+    def _take_out(self, url: str, why: str) -> None:
         """Out of the pool until it says that it is alive."""
         if not self._roster.broke(url):
             return
+        _LOG.warning("GROBID server %s leaves the pool: %s", url, why)
         if not self._roster.any_up:
             self._out_since = asyncio.get_running_loop().time()
         task = asyncio.create_task(self._recover(url))

@@ -51,7 +51,7 @@ class GrobidSettings(Frozen):
     """For the answer to that question."""
     attempts: int = Field(default=3, ge=1)
     """Servers that may break down over one document before it is given up."""
-    busy_seconds: float = Field(default=0.2, gt=0)
+    busy_seconds: float = Field(default=0.1, gt=0)
     """A slot rests so long after a server's first 503, twice as long after the next one in a row."""
     busy_seconds_max: float = Field(default=5.0, gt=0)
     recover_seconds: float = Field(default=2.0, gt=0)
@@ -72,16 +72,18 @@ class FullTextSettings(Frozen):
     at_once: int = Field(default=16, ge=1)
     """Papers that are fetched and read at once, all evaluations of this process together."""
     copies: int = Field(default=4, ge=1)
-    """Addresses that are tried for one paper."""
-    paper_seconds: float = Field(default=60.0, gt=0)
-    """How long an evaluation waits for one batch of papers."""
+    """Addresses that are tried for one paper, and again as many from each locator of free copies."""
+    paper_seconds: float = Field(default=120.0, gt=0)
+    """How long an evaluation waits for one paper."""
     run_seconds: float = Field(default=600.0, gt=0)
     """How long it waits for all of them together."""
     work_seconds: float = Field(default=300.0, gt=0)
     """How long the work on one paper may go on, whether anybody still waits for it or not."""
+    claim_look_seconds: float = Field(default=0.5, gt=0)
+    """Between two looks whether another process is done with an address."""
     retry_failed: dt.timedelta = dt.timedelta(hours=6)
     """A server that failed is asked again after so long."""
     retry_refused: dt.timedelta = dt.timedelta(days=7)
-    """So is an address that gave no PDF, or one that broke a limit."""
+    """So is an address that gave no PDF or broke a limit, and a document that no parser could read."""
     keep_found: dt.timedelta = dt.timedelta(days=90)
     """An address counts as the same document for so long."""

@@ -1,0 +1,115 @@
+"""`python -m benchmarks.full_texts`: the GROBID pool against three simulated servers, one of which dies midway.
+
+The ideal counts every engine of every server that is alive as working all the time: in T seconds, with a server of s
+slots dead for D of them, n·s·T − s·D engine-seconds, each document taking the mean time of parsing. 503s, the search
+for a free engine, documents lost to the death and sent again, and the last engines running dry all count against us.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assayer.errors import AssayerError
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.pdfs import paper_pdf
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.sample import SAMPLE
+from workers.full_texts.pool import GrobidPool
+from workers.full_texts.settings import GrobidSettings
+from workers.full_texts.tei import read_tei
+
+_SERVERS = ("grobid_1", "grobid_2", "grobid_3")
+_VICTIM = "grobid_2"
+_PATIENCE = 600.0
+_TARGET = 0.9
+
+
+class _Document(NamedTuple):
+    title: str
+    pdf: bytes
+
+
+class _Outage(NamedTuple):
+    began: float
+    ended: float
+
+
+def _documents(count: int) -> list[_Document]:
+    """Distinct ones, made of the sample's papers."""
+    library = Library(SAMPLE)
+    pdfs = [_Document(one.record.title, paper_pdf(one, library.references(one))) for one in library.entries]
+    return [pdfs[n % len(pdfs)]._replace(pdf=pdfs[n % len(pdfs)].pdf + b"\n%% copy %d" % n) for n in range(count)]
+
+
+async def _read(pool: GrobidPool, document: _Document, outcomes: list[str]) -> None:
+    try:
+        paper = read_tei(await pool.parse(document.pdf, document.title, _PATIENCE))
+    except AssayerError as error:
+        outcomes.append(f"lost: {error}")
+        return
+    outcomes.append("read" if paper.title == document.title else f"mixed up: {paper.title}")
+
+
+async def _kill_and_revive(world: OutsideWorld, after: float, seconds: float) -> _Outage:
+    await asyncio.sleep(after)
+    began = time.monotonic()
+    await asyncio.to_thread(world.configure, _VICTIM, dead=True)
+    await asyncio.sleep(seconds)
+    await asyncio.to_thread(world.configure, _VICTIM, dead=False)
+    return _Outage(began, time.monotonic())
+
+
+async def _measure(world: OutsideWorld, options: argparse.Namespace) -> dict[str, object]:
+    settings = GrobidSettings(
+        urls=tuple(world.url(name.replace("_", "-")) for name in _SERVERS), slots=options.slots, recover_seconds=1.0
+    )
+    documents = _documents(options.documents)
+    ideal_seconds = options.documents * options.parse_seconds / (len(_SERVERS) * options.slots)
+    outcomes: list[str] = []
+    async with GrobidPool(settings) as pool:
+        started, cpu = time.monotonic(), time.process_time()
+        async with asyncio.TaskGroup() as group:
+            death = group.create_task(_kill_and_revive(world, ideal_seconds / 3, ideal_seconds / 4))
+            for document in documents:
+                group.create_task(_read(pool, document, outcomes))
+        ended, cpu = time.monotonic(), time.process_time() - cpu
+    outage = death.result()
+    wall, dead = ended - started, min(outage.ended, ended) - outage.began
+    ideal = (len(_SERVERS) * wall - dead) * options.slots / options.parse_seconds
+    stats = {name: world.stats(name) for name in _SERVERS}
+    return {
+        "documents": len(documents),
+        "read": outcomes.count("read"),
+        "lost or mixed up": [one for one in outcomes if one != "read"],
+        "wall seconds": round(wall, 2),
+        "one server dead for": round(dead, 2),
+        "documents a second": round(len(documents) / wall, 2),
+        "ideal documents in that time": round(ideal, 1),
+        "share of the ideal": round(outcomes.count("read") / ideal, 4),
+        "answers by server": {name: one.by_status for name, one in stats.items()},
+        "cut off by the death": stats[_VICTIM].abandoned,
+        "own CPU seconds": round(cpu, 2),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.full_texts", description=__doc__)
+    parser.add_argument("--documents", type=int, default=720)
+    parser.add_argument("--slots", type=int, default=4, help="of each of the three servers")
+    parser.add_argument("--parse-seconds", type=float, default=1.0, help="mean; single documents differ by a quarter")
+    parser.add_argument("--busy-rate", type=float, default=0.2, help="share of documents answered 503")
+    options = parser.parse_args(arguments)
+    knobs = {"slots": options.slots, "parse_mean": options.parse_seconds, "busy_rate": options.busy_rate}
+    with OutsideWorld(knobs=dict.fromkeys(_SERVERS, knobs)) as world:
+        figures = asyncio.run(_measure(world, options))
+    print(json.dumps(figures, indent=2, ensure_ascii=False))
+    if figures["read"] != options.documents or float(str(figures["share of the ideal"])) < _TARGET:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Documents by their content, what was read in them, and what became of every address: nothing is fetched twice."""
+
+import datetime as dt
+import gzip
+import hashlib
+import zlib
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import AwareDatetime, ValidationError
+
+from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError, Unreadable
+from assayer.models import Frozen, UnreadableCause
+from assayer.ports import Clock
+from workers.full_texts.parsed import ParsedPaper
+from workers.full_texts.settings import FullTextSettings
+from workers.full_texts.storage import Storage
+
+__all__ = ["Archive"]
+
+_REFUSALS: dict[str, type[FullTextError]] = {
+    "address": AddressRefused,
+    "failed": DownloadFailed,
+    "refused": DownloadRefused,
+}
+_PAPER, _TEI, _FAILED = ".json.gz", ".tei.xml.gz", ".failed.json"
+_PASSING: tuple[UnreadableCause, ...] = ("broken_parser", "time")
+"""Causes that may lie in the hour and not in the document."""
+Record = TypeVar("Record", bound=Frozen)
+
+
+class _Visit(Frozen):
+    """What became of an address."""
+
+    url: str
+    at: AwareDatetime
+    sha256: str = ""
+    """Of the document found there; empty after a failure."""
+    failure: Literal["", "address", "failed", "refused"] = ""
+    message: str = ""
+    hint: str = ""
+
+
+class _Failure(Frozen):
+    at: AwareDatetime
+    message: str
+    hint: str
+    cause: UnreadableCause
+
+
+class _Claim(Frozen):
+    until: AwareDatetime
+
+
+class Archive:
+    """Files only, each written whole and named by a hash, so that any number of processes may share it.
+
+    `documents/…/SHA256.pdf`; `readings/…/SHA256/` with TEI and sections of each parser and version, or why it failed;
+    `visits/…/HASH.json` of addresses; `claims/HASH.json` of addresses in work. A damaged file counts as missing.
+    """
+
+    def __init__(self, storage: Storage, settings: FullTextSettings, clock: Clock) -> None:
+        self._storage = storage
+        self._settings = settings
+        self._clock = clock
+
+    async def visited(self, url: str) -> str | None:
+        """The hash of the document that lies there; None when it is time to look. Raises the failure of the last look
+        while it counts."""
+        visit = _loaded(_Visit, await self._storage.read(_visit_name(url)))
+        if visit is None or visit.url != url:
+            return None
+        age = self._clock.now() - visit.at
+        if visit.sha256:
+            fresh = age < self._settings.keep_found and await self._storage.exists(_document_name(visit.sha256))
+            return visit.sha256 if fresh else None
+        failure = _REFUSALS.get(visit.failure, DownloadFailed)
+        wait = self._settings.retry_failed if failure is DownloadFailed else self._settings.retry_refused
+        if age < wait:
+            raise failure(visit.message, visit.hint)
+        return None
+
+    async def keep(self, url: str, file: Path, sha256: str) -> None:
+        if not await self._storage.exists(_document_name(sha256)):
+            await self._storage.keep(_document_name(sha256), file)
+        await self._write(_visit_name(url), _Visit(url=url, at=self._clock.now(), sha256=sha256))
+
+    async def remember(self, url: str, error: FullTextError) -> None:
+        """That nothing could be had there."""
+        failure = next((name for name, kind in _REFUSALS.items() if isinstance(error, kind)), "failed")
+        visit = {"url": url, "at": self._clock.now(), "failure": failure, "message": error.message, "hint": error.hint}
+        await self._write(_visit_name(url), _Visit.model_validate(visit))
+
+    async def claim(self, url: str, lifetime: dt.timedelta) -> bool:
+        """Whether this process may work on an address now: no other does, or has died over it."""
+        name = _claim_name(url)
+        mine = _Claim(until=self._clock.now() + lifetime).model_dump_json().encode()
+        if await self._storage.create(name, mine):
+            return True
+        theirs = _loaded(_Claim, await self._storage.read(name))
+        if theirs is not None and theirs.until > self._clock.now():
+            return False
+        await self._storage.remove(name)
+        return await self._storage.create(name, mine)
+
+    async def release(self, url: str) -> None:
+        await self._storage.remove(_claim_name(url))
+
+    async def document(self, sha256: str) -> bytes | None:
+        """None when it is missing, or damaged since."""
+        data = await self._storage.read(_document_name(sha256))
+        return data if data is not None and hashlib.sha256(data).hexdigest() == sha256 else None
+
+    async def readings(self, sha256: str) -> list[str]:
+        """Names under which there is a paper."""
+        files = await self._storage.names(_reading_folder(sha256))
+        return [file.removesuffix(_PAPER) for file in files if file.endswith(_PAPER)]
+
+    async def paper(self, sha256: str, name: str) -> ParsedPaper | None:
+        return _loaded(ParsedPaper, _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_PAPER}")))
+
+    async def tei(self, sha256: str, name: str) -> bytes | None:
+        return _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
+
+    async def add_paper(self, sha256: str, name: str, paper: ParsedPaper) -> None:
+        packed = gzip.compress(paper.model_dump_json().encode(), 6)
+        await self._storage.write(f"{_reading_folder(sha256)}/{name}{_PAPER}", packed)
+
+    async def add_tei(self, sha256: str, name: str, tei: bytes) -> None:
+        await self._storage.write(f"{_reading_folder(sha256)}/{name}{_TEI}", gzip.compress(tei, 6))
+
+    async def failed(self, sha256: str, name: str) -> Unreadable | None:
+        """Why that parser could not read it, while that counts."""
+        failure = _loaded(_Failure, await self._storage.read(f"{_reading_folder(sha256)}/{name}{_FAILED}"))
+        if failure is None:
+            return None
+        wait = self._settings.retry_failed if failure.cause in _PASSING else self._settings.retry_refused
+        if self._clock.now() - failure.at >= wait:
+            return None
+        return Unreadable(failure.message, failure.hint, failure.cause)
+
+    async def add_failure(self, sha256: str, name: str, error: Unreadable) -> None:
+        failure = _Failure(at=self._clock.now(), message=error.message, hint=error.hint, cause=error.cause)
+        await self._write(f"{_reading_folder(sha256)}/{name}{_FAILED}", failure)
+
+    async def _write(self, name: str, record: Frozen) -> None:
+        await self._storage.write(name, record.model_dump_json().encode())
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _visit_name(url: str) -> str:
+    name = _hash(url)
+    return f"visits/{name[:2]}/{name}.json"
+
+
+def _claim_name(url: str) -> str:
+    return f"claims/{_hash(url)}.json"
+
+
+def _document_name(sha256: str) -> str:
+    return f"documents/{sha256[:2]}/{sha256}.pdf"
+
+
+def _reading_folder(sha256: str) -> str:
+    return f"readings/{sha256[:2]}/{sha256}"
+
+
+def _loaded(kind: type[Record], data: bytes | None) -> Record | None:
+    """None for what is missing, damaged, or written by a version that meant something else."""
+    if data is None:
+        return None
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError:
+        return None
+
+
+def _unpacked(data: bytes | None) -> bytes | None:
+    try:
+        return None if data is None else gzip.decompress(data)
+    except (OSError, EOFError, zlib.error):
+        return None

@@ -1,0 +1,49 @@
+"""Reads PDFs without GROBID: confined children, headings by their type, references and captions by their form."""
+
+import asyncio
+from collections.abc import Iterable
+from importlib.metadata import version
+
+from assayer.imrad import part_of
+from assayer.models import Section
+from workers.documents import ParsedPdf, PdfLimits, extract_pdf
+from workers.full_texts.bibliography import read_references
+from workers.full_texts.parsed import ParsedPaper
+
+__all__ = ["EmbeddedParser"]
+
+_LAYOUT = "2"
+"""Version of our reading of a page; a new one reads stored documents again."""
+
+
+class EmbeddedParser:
+    """A few children at a time, first come, first served."""
+
+    def __init__(self, limits: PdfLimits, at_once: int) -> None:
+        self._limits = limits
+        self._places = asyncio.Semaphore(at_once)
+        self.version = f"{version('pypdfium2')}.{_LAYOUT}"
+
+    async def parse(self, pdf: bytes, source: str) -> ParsedPaper:
+        """Raises Unreadable."""
+        async with self._places:
+            parsed = await extract_pdf(pdf, self._limits, source)
+        return await asyncio.to_thread(_paper, parsed, self.version)
+
+
+def _paper(parsed: ParsedPdf, version: str) -> ParsedPaper:
+    listed = "\n\n".join(section.text for section in parsed.sections if part_of(section.title) == "references")
+    references = read_references(listed)
+    return ParsedPaper(
+        parser="pypdfium2",
+        version=version,
+        title=parsed.title,
+        sections=tuple(_without_list(parsed.sections) if references else parsed.sections),
+        references=references,
+        captions=parsed.captions,
+    )
+
+
+def _without_list(sections: Iterable[Section]) -> Iterable[Section]:
+    """The list of references is taken apart, unless nothing could be made of it."""
+    return (section for section in sections if part_of(section.title) != "references")

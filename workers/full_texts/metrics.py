@@ -1,0 +1,21 @@
+"""What fetching and reading of full texts costs, and why it fails."""
+
+from prometheus_client import Counter, Histogram
+
+__all__ = ["COPIES", "PARSED", "PARSE_FAILURES", "PARSE_SECONDS"]
+
+COPIES = Counter(
+    "assayer_full_text_copies_total",
+    "Copies of papers that were wanted, by repository and outcome: fetched, stored, or the class of the error.",
+    ["source", "outcome"],
+)
+PARSED = Counter("assayer_full_texts_parsed_total", "Documents read, by parser.", ["parser"])
+PARSE_FAILURES = Counter(
+    "assayer_full_text_parse_failures_total", "Documents that a parser could not read, by cause.", ["parser", "cause"]
+)
+PARSE_SECONDS = Histogram(
+    "assayer_full_text_parse_seconds",
+    "Time from asking a parser to its answer, waiting for its turn included.",
+    ["parser"],
+    buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300),
+)

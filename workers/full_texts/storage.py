@@ -1,0 +1,110 @@
+"""Small files anywhere fsspec reaches. A file is there whole or not at all, however many processes write it."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from assayer.errors import ConfigurationError, FullTextError
+
+__all__ = ["Storage"]
+
+Out = TypeVar("Out")
+
+
+class Storage:
+    """Names are relative, with `/` between folders. All raise FullTextError when the storage fails."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            self._files, self._root = fsspec.url_to_fs(url, use_listings_cache=False)
+        except (ImportError, ValueError) as error:
+            raise ConfigurationError(f"The document store {url} cannot be opened: {error}.", "") from error
+        self._local = isinstance(self._files, LocalFileSystem)
+        self.url = url
+
+    async def read(self, name: str) -> bytes | None:
+        """None when there is no such file."""
+        return await self._do(lambda: self._read(self._path(name)))
+
+    async def write(self, name: str, data: bytes) -> None:
+        await self._do(lambda: self._write(self._path(name), data))
+
+    async def keep(self, name: str, file: Path) -> None:
+        """Copies a local file."""
+        await self._do(lambda: self._write(self._path(name), file.read_bytes()))
+
+    async def create(self, name: str, data: bytes) -> bool:
+        """Writes only if nobody has; whether it was written."""
+        return await self._do(lambda: self._create(self._path(name), data))
+
+    async def remove(self, name: str) -> None:
+        await self._do(lambda: self._remove(self._path(name)))
+
+    async def exists(self, name: str) -> bool:
+        return await self._do(lambda: bool(self._files.exists(self._path(name))))
+
+    async def names(self, folder: str) -> list[str]:
+        """Of the files in a folder, without it; none when there is no such folder."""
+        return await self._do(lambda: self._names(self._path(folder)))
+
+    def _path(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"
+
+    async def _do(self, work: Callable[[], Out]) -> Out:
+        try:
+            return await asyncio.to_thread(work)
+        except OSError as error:
+            message = f"The document store {self.url} failed: {error}."
+            raise FullTextError(message, "Check ASSAYER_FULL_TEXTS__STORE and the space left.") from error
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            return bytes(self._files.cat_file(path))
+        except FileNotFoundError:
+            return None
+
+    def _write(self, path: str, data: bytes) -> None:
+        """Object stores put a file whole; a local one is written beside its place and moved into it."""
+        if not self._local:
+            self._files.pipe_file(path, data)
+            return
+        place = Path(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part = place.with_name(f".{place.name}.{secrets.token_hex(6)}")
+        try:
+            part.write_bytes(data)
+            part.replace(place)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _create(self, path: str, data: bytes) -> bool:
+        try:
+            if not self._local:
+                self._files.pipe_file(path, data, mode="create")
+                return True
+            place = Path(path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
+                file.write(data)
+        except FileExistsError:
+            return False
+        return True
+
+    def _remove(self, path: str) -> None:
+        try:
+            self._files.rm_file(path)
+        except FileNotFoundError:
+            return
+
+    def _names(self, path: str) -> list[str]:
+        try:
+            found: list[Any] = self._files.ls(path, detail=False)
+        except FileNotFoundError:
+            return []
+        return sorted(str(one).rsplit("/", 1)[-1] for one in found)
