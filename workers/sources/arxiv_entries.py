@@ -83,11 +83,9 @@ class _Entry:
 
 
 def _raise_error(entries: list[_Entry]) -> None:
-    if len(entries) == 1 and (_ERRORS in entries[0].text(f"{_ATOM}id") or entries[0].text(f"{_ATOM}title") == "Error"):
-        words = line(entries[0].text(f"{_ATOM}summary"))[:200]
-        raise SourceRefused(
-            f"{SOURCE} refused the request: {words}", "Its query cannot be used; nothing else is wrong."
-        )
+    if len(entries) == 1 and _ERRORS in entries[0].text(f"{_ATOM}id"):
+        words = line(entries[0].text(f"{_ATOM}summary"))[:_EXCUSE]
+        raise SourceRefused(f"{SOURCE} refused the request: {words}", "This query cannot be used; others can.")
 
 
 def _paper(entry: _Entry) -> Paper | None:

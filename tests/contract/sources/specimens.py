@@ -5,17 +5,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from assayer.errors import SourceUnavailable
 from assayer.models import Identifiers
 from benchmarks.simulator.outside.library import Entry, Library
+from benchmarks.simulator.outside.openalex_works import doi_of, pmid_of
 from benchmarks.simulator.outside.sample import SAMPLE
 from workers.remote import Ask, Call, Remote, Reply
-from workers.remote.settings import ArxivSettings, SemanticScholarSettings, SourceSettings
-from workers.sources.arxiv import Arxiv
-from workers.sources.semantic_scholar import SemanticScholar
-from workers.sources.source import Source
+from workers.remote.settings import (
+    ArxivSettings,
+    CrossrefSettings,
+    OpenAlexSettings,
+    SemanticScholarSettings,
+    SourceSettings,
+    UnpaywallSettings,
+)
+from workers.sources import Arxiv, Crossref, OpenAlex, SemanticScholar, Source, Unpaywall
 
 __all__ = ["ASK", "LIBRARY", "SPECIMENS", "STRANGERS", "Specimen", "offering"]
 
@@ -54,7 +59,7 @@ class _Shut:
         raise SourceUnavailable(f"{call.source} is not asked here.")
 
 
-def offering(capability: type) -> list[ParameterSet]:
+def offering(capability: type) -> list[object]:
     """The specimens of the sources that can do that, to parametrise `specimen` with."""
     able = (one for one in SPECIMENS.values() if isinstance(one.make(_Shut()), capability))
     return [pytest.param(specimen, id=specimen.service) for specimen in able]
@@ -77,6 +82,46 @@ def _year_or_day(entry: Entry) -> dt.date | None:
     return entry.record.publication_date if entry.day_known else dt.date(entry.record.year or 1, 12, 31)
 
 
+def _openalex(entry: Entry) -> Identifiers:
+    """By various names; none for records without a title."""
+    match entry.number % 4:
+        case _ if entry.corpus_id % 200 == 0:
+            return Identifiers()
+        case 0 if doi_of(entry):
+            return Identifiers(doi=doi_of(entry))
+        case 1 if entry.arxiv and not entry.doi:
+            return Identifiers(arxiv=entry.arxiv)
+        case 2 if pmid_of(entry):
+            return Identifiers(pubmed=pmid_of(entry))
+        case _:
+            return Identifiers(openalex=entry.openalex)
+
+
+def _end_of_its_period(day: dt.date) -> dt.date:
+    """A first day may stand for its whole month, the first of January for its year."""
+    if day.day > 1:
+        return day
+    after = dt.date(day.year + 1, 1, 1) if day.month in {1, 12} else dt.date(day.year, day.month + 1, 1)
+    return after - dt.timedelta(days=1)
+
+
+def _openalex_day(entry: Entry) -> dt.date | None:
+    day = _year_or_day(entry)
+    return _end_of_its_period(day) if day else None
+
+
+def _deposited_day(entry: Entry) -> dt.date | None:
+    """Every third of those that Crossref has more of than the year came without the day."""
+    day = _year_or_day(entry)
+    if day is None or not entry.day_known or entry.corpus_id % 3:
+        return day
+    return _end_of_its_period(day.replace(day=1)) if day.month > 1 else day.replace(day=31)
+
+
+def _doi(entry: Entry) -> Identifiers:
+    return Identifiers(doi=entry.doi)
+
+
 SPECIMENS = {
     specimen.service: specimen
     for specimen in (
@@ -92,5 +137,8 @@ SPECIMENS = {
             lambda entry: Identifiers(arxiv=entry.arxiv),
             lambda entry: entry.arxiv_date,
         ),
+        Specimen(OpenAlex, "openalex", "openalex", OpenAlexSettings, "openalex", _openalex, _openalex_day),
+        Specimen(Crossref, "crossref", "crossref", CrossrefSettings, "doi", _doi, _deposited_day),
+        Specimen(Unpaywall, "unpaywall", "unpaywall/v2", UnpaywallSettings, "doi", _doi, _year_or_day),
     )
 }

@@ -1,0 +1,203 @@
+import datetime as dt
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from assayer.errors import SourceError, SourceMalformed, SourceRefused
+from assayer.models import Identifiers, Paper, PaperId
+from tests.unit.canned_remote import ASK, CannedRemote, said
+from workers.sources.arxiv import Arxiv, search_query
+from workers.sources.arxiv_entries import read_page
+from workers.sources.source import Window
+
+WINDOW = Window(dt.date(2020, 2, 1), dt.date(2021, 6, 30))
+HEAD = (
+    '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom" '
+    'xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">'
+)
+
+
+def feed(*entries: str, total: int | str = 1, head: str = HEAD) -> bytes:
+    return f"{head}<opensearch:totalResults>{total}</opensearch:totalResults>{''.join(entries)}</feed>".encode()
+
+
+def entry(**parts: str) -> str:
+    """A sound entry, some of its elements replaced or added."""
+    given = {
+        "id": "<id>http://arxiv.org/abs/2101.00001v3</id>",
+        "title": "<title>On\n  wrapped\n  titles</title>",
+        "summary": "<summary>  An abstract over\n two lines. </summary>",
+        "published": "<published>2021-01-02T10:00:00Z</published>",
+        "updated": "<updated>2021-03-04T10:00:00Z</updated>",
+        "link": '<link href="https://arxiv.org/abs/2101.00001v3" rel="alternate" type="text/html"/>',
+    } | parts
+    return f"<entry>{''.join(given.values())}</entry>"
+
+
+def only(*entries: str) -> Paper:
+    (paper,) = read_page(feed(*entries), 0).papers
+    return paper
+
+
+def test_an_entry_becomes_a_paper_without_version_and_line_breaks() -> None:
+    paper = only(
+        entry(
+            author="<author><name>Ada  Field</name></author><author><name/></author>",
+            doi="<arxiv:doi>10.1000/ABC.7</arxiv:doi>",
+            journal="<arxiv:journal_ref>J. Examples 7 (2021)</arxiv:journal_ref>",
+            pdf='<link title="pdf" href="https://arxiv.org/pdf/2101.00001v3" rel="related"/>',
+        )
+    )
+    assert paper == Paper(
+        id=PaperId("arxiv:2101.00001"),
+        title="On wrapped titles",
+        abstract="An abstract over two lines.",
+        authors=("Ada Field",),
+        publication_date=dt.date(2021, 1, 2),
+        venue="J. Examples 7 (2021)",
+        url="https://arxiv.org/abs/2101.00001v3",
+        source="arxiv",
+        identifiers=Identifiers(arxiv="2101.00001", doi="10.1000/abc.7"),
+        pdf_urls=("https://arxiv.org/pdf/2101.00001v3",),
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This paper has been withdrawn by the author due to a crucial error in Lemma 3",
+        "This submission has been withdrawn.",
+        "Withdrawn: the main theorem is wrong",
+        "This article was later withdrawn",
+        "withdrawn by arXiv administration",
+    ],
+)
+def test_a_comment_or_abstract_that_announces_it_marks_a_withdrawal(words: str) -> None:
+    for paper in (
+        only(entry(comment=f"<arxiv:comment>{words}</arxiv:comment>")),
+        only(entry(summary=f"<summary>\n  {words}</summary>")),
+    ):
+        assert paper.retraction is not None
+        assert paper.retraction.kind == "withdrawn"
+        assert paper.retraction.date == dt.date(2021, 3, 4)
+        assert paper.retraction.notice == "https://arxiv.org/abs/2101.00001v3"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "12 pages; a figure was withdrawn in this version",
+        "Patients who had withdrawn consent were left out of the paper",
+        "We study when participants are withdrawn from trials",
+    ],
+)
+def test_the_word_withdrawn_alone_withdraws_nothing(words: str) -> None:
+    assert only(entry(comment=f"<arxiv:comment>{words}</arxiv:comment>")).retraction is None
+
+
+def test_entries_without_id_or_title_are_left_out() -> None:
+    page = read_page(feed(entry(id="<id>http://arxiv.org/nothing</id>"), entry(title=""), entry(), total=3), 0)
+    assert [paper.id for paper in page.papers] == ["arxiv:2101.00001"]
+
+
+def test_an_error_feed_is_a_refusal_in_arxivs_words() -> None:
+    error = entry(
+        id="<id>http://arxiv.org/api/errors#incorrect_id_format_for_x</id>",
+        title="<title>Error</title>",
+        summary="<summary>incorrect id format for x</summary>",
+    )
+    with pytest.raises(SourceRefused, match="incorrect id format for x"):
+        read_page(feed(error), 0)
+
+
+def test_a_paper_that_is_called_error_is_a_paper() -> None:
+    assert only(entry(title="<title>Error</title>")).title == "Error"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"Rate exceeded.",
+        b"",
+        b"<html><body>no feed</body></html>",
+        feed(entry())[:-30],
+        feed(total=7),
+        b'<!DOCTYPE feed [<!ENTITY a "aaaa">]>' + feed(entry(title="<title>&a;</title>")),
+        b'<!DOCTYPE feed SYSTEM "http://127.0.0.1:1/evil.dtd">' + feed(entry()),
+        b'<!DOCTYPE feed [<!ENTITY x SYSTEM "file:///etc/passwd">]>' + feed(entry(title="<title>&x;</title>")),
+        b"<!DOCTYPE z [<!ENTITY a0 'ha'>"
+        + b"".join(b"<!ENTITY a%d '%s'>" % (n, b"&a%d;" % (n - 1) * 20) for n in range(1, 12))
+        + b"]>"
+        + feed(entry(title="<title>&a11;</title>")),
+        b"<a>" * 100_000,
+        b" " * (16 * 2**20 + 1),
+    ],
+    ids=lambda body: repr(body[:40]),
+)
+def test_what_is_no_sound_feed_is_malformed(body: bytes) -> None:
+    with pytest.raises(SourceMalformed) as caught:
+        read_page(body, 0)
+    assert caught.value.hint
+    assert len(str(caught.value)) < 500
+
+
+_ELEMENTS = st.sampled_from(
+    ["id", "title", "summary", "published", "updated", "link", "author", "name", "arxiv:doi", "arxiv:comment", "b"]
+)
+_SAID = st.sampled_from(["http://arxiv.org/abs/2101.00001v2", "9999-99-99T", "0000", "Error", "10.1/x", "withdrawn"])
+_texts = st.one_of(st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=12), _SAID)
+
+
+@st.composite
+def _nodes(draw: st.DrawFn, depth: int = 2) -> str:
+    name, text = draw(_ELEMENTS), draw(_texts)
+    inner = "".join(draw(st.lists(_nodes(depth - 1), max_size=2))) if depth else ""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+    quoted = escaped.replace('"', "&quot;")
+    return f'<{name} href="{quoted}" rel="alternate">{escaped}{inner}</{name}>'
+
+
+@given(entries=st.lists(st.lists(_nodes(), max_size=6), max_size=4), total=st.integers(-5, 10**12))
+def test_any_feed_gives_papers_or_a_source_error(entries: list[list[str]], total: int) -> None:
+    body = feed(*(f"<entry>{''.join(parts)}</entry>" for parts in entries), total=total)
+    etree.fromstring(body)
+    try:
+        page = read_page(body, 0)
+    except SourceError:
+        return
+    assert all(paper.title and paper.identifiers.arxiv for paper in page.papers)
+
+
+@given(body=st.binary(max_size=60))
+def test_any_bytes_give_papers_or_a_source_error(body: bytes) -> None:
+    for sent in (body, HEAD.encode() + body + b"</feed>"):
+        try:
+            read_page(sent, 0)
+        except SourceError:
+            continue
+
+
+@given(text=st.text(max_size=300), window=st.sampled_from([Window(), WINDOW, Window(before=WINDOW.before)]))
+def test_a_query_of_any_text_holds_words_and_our_own_operators_only(text: str, window: Window) -> None:
+    query = search_query(text, window)
+    words = r"all:[a-z0-9]{2,}(?: OR all:[a-z0-9]{2,}){0,23}"
+    dates = r" AND submittedDate:\[\d{12} TO \d{12}\]"
+    assert query == "" or re.fullmatch(words if window == Window() else rf"\({words}\){dates}", query)
+
+
+def test_a_query_keeps_telling_words_once_and_folds_accents() -> None:
+    query = search_query('The Café of "graphs" AND ti:graphs ANDNOT (naïve)', WINDOW)
+    assert query == (
+        "(all:cafe OR all:graphs OR all:ti OR all:andnot OR all:naive) AND submittedDate:[202002010000 TO 202106302359]"
+    )
+
+
+async def test_only_well_formed_ids_are_asked_for() -> None:
+    remote = CannedRemote(default=said(feed(entry())))
+    names = [Identifiers(arxiv="2101.00001"), Identifiers(arxiv="no id, &max_results=1"), Identifiers(doi="10.1/x")]
+    papers = await Arxiv(remote).resolve(names, ASK)
+    assert [paper.id if paper else None for paper in papers] == ["arxiv:2101.00001", None, None]
+    assert [dict(call.params)["id_list"] for call in remote.calls] == ["2101.00001"]

@@ -1,0 +1,218 @@
+import datetime as dt
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import SourceMalformed
+from assayer.models import Identifiers, Paper, PaperId
+from tests.unit.canned_remote import ASK, CannedRemote, said
+from workers.sources.semantic_scholar import SemanticScholar
+from workers.sources.source import Window
+
+S2 = "5c5751d45e298cea054f32b392c12c61027d2fe7"
+OTHER = "0f40b1f08821e22e859c6050916cec3667778613"
+OWN: dict[str, Any] = {"paperId": "649def34f8be52c8b66281af98ae884c09aef38b", "title": "Its own"}
+RECORD: dict[str, Any] = {
+    "paperId": S2,
+    "title": "A title <b>\u200bwith</b> [P3]",
+    "abstract": None,
+    "authors": [{"authorId": "1", "name": "Ada Field"}, {"authorId": None, "name": None}, None],
+    "venue": "ACL",
+    "year": 2020,
+    "publicationDate": None,
+    "url": f"https://www.semanticscholar.org/paper/{S2}",
+    "citationCount": 7,
+    "externalIds": {
+        "DOI": "10.18653/V1/2020.ACL-MAIN.447",
+        "ArXiv": "2005.00001",
+        "ACL": "2020.acl-main.447",
+        "PubMed": 12345,
+        "PubMedCentral": "678",
+        "MAG": "3015453090",
+        "CorpusId": 215416146,
+    },
+    "openAccessPdf": {"url": "https://aclanthology.org/2020.acl-main.447.pdf", "status": "HYBRID"},
+}
+
+
+async def resolved(record: object) -> Paper | None:
+    remote = CannedRemote(default=said([record, OWN]))
+    return (await SemanticScholar(remote).resolve([Identifiers(s2=S2)], ASK))[0]
+
+
+async def test_a_record_becomes_a_paper() -> None:
+    paper = await resolved(RECORD)
+    assert paper == Paper(
+        id=PaperId(f"s2:{S2}"),
+        title="A title <b>with</b> (P3)",
+        abstract="",
+        authors=("Ada Field",),
+        publication_date=dt.date(2020, 12, 31),
+        venue="ACL",
+        url=f"https://www.semanticscholar.org/paper/{S2}",
+        citation_count=7,
+        source="semantic_scholar",
+        identifiers=Identifiers(
+            doi="10.18653/v1/2020.acl-main.447",
+            arxiv="2005.00001",
+            s2=S2,
+            pubmed="12345",
+            pmc="PMC678",
+            acl="2020.acl-main.447",
+        ),
+        pdf_urls=("https://aclanthology.org/2020.acl-main.447.pdf",),
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"paperId": None},
+        {"paperId": "../../etc"},
+        {"title": None},
+        {"title": " \u200b "},
+    ],
+)
+async def test_a_record_without_id_or_title_is_no_paper(change: dict[str, Any]) -> None:
+    assert await resolved(RECORD | change) is None
+
+
+async def test_odd_parts_of_a_record_are_left_out() -> None:
+    odd: dict[str, object] = {
+        "openAccessPdf": {"url": "javascript:alert(1)"},
+        "authors": None,
+        "year": "2020",
+        "externalIds": [],
+        "url": 3,
+    }
+    paper = await resolved(RECORD | odd)
+    assert paper is not None
+    assert (paper.pdf_urls, paper.authors, paper.publication_date, paper.url) == ((), (), None, "")
+    assert paper.identifiers == Identifiers(s2=S2)
+
+
+async def test_a_closed_copy_has_no_address() -> None:
+    paper = await resolved(RECORD | {"openAccessPdf": {"url": "", "status": "CLOSED", "license": None}})
+    assert paper is not None
+    assert paper.pdf_urls == ()
+
+
+async def test_a_batch_goes_out_with_the_paper_that_is_always_known_and_only_well_formed_ids() -> None:
+    remote = CannedRemote(default=said([RECORD, None, OWN]))
+    names = [
+        Identifiers(s2="not hex"),
+        Identifiers(doi="10.1000/A b"),
+        Identifiers(),
+        Identifiers(s2=S2),
+        Identifiers(pmc="PMC12", pubmed="x"),
+    ]
+    papers = await SemanticScholar(remote).resolve(names[2:], ASK)
+    assert [paper.id if paper else None for paper in papers] == [None, f"s2:{S2}", None]
+    (call,) = remote.calls
+    assert json.loads(call.body or "")["ids"] == [S2, "PMCID:12", OWN["paperId"]]
+    assert call.path == "graph/v1/paper/batch"
+
+
+async def test_a_batch_of_the_wrong_size_is_malformed() -> None:
+    with pytest.raises(SourceMalformed, match="2 ids with 1 records"):
+        await SemanticScholar(CannedRemote(default=said([RECORD]))).resolve([Identifiers(s2=S2)], ASK)
+
+
+async def test_a_doi_in_a_path_is_one_segment() -> None:
+    remote = CannedRemote()
+    await SemanticScholar(remote).references(Identifiers(doi="10.1000/../../x?y#z"), 10, ASK)
+    assert remote.calls[0].path == "graph/v1/paper/DOI:10.1000%2F..%2F..%2Fx%3Fy%23z/references"
+
+
+async def test_references_that_a_publisher_had_removed_are_none() -> None:
+    removed = {"data": None, "citingPaperInfo": {"openAccessPdf": {"disclaimer": "elided by the publisher"}}}
+    assert await SemanticScholar(CannedRemote(default=said(removed))).references(Identifiers(s2=S2), 9, ASK) == []
+
+
+@pytest.mark.parametrize("following", [0, 5, -1, 10**12, "x", None])
+async def test_pages_that_lead_back_or_nowhere_end(following: object) -> None:
+    page = {"next": following, "offset": 5, "total": 10**6, "data": [RECORD, {"citedPaper": RECORD}]}
+    remote = CannedRemote(default=said(page))
+    await SemanticScholar(remote).search("graphs", 1000, Window(), ASK)
+    await SemanticScholar(remote).references(Identifiers(s2=S2), 10**6, ASK)
+    assert len(remote.calls) <= 4
+
+
+async def test_mentions_without_a_match_are_left_out_of_what_a_snippet_cites() -> None:
+    mentions = [{"start": 0, "end": 4, "matchedPaperCorpusId": "77"}, {"matchedPaperCorpusId": None}, {"start": 1}]
+    snippet = {"text": "As (Moor, 2019) showed.", "snippetKind": "body", "section": "3  Method"}
+    match = {
+        "snippet": snippet | {"annotations": {"refMentions": mentions, "sentences": None}},
+        "paper": {"corpusId": "215416146", "title": "T", "authors": ["Ada Field"]},
+        "score": 0.5,
+    }
+    cited = {"paperId": OTHER, "title": "Cited", "externalIds": {"CorpusId": 77}}
+    remote = CannedRemote(
+        {
+            "graph/v1/snippet/search": said({"data": [match, {"snippet": None}], "retrievalVersion": "v1"}),
+            "graph/v1/paper/batch": said([RECORD, cited, OWN]),
+        }
+    )
+    (found,) = await SemanticScholar(remote).snippets("moor", 5, Window(), ASK)
+    assert (found.section, found.text, found.cites) == ("3 Method", snippet["text"], (Identifiers(s2=OTHER),))
+    assert json.loads(remote.calls[1].body or "")["ids"][:-1] == ["CorpusId:215416146", "CorpusId:77"]
+
+
+Question = Callable[[CannedRemote], Awaitable[object]]
+_NAMES = [Identifiers(s2=S2), Identifiers(doi="10.1000/one")]
+QUESTIONS: list[Question] = [
+    lambda remote: SemanticScholar(remote).search("graphs", 150, Window(), ASK),
+    lambda remote: SemanticScholar(remote).bulk_search("graphs", 1500, Window(), ASK),
+    lambda remote: SemanticScholar(remote).snippets("graphs", 10, Window(), ASK),
+    lambda remote: SemanticScholar(remote).recommend(_NAMES[:1], 10, ASK),
+    lambda remote: SemanticScholar(remote).recommend(_NAMES, 10, ASK),
+    lambda remote: SemanticScholar(remote).references(_NAMES[0], 10, ASK),
+    lambda remote: SemanticScholar(remote).citations(_NAMES[0], 10, ASK),
+    lambda remote: SemanticScholar(remote).resolve(_NAMES, ASK),
+    lambda remote: SemanticScholar(remote).pdf_urls(_NAMES[0], ASK),
+]
+_MORE_KEYS = """
+    data next token recommendedPapers citedPaper citingPaper snippet paper corpusId text section annotations
+    refMentions matchedPaperCorpusId name url DOI"""
+_KEYS = st.sampled_from([*RECORD, *_MORE_KEYS.split()])
+_texts = st.text(max_size=8) | st.sampled_from([S2, "77", OTHER])
+_leaves = st.none() | st.booleans() | st.integers() | st.floats() | _texts
+_values = st.recursive(
+    _leaves,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=6),
+    max_leaves=20,
+)
+_records = st.dictionaries(_KEYS, _values, max_size=8).map(lambda odd: RECORD | odd)
+_frames = st.one_of(
+    _values,
+    st.lists(_values | _records, max_size=4),
+    st.lists(_records | st.none(), max_size=3).map(lambda many: [*many, OWN]),
+    st.lists(_values | _records, max_size=4).map(lambda many: {"data": many, "recommendedPapers": many, "next": 9}),
+    st.lists(_records, max_size=4).map(
+        lambda some: {"data": [{"citedPaper": one, "citingPaper": one} for one in some]}
+    ),
+    st.lists(_values, max_size=3).map(
+        lambda many: {
+            "data": [{"snippet": {"text": "t", "annotations": one}, "paper": {"corpusId": 7}} for one in many]
+        }
+    ),
+)
+
+
+@given(frame=_frames)
+async def test_any_json_gives_an_answer_or_source_malformed(frame: object) -> None:
+    for question in QUESTIONS:
+        with suppress(SourceMalformed):
+            await question(CannedRemote(default=said(frame)))
+
+
+@given(body=st.binary(max_size=40))
+async def test_bytes_that_are_no_json_are_malformed(body: bytes) -> None:
+    for question in QUESTIONS:
+        with pytest.raises(SourceMalformed):
+            await question(CannedRemote(default=said(b"<" + body)))
