@@ -6,9 +6,9 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assayer import __version__
 from assayer.budget import Budget
@@ -17,11 +17,12 @@ from assayer.evaluation import Evaluation
 from assayer.methods import scholareval
 from assayer.methods.grapheval.growth import no_graph
 from assayer.methods.grapheval.judge import Judge
-from assayer.models import Absent, EvaluationId, FullText, Idea, Paper, PaperId
-from assayer.ports import Embedder, FullTexts, Literature, Llm, Progress
+from assayer.models import Absent, EvaluationId, Idea
+from assayer.ports import Embedder, Llm, Progress
 from assayer.run import Run
 from assayer.world import World
 from cluster.graphs import open_judge
+from cluster.literature import Shelves, open_shelves
 from cluster.methods import METHODS, Bench
 from cluster.postgres import EmbeddedPostgres
 from cluster.settings import Settings
@@ -31,16 +32,9 @@ from orchestrator.store import Database, PgAnswers, PgEvaluations
 from workers.embedding import SentenceTransformerEmbedder
 from workers.llm import Fallbacks, Gateway
 
-__all__ = ["METHODS", "Engine", "SystemClock", "open_database", "open_engine"]
+__all__ = ["METHODS", "Engine", "SystemClock", "open_database", "open_engine", "open_llm"]
 
 _LOG = logging.getLogger(__name__)
-
-
-class NoFullTexts:
-    """For methods that read no papers."""
-
-    async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
-        return {paper.id: Absent(reason="this method reads no papers") for paper in papers}
 
 
 class SystemClock:
@@ -162,12 +156,13 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 async def open_engine(settings: Settings, method: str = scholareval.METHOD) -> AsyncIterator[Engine]:
     """For evaluations by one method. Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable, or
     InputError where the method needs a graph and there is none, before any idea is touched."""
+    clock = SystemClock()
     async with AsyncExitStack() as stack:
         embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
         corpus = _corpus(settings, method, embedder, stack)
         database = await stack.enter_async_context(open_database(settings))
         shelves = await stack.enter_async_context(open_shelves(settings, corpus, database, clock))
-        llm = await _llm(settings, database, embedder, stack)
+        llm = await open_llm(settings, database, embedder, stack)
         yield Engine(
             settings=settings,
             world=World(llm=llm, literature=corpus, full_texts=CorpusFullTexts(corpus), embedder=embedder),
@@ -179,14 +174,11 @@ async def open_engine(settings: Settings, method: str = scholareval.METHOD) -> A
         )
 
 
-def _literature(
-    settings: Settings, method: str, embedder: Embedder, stack: AsyncExitStack
-) -> tuple[Literature, FullTexts]:
-    """The corpus; nothing for a method that reads no literature, which must not fail for want of a corpus."""
+def _corpus(settings: Settings, method: str, embedder: Embedder, stack: AsyncExitStack) -> Corpus | MemoryCorpus:
+    """An empty one for a method that reads no literature, which must not fail for want of a corpus."""
     if not METHODS[method].reads_literature:
-        return MemoryCorpus((), embedder), NoFullTexts()
-    corpus = stack.enter_context(closing(Corpus.open(settings.corpus_path, embedder)))
-    return corpus, CorpusFullTexts(corpus)
+        return MemoryCorpus((), embedder)
+    return stack.enter_context(closing(Corpus.open(settings.corpus_path, embedder)))
 
 
 async def _judge(settings: Settings, method: str, database: Database) -> Judge | Absent:
@@ -204,7 +196,8 @@ async def _judge(settings: Settings, method: str, database: Database) -> Judge |
         return Absent(reason=str(error))
 
 
-async def _llm(settings: Settings, database: Database, embedder: Embedder, stack: AsyncExitStack) -> Llm:
+async def open_llm(settings: Settings, database: Database, embedder: Embedder, stack: AsyncExitStack) -> Llm:
+    """The gateway, or the tasks' fallbacks where no model is configured."""
     if settings.llm is None:
         return Fallbacks(embedder)
     gateway = await stack.enter_async_context(Gateway(settings.llm, PgAnswers(database), SystemClock()))

@@ -10,6 +10,7 @@ from assayer.run import Run
 from assayer.world import World
 from cluster.settings import Settings
 from index import Corpus, CorpusFullTexts
+from index.memory import MemoryCorpus
 from orchestrator.store import Database, PgReplies, PgTurns
 from workers.literature import Federations
 from workers.remote import Courier, Remote
@@ -64,7 +65,9 @@ class Shelves:
 
 
 @asynccontextmanager
-async def open_shelves(settings: Settings, corpus: Corpus, database: Database, clock: Clock) -> AsyncIterator[Shelves]:
+async def open_shelves(
+    settings: Settings, corpus: Corpus | MemoryCorpus, database: Database, clock: Clock
+) -> AsyncIterator[Shelves]:
     async with AsyncExitStack() as stack:
         on = {name: make for name, make in SOURCES.items() if settings.sources[name].base_url is not None}
         makers: dict[str, Callable[[Run], Source]] = {}

@@ -15,6 +15,7 @@ from assayer.ports import Embedder, Vectors
 from index.fit import fit_passages, judge, nearness
 from index.layout import paper_text
 from index.manifest import Manifest, read_manifest, verify
+from index.memory import MemoryCorpus
 from index.passages import spans
 from index.reader import Reader
 from index.store import SOURCE
@@ -154,7 +155,7 @@ class Corpus:
 class CorpusFullTexts:
     """`assayer.ports.FullTexts`: the sections that came with the records."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus | MemoryCorpus) -> None:
         self._corpus = corpus
 
     async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:

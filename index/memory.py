@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from assayer.models import CorpusFit, Hit, Paper, PaperId, Passage, Retraction
+from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
 
 __all__ = ["MemoryCorpus"]
@@ -82,6 +82,9 @@ class MemoryCorpus:
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
         return {paper.id: paper.retraction for paper in papers if paper.retraction is not None}
+
+    async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
+        return {paper: Absent(reason="the corpus holds only the abstract") for paper in papers}
 
     async def fit(self, text: str, before: dt.date | None) -> CorpusFit:
         return self._fit
