@@ -1,0 +1,111 @@
+"""What is Semantic Scholar's alone."""
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from assayer.errors import SourceMalformed, SourceRefused
+from assayer.models import Identifiers
+from benchmarks.simulator.outside.process import OutsideWorld
+from tests.contract.sources.crowds import CROWD, crowded_world
+from tests.contract.sources.doors import open_door
+from tests.contract.sources.specimens import ASK, LIBRARY
+from workers.remote import Courier
+from workers.sources.semantic_scholar import SemanticScholar
+from workers.sources.source import Window
+
+ALWAYS = Window()
+SERVICE = "semantic_scholar"
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
+    with crowded_world(tmp_path_factory.mktemp("crowd")) as world:
+        yield world
+
+
+async def test_a_search_beyond_one_page_pages_and_stops_at_its_deepest(crowd: OutsideWorld) -> None:
+    crowd.reset()
+    async with open_door(crowd, SERVICE) as remote:
+        some = await SemanticScholar(remote).search("swarm robots", 250, ALWAYS, ASK)
+        assert crowd.stats(SERVICE).requests == 3
+        most = await SemanticScholar(remote).search("swarm robots", 5_000, ALWAYS, ASK)
+    assert (len({paper.id for paper in some}), len({paper.id for paper in most})) == (250, 1_000)
+    assert crowd.stats(SERVICE).by_status.keys() == {"200"}
+
+
+async def test_a_bulk_search_brings_all_with_every_word_newest_first(crowd: OutsideWorld) -> None:
+    crowd.reset()
+    async with open_door(crowd, SERVICE) as remote:
+        papers = await SemanticScholar(remote).bulk_search("robots in a swarm", 5_000, ALWAYS, ASK)
+        narrow = await SemanticScholar(remote).bulk_search(
+            "swarm robots", 5_000, Window(dt.date(2010, 1, 1), dt.date(2010, 12, 31)), ASK
+        )
+        none = await SemanticScholar(remote).bulk_search("swarm zeppelins", 10, ALWAYS, ASK)
+    assert len({paper.id for paper in papers}) == CROWD
+    dated = [paper.publication_date for paper in papers if paper.publication_date and paper.publication_date.day == 15]
+    assert dated == sorted(dated, reverse=True)
+    assert {paper.publication_date.year for paper in narrow if paper.publication_date} == {2010}
+    assert none == []
+    assert crowd.stats(SERVICE).requests == 4
+
+
+async def test_a_large_batch_goes_out_in_pieces_of_five_hundred(crowd: OutsideWorld) -> None:
+    crowd.reset()
+    async with open_door(crowd, SERVICE) as remote:
+        source = SemanticScholar(remote)
+        names = [paper.identifiers for paper in await source.bulk_search("swarm robots", CROWD, ALWAYS, ASK)]
+        papers = await source.resolve(names, ASK)
+    assert [paper.identifiers if paper else None for paper in papers] == names
+    assert crowd.stats(SERVICE).by_operation == {"batch": 3, "bulk_search": 2}
+
+
+async def test_papers_known_to_the_year_count_as_of_its_last_day(courier: Courier) -> None:
+    entry = next(one for one in LIBRARY.entries if not one.day_known)
+    year = entry.record.year or 0
+    source = SemanticScholar(courier)
+    inside = await source.search(entry.record.title, 64, Window(before=dt.date(year, 12, 31)), ASK)
+    outside = await source.search(entry.record.title, 64, Window(before=dt.date(year, 12, 30)), ASK)
+    assert entry.s2 in {paper.identifiers.s2 for paper in inside}
+    assert entry.s2 not in {paper.identifiers.s2 for paper in outside}
+
+
+async def test_a_word_with_a_hyphen_is_searched_as_two(courier: Courier) -> None:
+    papers = await SemanticScholar(courier).search("open-domain question-answering", 8, ALWAYS, ASK)
+    assert papers
+    assert all("question answering" in paper.title for paper in papers)
+
+
+async def test_references_that_a_publisher_had_removed_are_none(courier: Courier) -> None:
+    entry = next(one for one in LIBRARY.entries if one.corpus_id % 20 == 7)
+    assert LIBRARY.references(entry)
+    assert await SemanticScholar(courier).references(Identifiers(s2=entry.s2), 10, ASK) == []
+
+
+async def test_a_snippet_search_takes_two_requests(courier: Courier, world: OutsideWorld) -> None:
+    snippets = await SemanticScholar(courier).snippets("a reward that experts agree with", 20, ALWAYS, ASK)
+    assert any(one.cites for one in snippets)
+    assert world.stats(SERVICE).by_operation == {"batch": 1, "snippets": 1}
+
+
+async def test_a_wrong_key_is_refused_without_showing_it(world: OutsideWorld) -> None:
+    world.configure(SERVICE, api_key="right")
+    async with open_door(world, SERVICE, api_key="wrong-and-secret") as remote:
+        with pytest.raises(SourceRefused, match="Forbidden") as caught:
+            await SemanticScholar(remote).search("graphs", 5, ALWAYS, ASK)
+    assert "wrong-and-secret" not in str(caught.value)
+    async with open_door(world, SERVICE, api_key="right") as remote:
+        assert await SemanticScholar(remote).search("graph", 5, ALWAYS, ASK)
+
+
+async def test_an_unreadable_answer_is_replaced_in_the_cache(courier: Courier, world: OutsideWorld) -> None:
+    world.configure(SERVICE, malformed_rate=0.5, seed=2)
+    source, found = SemanticScholar(courier), {}
+    for entry in LIBRARY.entries[:20]:
+        with suppress(SourceMalformed):
+            found[entry.record.title] = await source.search(entry.record.title, 3, ALWAYS, ASK)
+    assert world.stats(SERVICE).requests > 20
+    world.configure(SERVICE, down=True)
+    assert {title: await source.search(title, 3, ALWAYS, ASK) for title in found} == found
