@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from assayer.models import Absent, FullText, Paper, PaperId
 from assayer.ports import Clock, FullTexts
@@ -12,24 +13,27 @@ from cluster.settings import Settings
 from index import Corpus, CorpusFullTexts
 from index.memory import MemoryCorpus
 from orchestrator.store import Database, PgReplies, PgTurns
+from workers.fetching import Downloader
+from workers.full_texts import First, open_full_texts
 from workers.literature import Federations
+from workers.literature.locating import Locator
 from workers.remote import Courier, Remote
 from workers.remote.journalled import Journalled
-from workers.sources.arxiv import Arxiv
-from workers.sources.crossref import Crossref
-from workers.sources.openalex import OpenAlex
-from workers.sources.semantic_scholar import SemanticScholar
-from workers.sources.source import Source
+from workers.sources import Arxiv, Crossref, LocatesPdfs, OpenAlex, SemanticScholar, Source, Unpaywall
 
-__all__ = ["SOURCES", "Shelves", "open_courier", "open_shelves"]
+__all__ = ["LOCATORS", "RECORDS", "Shelves", "open_shelves"]
 
-SOURCES: Mapping[str, Callable[[Remote], Source]] = {
+Made = TypeVar("Made")
+
+RECORDS: Mapping[str, Callable[[Remote], Source]] = {
     "semantic_scholar": SemanticScholar,
     "openalex": OpenAlex,
     "crossref": Crossref,
     "arxiv": Arxiv,
 }
 """Sources of papers' records, by the name of their settings; the one first that is asked first where one is enough."""
+LOCATORS: Mapping[str, Callable[[Remote], LocatesPdfs]] = {"unpaywall": Unpaywall, "openalex": OpenAlex}
+"""Asked in this order where a free copy lies. Semantic Scholar's turns are too few, and its records say it anyway."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Shelves:
 
     federations: Federations
     full_texts: Callable[[Run], FullTexts]
+    reading: Mapping[str, object]
+    """What determines which full texts are read."""
 
     def world(self, world: World, run: Run) -> World:
         """As one evaluation sees it."""
@@ -60,33 +66,48 @@ class Shelves:
 
     @property
     def version(self) -> dict[str, object]:
-        """What determines an answer, as far as anybody can name it."""
-        return {"literature": self.federations.version, "options": self.federations.settings.model_dump()}
+        """What determines the answers, as far as anybody can name it."""
+        options = self.federations.settings.model_dump() if self.federations.sources else {}
+        return {"literature": self.federations.version, "options": options, "full_texts": self.reading}
 
 
 @asynccontextmanager
 async def open_shelves(
     settings: Settings, corpus: Corpus | MemoryCorpus, database: Database, clock: Clock
 ) -> AsyncIterator[Shelves]:
+    """Raises ConfigurationError or StorageError."""
+    on = {name: one for name, one in settings.sources.items() if one.base_url is not None}
     async with AsyncExitStack() as stack:
-        on = {name: make for name, make in SOURCES.items() if settings.sources[name].base_url is not None}
-        makers: dict[str, Callable[[Run], Source]] = {}
-        if any(one.base_url is not None for one in settings.sources.values()):
-            courier = await stack.enter_async_context(open_courier(settings, database, clock))
-            makers = {name: _bound(make, courier) for name, make in on.items()}
-        own = CorpusFullTexts(corpus)
+        courier = None
+        if on:
+            courier = await stack.enter_async_context(Courier(on, PgReplies(database), PgTurns(database), clock))
+        records = {name: _bound(make, courier) for name, make in RECORDS.items() if courier and name in on}
+        locators = [_bound(make, courier) for name, make in LOCATORS.items() if courier and name in on]
         yield Shelves(
-            federations=Federations(corpus, makers, settings.literature),
-            full_texts=lambda run: CorpusTexts(own, corpus.source, run),
+            federations=Federations(corpus, records, settings.literature),
+            full_texts=await _full_texts(settings, CorpusFullTexts(corpus), corpus.source, locators, clock, stack),
+            reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
         )
 
 
-@asynccontextmanager
-async def open_courier(settings: Settings, database: Database, clock: Clock) -> AsyncIterator[Courier]:
-    """The door to all sources that are on."""
-    async with Courier(settings.sources, PgReplies(database), PgTurns(database), clock) as courier:
-        yield courier
+async def _full_texts(
+    settings: Settings,
+    own: CorpusFullTexts,
+    source: str,
+    locators: Sequence[Callable[[Run], LocatesPdfs]],
+    clock: Clock,
+    stack: AsyncExitStack,
+) -> Callable[[Run], FullTexts]:
+    if not settings.full_texts.fetch:
+        return lambda run: CorpusTexts(own, source, run)
+    store = settings.full_texts.store or str(settings.home / "documents")
+    downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
+    service = await stack.enter_async_context(
+        open_full_texts(settings.full_texts, settings.grobid, store, downloader, clock)
+    )
+    first = [First(source, own)]
+    return lambda run: service.for_run(run, first, [Locator(make(run), run) for make in locators])
 
 
-def _bound(make: Callable[[Remote], Source], courier: Courier) -> Callable[[Run], Source]:
+def _bound(make: Callable[[Remote], Made], courier: Courier) -> Callable[[Run], Made]:
     return lambda run: make(Journalled(courier, run.journal))

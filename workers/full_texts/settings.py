@@ -61,6 +61,9 @@ class GrobidSettings(Frozen):
 
 
 class FullTextSettings(Frozen):
+    fetch: bool = False
+    """Whether free copies of papers are fetched from where sources say they lie. Without it only the texts that came
+    with the corpus are read."""
     store: str = ""
     """fsspec URL (a directory, `s3://…`, `gs://…`) of documents and what was read in them; `documents` in the data
     directory when empty."""
