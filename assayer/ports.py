@@ -11,14 +11,18 @@ from pydantic import BaseModel
 from assayer.models import (
     Absent,
     CallRecord,
+    Codebase,
     CorpusFit,
     EvaluationId,
     FullText,
     Hit,
+    Page,
     Paper,
     PaperId,
     Passage,
+    Repository,
     Retraction,
+    WebResult,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "Clock",
+    "Code",
     "Embedder",
     "FullTexts",
     "Literature",
@@ -35,6 +40,7 @@ __all__ = [
     "Progress",
     "ProgressEvent",
     "Vectors",
+    "Web",
 ]
 
 In = TypeVar("In", bound=BaseModel)
@@ -138,6 +144,38 @@ class Literature(Protocol):
 class FullTexts(Protocol):
     async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
         """Every asked paper is in the answer: the text, or why there is none."""
+        ...
+
+
+class Web(Protocol):
+    """The open web. `after` and `before` are days of publication that count, both included; None is open.
+
+    Undated results stay in whatever the window and have no `published`: who has a cutoff may not judge by them.
+    """
+
+    async def search(
+        self, queries: Sequence[str], limit: int, after: dt.date | None, before: dt.date | None
+    ) -> list[list[WebResult]]:
+        """For each query at most `limit`, best first. Raises SourceError."""
+        ...
+
+    async def read(self, urls: Sequence[str]) -> Mapping[str, Page | Absent]:
+        """Every asked address is in the answer: the page, or why there is none."""
+        ...
+
+
+class Code(Protocol):
+    """Public repositories. Dates as in Web."""
+
+    async def search(
+        self, queries: Sequence[str], limit: int, after: dt.date | None, before: dt.date | None
+    ) -> list[list[Repository]]:
+        """By name, description and README, created in the window; at most `limit` for each query, best first.
+        Raises SourceError."""
+        ...
+
+    async def read(self, repositories: Sequence[str], before: dt.date | None) -> Mapping[str, Codebase | Absent]:
+        """By `owner/name`, each as it was at the end of the day `before`; every one is in the answer, or why not."""
         ...
 
 

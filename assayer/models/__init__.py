@@ -1,6 +1,7 @@
 """The nouns of assayer, all frozen."""
 
 from assayer.models.base import Absent, Frozen
+from assayer.models.code import Codebase, Definition, Repository, SourceFile
 from assayer.models.coverage import (
     Coverage,
     Dropped,
@@ -47,6 +48,7 @@ from assayer.models.report import (
     Usage,
 )
 from assayer.models.verdict import ClassProbability, GraphUsed, NeighbourViewpoint, Verdict, ViewpointEvidence
+from assayer.models.web import Page, WebResult
 
 __all__ = [
     "Absent",
@@ -57,8 +59,10 @@ __all__ = [
     "Citation",
     "CitedWork",
     "ClassProbability",
+    "Codebase",
     "CorpusFit",
     "Coverage",
+    "Definition",
     "Dropped",
     "EvaluationId",
     "Fault",
@@ -80,6 +84,7 @@ __all__ = [
     "NeighbourViewpoint",
     "Notice",
     "Operation",
+    "Page",
     "Paper",
     "PaperId",
     "Part",
@@ -90,9 +95,11 @@ __all__ = [
     "Reading",
     "Reference",
     "Report",
+    "Repository",
     "Retraction",
     "Score",
     "Section",
+    "SourceFile",
     "SourceTrouble",
     "SourceUse",
     "Summary",
@@ -101,4 +108,5 @@ __all__ = [
     "Usage",
     "Verdict",
     "ViewpointEvidence",
+    "WebResult",
 ]

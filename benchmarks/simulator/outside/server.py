@@ -11,11 +11,14 @@ from pydantic import ValidationError
 from benchmarks.simulator.outside.arxiv import Arxiv
 from benchmarks.simulator.outside.crossref import Crossref
 from benchmarks.simulator.outside.files import Files
+from benchmarks.simulator.outside.github import GitHub
 from benchmarks.simulator.outside.grobid import GROBIDS
 from benchmarks.simulator.outside.hostile import Hostile
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.openalex import OpenAlex
+from benchmarks.simulator.outside.pages import Pages
 from benchmarks.simulator.outside.semantic_scholar import SemanticScholar
+from benchmarks.simulator.outside.serper import Serper
 from benchmarks.simulator.outside.station import Handler, Station
 from benchmarks.simulator.outside.twin import Twin
 from benchmarks.simulator.outside.unpaywall import Unpaywall
@@ -31,6 +34,9 @@ TWINS: tuple[Callable[[Library], Twin], ...] = (
     Files,
     *GROBIDS,
     Hostile,
+    Serper,
+    Pages,
+    GitHub,
 )
 """One a service. A service that exists several times is listed as often, each with its own name and prefix."""
 

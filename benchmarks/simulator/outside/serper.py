@@ -1,0 +1,90 @@
+"""Google through Serper's API: `POST /search` with `{"q", "page", "tbs"}`; results are the simulated papers' pages."""
+
+import datetime as dt
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from aiohttp import web
+
+from benchmarks.simulator.outside.knobs import Knobs
+from benchmarks.simulator.outside.library import Entry
+from benchmarks.simulator.outside.twin import Twin, retry_header
+
+__all__ = ["Serper"]
+
+_PAGE = 10
+_BOUND = re.compile(r"cd_(min|max):(\d{1,2})/(\d{1,2})/(\d{4})")
+_AGES = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
+
+
+class Serper(Twin):
+    name = "web"
+    prefix = "serper"
+    knobs = Knobs(per_second=300, burst=300)
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [web.post("/search", self.search)]
+
+    def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
+        if knobs.api_key is not None and request.headers.get("X-API-KEY") != knobs.api_key:
+            return self.failure(403, "Unauthorized.")
+        return None
+
+    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        body = {"message": message, "statusCode": status}
+        return web.json_response(body, status=status, headers=retry_header(retry_after))
+
+    async def search(self, request: web.Request) -> web.Response:
+        try:
+            asked = json.loads(await request.read())
+        except ValueError:
+            return self.failure(400, "Invalid JSON body")
+        query = asked.get("q") if isinstance(asked, dict) else None
+        if not isinstance(query, str) or not query.strip():
+            return self.failure(400, "Missing query parameter")
+        page = asked.get("page", 1)
+        number = asked.get("num", _PAGE)
+        first, last = _window(str(asked.get("tbs", "")))
+        found = [entry for entry in self.library.search(query) if _indexed(entry, first, last)]
+        shown = found[(page - 1) * number : page * number]
+        return web.json_response(
+            {
+                "searchParameters": {"type": "search", "engine": "google", **asked},
+                "organic": [
+                    _organic(entry, position, f"{request.scheme}://{request.host}")
+                    for position, entry in enumerate(shown, 1)
+                ],
+                "relatedSearches": [{"query": f"{query} survey"}] if found else [],
+                "credits": 1,
+            }
+        )
+
+
+def _window(tbs: str) -> tuple[dt.date, dt.date]:
+    """Open on the sides that `tbs` does not name."""
+    bounds = {side: dt.date(int(year), int(month), int(day)) for side, month, day, year in _BOUND.findall(tbs)}
+    age = re.fullmatch(r"qdr:([hdwmy])(\d*)", tbs)
+    if age:
+        days = _AGES[age[1]] * int(age[2] or 1)
+        bounds["min"] = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=days)
+    return bounds.get("min", dt.date.min), bounds.get("max", dt.date.max)
+
+
+def _indexed(entry: Entry, first: dt.date, last: dt.date) -> bool:
+    """Google files pages by the day on which it first saw them, whether it shows a date or not."""
+    return first <= (entry.date or dt.date.min) <= last
+
+
+def _organic(entry: Entry, position: int, host: str) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "title": entry.record.title,
+        "link": f"{host}/pages/paper/{entry.record.id}",
+        "snippet": f"{entry.record.abstract[:150]} ...",
+        "position": position,
+    }
+    day = entry.record.publication_date
+    if day and entry.day_known:
+        result["date"] = f"{day:%b} {day.day}, {day.year}"
+    return result

@@ -1,0 +1,229 @@
+"""Web search and page reading, against the simulated world."""
+
+import datetime as dt
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from assayer.errors import AddressRefused, DownloadRefused, SourceMalformed, SourceRefused, Unreadable
+from assayer.models import Absent, Page
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.pages import HIDDEN_ORDER
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.sample import SAMPLE
+from tests.contract.weighing import SystemClock
+from tests.loopback import loopback_only
+from workers.fetching import Downloader, DownloadLimits, FetchingSettings
+from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns
+from workers.remote.settings import WebSettings
+from workers.sources.source import Window
+from workers.web import PageReader, PageSettings, RunWeb, WebSearch
+
+ASK = Ask("evaluation", 30.0)
+KNOWN = Library(SAMPLE)
+CLOCK = SystemClock()
+LOOPBACK = FetchingSettings(allow=("127.0.0.0/8",))
+QUERY = "graph neural networks, sparse attention, diffusion models and knowledge distillation"
+SHORT = DownloadLimits(bytes=3_000_000, seconds=60)
+
+
+@pytest.fixture(scope="module")
+def outside() -> Iterator[OutsideWorld]:
+    with OutsideWorld(limits=False) as running:
+        yield running
+
+
+@pytest.fixture
+def world(outside: OutsideWorld) -> Iterator[OutsideWorld]:
+    outside.reset()
+    with loopback_only() as outbound:
+        yield outside
+    assert outbound.attempts == []
+    outside.configure("web", api_key=None, malformed_rate=0.0)
+
+
+@pytest.fixture
+async def search(world: OutsideWorld) -> AsyncIterator[WebSearch]:
+    settings = WebSettings.model_validate({"base_url": world.url("serper"), "spacing_seconds": 0.0, "api_key": "right"})
+    async with Courier({"web": settings}, MemoryReplies(CLOCK), MemoryTurns(CLOCK), CLOCK) as courier:
+        yield WebSearch(courier)
+
+
+@pytest.fixture
+async def reader(world: OutsideWorld) -> AsyncIterator[PageReader]:
+    async with Downloader(LOOPBACK, CLOCK) as downloader:
+        yield PageReader(downloader, PageSettings(download=SHORT), CLOCK)
+
+
+async def test_search_finds_pages_with_their_dates_and_marks_the_undated(
+    world: OutsideWorld, search: WebSearch
+) -> None:
+    results = await search.search(QUERY, 25, Window(), ASK)
+    assert len(results) == 25
+    assert len({result.url for result in results}) == 25
+    assert world.stats("web").requests == 3
+    by_url = {world.url(f"pages/paper/{entry.record.id}"): entry for entry in KNOWN.entries}
+    for result in results:
+        entry = by_url[result.url]
+        assert result.title == entry.record.title
+        assert result.published == (entry.record.publication_date if entry.day_known else None)
+    assert {result.published is None for result in results} == {True, False}
+
+
+async def test_search_keeps_to_its_window(search: WebSearch) -> None:
+    window = Window(dt.date(2015, 1, 1), dt.date(2018, 12, 31))
+    results = await search.search("learning", 40, window, ASK)
+    assert results
+    assert all(one.published is None or window.after <= one.published <= window.before for one in results)  # type: ignore[operator]
+
+
+async def test_search_without_results_or_with_few_stops_asking(world: OutsideWorld, search: WebSearch) -> None:
+    assert await search.search("zzzz qqqq", 50, Window(), ASK) == []
+    assert world.stats("web").requests == 1
+
+
+async def test_wrong_key_and_unreadable_answer_are_typed(world: OutsideWorld, search: WebSearch) -> None:
+    world.configure("web", api_key="other")
+    with pytest.raises(SourceRefused):
+        await search.search("learning", 5, Window(), ASK)
+    world.configure("web", api_key=None, malformed_rate=1.0)
+    with pytest.raises(SourceMalformed):
+        await search.search("attention", 5, Window(), ASK)
+
+
+async def test_page_is_read_to_its_article_and_date(world: OutsideWorld, reader: PageReader) -> None:
+    entry = KNOWN.entries[5]
+    page = await reader.read(world.url(f"pages/paper/{entry.record.id}"))
+    assert page.title == entry.record.title
+    assert entry.record.abstract in page.text
+    assert "Imprint" not in page.text
+    assert page.published == entry.date
+    assert page.flags == ()
+
+
+@pytest.mark.parametrize("way", ["colour", "sheet", "comment"])
+async def test_hidden_order_in_a_page_is_left_out_and_flagged(
+    world: OutsideWorld, reader: PageReader, way: str
+) -> None:
+    page = await reader.read(world.url(f"pages/hiding/{way}"))
+    assert HIDDEN_ORDER not in page.text
+    assert KNOWN.entries[0].record.abstract in page.text
+    assert [flag.kind for flag in page.flags] == ["hidden_text", "suspected_injection"]
+    assert all(HIDDEN_ORDER in flag.excerpt for flag in page.flags)
+
+
+async def test_plain_text_page_is_read_and_its_orders_flagged(world: OutsideWorld, reader: PageReader) -> None:
+    page = await reader.read(world.url("pages/plain.txt"))
+    assert page.text.startswith("Notes on reefs.")
+    assert {flag.kind for flag in page.flags} == {"suspected_injection"}
+    assert page.published is None
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "says"),
+    [
+        ("pages/empty", Unreadable, "holds no article"),
+        ("hostile/honest.pdf", DownloadRefused, "served as 'application/pdf'"),
+        ("hostile/redirect?to=http://10.0.0.1/", AddressRefused, "not a public address"),
+    ],
+)
+async def test_page_that_cannot_be_read_ends_in_a_typed_failure(
+    world: OutsideWorld, reader: PageReader, path: str, error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        await reader.read(world.url(path))
+
+
+async def test_page_nested_without_end_is_read_as_deep_as_the_parser_goes(
+    world: OutsideWorld, reader: PageReader
+) -> None:
+    page = await reader.read(world.url("pages/deep"))
+    assert page.text.endswith("Deep")
+
+
+@pytest.mark.parametrize(
+    ("limits", "cause"),
+    [
+        ({"characters": 50}, "too_much_text"),
+        ({"wall_seconds": 0.01}, "time"),
+        ({"memory_bytes": 30_000_000}, "broken_parser"),
+    ],
+)
+async def test_reading_process_over_a_limit_is_given_up(
+    world: OutsideWorld, limits: dict[str, float], cause: str
+) -> None:
+    settings = PageSettings.model_validate({"download": SHORT, **limits})
+    async with Downloader(LOOPBACK, CLOCK) as downloader:
+        with pytest.raises(Unreadable) as failure:
+            await PageReader(downloader, settings, CLOCK).read(world.url("pages/hiding/display"))
+    assert failure.value.cause == cause
+
+
+async def test_run_reads_what_it_can_and_says_why_not(
+    world: OutsideWorld, search: WebSearch, reader: PageReader
+) -> None:
+    bound = RunWeb(search, reader, ASK)
+    good, bad = world.url(f"pages/paper/{KNOWN.entries[0].record.id}"), "http://10.0.0.1/"
+    pages = await bound.read([good, bad, good])
+    assert list(pages) == [good, bad]
+    assert isinstance(pages[good], Page)
+    assert pages[bad] == Absent(reason="an address was refused")
+    first, second = await bound.search(["attention", "zzzz"], 3, None, None)
+    assert (len(first), second) == (3, [])
+
+
+class RobotsHost:
+    """A host whose robots.txt says so, or answers with that status."""
+
+    def __init__(self) -> None:
+        self.robots: str | int = ""
+        self.asked: list[str] = []
+        app = web.Application()
+        app.add_routes([web.get("/robots.txt", self._robots), web.get("/{path:.*}", self._page)])
+        self.server = TestServer(app)
+
+    def url(self, path: str) -> str:
+        return str(self.server.make_url(path))
+
+    async def _robots(self, request: web.Request) -> web.Response:
+        self.asked.append("robots")
+        return web.Response(status=self.robots) if isinstance(self.robots, int) else web.Response(text=self.robots)
+
+    async def _page(self, request: web.Request) -> web.Response:
+        self.asked.append(request.path)
+        if request.path == "/moved":
+            raise web.HTTPFound("/closed/page")
+        text = f"<html><body><article><p>{'Young corals grow on tiles. ' * 20}</p></article></body></html>"
+        return web.Response(text=text, content_type="text/html")
+
+
+@pytest.fixture
+async def host() -> AsyncIterator[RobotsHost]:
+    serving = RobotsHost()
+    await serving.server.start_server()
+    yield serving
+    await serving.server.close()
+
+
+async def test_page_closed_by_robots_txt_is_not_asked_for(host: RobotsHost, reader: PageReader) -> None:
+    host.robots = "User-agent: *\nDisallow: /closed/\n"
+    assert (await reader.read(host.url("/open/page"))).text
+    for path in ("/closed/page", "/moved"):
+        with pytest.raises(DownloadRefused, match=r"closed to robots by its host's robots\.txt"):
+            await reader.read(host.url(path))
+    assert host.asked == ["robots", "/open/page", "/moved"]
+
+
+@pytest.mark.parametrize(("robots", "readable"), [(404, True), (403, True), (500, False), ("<html>none</html>", True)])
+async def test_missing_robots_txt_opens_and_a_broken_one_closes(
+    host: RobotsHost, reader: PageReader, robots: str | int, readable: bool
+) -> None:
+    host.robots = robots
+    if readable:
+        assert (await reader.read(host.url("/page"))).text
+    else:
+        with pytest.raises(DownloadRefused, match=r"robots\.txt of its host cannot be had"):
+            await reader.read(host.url("/page"))
+    assert host.asked.count("robots") == 1
