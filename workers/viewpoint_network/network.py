@@ -1,10 +1,16 @@
 """The network of the paper's equations 3 and 4."""
 
+import warnings
+
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import SimpleConv, global_max_pool, global_mean_pool
 
 from workers.viewpoint_network.settings import Architecture
+
+with warnings.catch_warnings():
+    # torch_geometric compiles some of its functions in a way that torch has deprecated; we do not call these.
+    warnings.filterwarnings("ignore", ".*torch.jit", DeprecationWarning)
+    from torch_geometric.nn import SimpleConv, global_max_pool, global_mean_pool
 
 __all__ = ["ViewpointNetwork"]
 

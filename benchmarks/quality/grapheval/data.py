@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 from assayer.methods.grapheval.calibration import DataFile
 from assayer.models import IdeaId
 
-__all__ = ["CLASSES", "DATA", "InnoEval", "Labelled", "Pair", "data_file", "decisions_2017", "inno_eval"]
+__all__ = ["CATEGORIES", "CLASSES", "DATA", "InnoEval", "Labelled", "Pair", "data_file", "decisions_2017", "inno_eval"]
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 CLASSES = ("reject", "accept")
 """Workshop tracks of 2017 count as reject: they were offered to papers that the conference did not take."""
+
+
+CATEGORIES = ("reject", "poster", "spotlight", "oral")
 
 
 class Labelled(NamedTuple):
@@ -23,7 +26,7 @@ class Labelled(NamedTuple):
     text: str
     """Title and abstract."""
     label: int
-    """Row in CLASSES."""
+    """Row in CLASSES, or in CATEGORIES."""
     day: dt.date
 
 
@@ -35,11 +38,10 @@ class Pair(NamedTuple):
 
 class InnoEval(NamedTuple):
     points: list[Labelled]
-    """Labelled by the decision that stands in the points."""
-    groups: list[Labelled]
-    """Every paper of the groups once, labelled by the category it has there."""
-    contradicted: int
-    """Papers that two groups put on different sides of the line; they have no label and are left out."""
+    """Rows in CATEGORIES, by the decision that stands in the points."""
+    grouped: list[Labelled]
+    """Every paper of the groups once; rows in CATEGORIES, by the category it has there."""
+    groups: dict[str, set[IdeaId]]
     pairs: dict[str, list[Pair]]
     """By difficulty; which is better follows from the groups' categories."""
 
@@ -57,37 +59,41 @@ def decisions_2017() -> list[Labelled]:
 
 
 def inno_eval() -> InnoEval:
-    folder, day = DATA / "innoeval", dt.date(2025, 9, 18)
+    """Raises ValueError when two groups put one paper into different categories."""
+    folder = DATA / "innoeval"
     points = [
-        Labelled(IdeaId(one["paper_id"]), _text(one), int(one["decision"] != "Reject"), day)
+        Labelled(IdeaId(one["paper_id"]), _text(one), _DECISIONS.index(one["decision"]), _SUBMITTED)
         for one in _records(folder / "points.jsonl.gz")
     ]
-    found: dict[IdeaId, set[Labelled]] = {}
+    papers: dict[IdeaId, Labelled] = {}
+    groups: dict[str, set[IdeaId]] = {}
     for group in _records(folder / "groups.jsonl.gz"):
         members = [(group["query"]["paper_id"], group["query"], group["query_category"])]
         members += [(one["paper"]["id"], one["paper"], one["category"]) for one in group["matches"].values()]
         for name, paper, category in members:
-            one = Labelled(IdeaId(name), _text(paper), int(category != "reject"), day)
-            found.setdefault(one.id, set()).add(one)
-    agreed = {name: min(same) for name, same in found.items() if len({one.label for one in same}) == 1}
+            one = Labelled(IdeaId(name), _text(paper), CATEGORIES.index(category), _SUBMITTED)
+            if papers.setdefault(one.id, one).label != one.label:
+                raise ValueError(f"{name} has two categories.")
+            groups.setdefault(group["query_internal_id"], set()).add(one.id)
     pairs = {
         difficulty: list(_pairs(folder / f"pairs_{name}.jsonl.gz"))
         for difficulty, name in (("easy", "easy"), ("difficult", "diff"))
     }
-    return InnoEval(points, list(agreed.values()), len(found) - len(agreed), pairs)
+    return InnoEval(points, list(papers.values()), groups, pairs)
+
+
+_SUBMITTED = dt.date(2025, 5, 11)
+_DECISIONS = ("Reject", "Accept (Poster)", "Accept (Spotlight)", "Accept (Oral)")
 
 
 def data_file(path: Path) -> DataFile:
     return DataFile(name=path.name, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
-_ORDER = ("Reject", "Accept (Poster)", "Accept (Spotlight)", "Accept (Oral)")
-
-
 def _pairs(path: Path) -> Iterator[Pair]:
     for record in _records(path):
         first, second = record["paper_a"], record["paper_b"]
-        better, worse = sorted((first, second), key=lambda one: -_ORDER.index(one["decision"]))
+        better, worse = sorted((first, second), key=lambda one: -_DECISIONS.index(one["decision"]))
         yield Pair(IdeaId(better["paper_id"]), IdeaId(worse["paper_id"]), record["group_id"])
 
 

@@ -2,16 +2,15 @@
 
 import asyncio
 import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.arrays import GraphArrays, connect
-from assayer.methods.grapheval.splitter import SPLITTER, split
+from assayer.methods.grapheval.splitter import split
 from assayer.models import IdeaId
 from assayer.ports import Embedder
 from benchmarks.quality.grapheval.data import CLASSES, Labelled
@@ -22,24 +21,29 @@ _MOST_VIEWPOINTS = 64
 
 
 class Vectoriser:
-    """Embeds lists of texts, each list once in a lifetime of its folder."""
+    """Embeds each text once in the lifetime of a folder."""
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
-        self.name = embedder.name
         self._embedder = embedder
-        self._folder = folder
+        self._path = folder / f"{_digest(embedder.name)}.npz"
+        self._known: dict[str, NDArray[np.float32]] = {}
+        if self._path.is_file():
+            with np.load(self._path) as kept:
+                self._known = dict(zip(kept["digests"].tolist(), kept["vectors"], strict=True))
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        key = hashlib.sha256(json.dumps([self.name, list(texts)]).encode()).hexdigest()[:24]
-        path = self._folder / f"{key}.npy"
-        if not path.is_file():
-            self._folder.mkdir(parents=True, exist_ok=True)
-            np.save(path, asyncio.run(self._embed(texts)))
-        vectors: NDArray[np.float32] = np.load(path)
-        return vectors
+        digests = [_digest(text) for text in texts]
+        missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in self._known}
+        if missing:
+            vectors = asyncio.run(self._embedder.embed(list(missing.values()), "passage"))
+            self._known |= zip(missing, vectors, strict=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(self._path, digests=np.array(list(self._known)), vectors=np.stack(list(self._known.values())))
+        return np.stack([self._known[digest] for digest in digests])
 
-    async def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return await self._embedder.embed(texts, "passage")
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,8 @@ class Embedded:
     def texts(self) -> dict[IdeaId, str]:
         return {paper.id: paper.text for paper in self.papers}
 
-    def connected(self, intra: int, inter: int) -> "Embedded":
-        edges = connect(self.graph.vectors, self.graph.idea_of, intra, inter)
-        return replace(self, graph=replace(self.graph, **edges._asdict()))
 
-
-def embedded(papers: Sequence[Labelled], vectorise: Vectoriser) -> Embedded:
+def embedded(papers: Sequence[Labelled], vectorise: Vectoriser, classes: tuple[str, ...] = CLASSES) -> Embedded:
     """With the card's edges: 5 inside an idea, 10 between ideas."""
     said = [viewpoints_of(paper.text) for paper in papers]
     viewpoints = tuple(text for one in said for text in one)
@@ -73,7 +73,7 @@ def embedded(papers: Sequence[Labelled], vectorise: Vectoriser) -> Embedded:
         ideas=tuple(paper.id for paper in papers),
         labels=np.array([paper.label for paper in papers], np.int16),
         dates=np.array([paper.day.toordinal() - _EPOCH for paper in papers], np.int32),
-        classes=CLASSES,
+        classes=classes,
         **connect(vectors, idea_of)._asdict(),
     )
     return Embedded(tuple(papers), graph, viewpoints, vectorise([paper.text for paper in papers]))
@@ -85,6 +85,3 @@ _EPOCH = 719163
 
 def viewpoints_of(text: str) -> list[str]:
     return [viewpoint.text for viewpoint in split(text, _MOST_VIEWPOINTS)]
-
-
-MAKER = SPLITTER

@@ -1,0 +1,134 @@
+"""Measures GraphEval on real decisions: `python -m benchmarks.quality.grapheval decisions|innoeval|plagiarism`."""
+
+import argparse
+import datetime as dt
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from assayer.methods.grapheval.baselines import Majority
+from assayer.methods.grapheval.calibration import Provenance
+from assayer.methods.grapheval.splitter import SPLITTER
+from benchmarks.index.machine import machine
+from benchmarks.quality.grapheval.contestants import contestants
+from benchmarks.quality.grapheval.data import CLASSES, DATA, data_file, decisions_2017, inno_eval
+from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
+from benchmarks.quality.grapheval.innoeval import pairs, points
+from benchmarks.quality.grapheval.plagiarism import measure_plagiarism
+from benchmarks.quality.grapheval.reporting import Setup, row, shown
+from benchmarks.quality.grapheval.splits import Measured, compare, measure
+from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+
+_SOURCE = DATA / "iclr2017" / "submissions.jsonl.gz"
+
+
+def main() -> None:
+    arguments = _arguments()
+    print(f"{machine()}\n{dt.datetime.now(dt.UTC):%Y-%m-%d %H:%M} UTC, seed {arguments.seed}\n")
+    embedder = SentenceTransformerEmbedder(EmbedderSettings())
+    vectorise = Vectoriser(embedder, arguments.cache)
+    setup = Setup(_provenance(embedder.name, arguments.seed), arguments.network, arguments.rounds, arguments.seed)
+    parts = {"decisions": _decisions, "innoeval": _innoeval, "plagiarism": _plagiarism}
+    for line in parts[arguments.part](arguments, vectorise, setup):
+        print(line, flush=True)
+    embedder.close()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.grapheval", description=__doc__)
+    parser.add_argument("part", choices=("decisions", "innoeval", "plagiarism"))
+    parser.add_argument(
+        "--cache", type=Path, default=Path("build/grapheval-vectors"), help="keeps vectors between runs"
+    )
+    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--network-repeats", type=int, default=1, help="training takes minutes a repeat")
+    parser.add_argument("--rounds", type=int, default=1000, help="of the bootstrap")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--network", action=argparse.BooleanOptionalAction, default=True)
+    arguments = parser.parse_args()
+    if not _SOURCE.is_file():
+        parser.exit(2, f"{_SOURCE} is not there: the benchmark needs the data folder beside the clone.\n")
+    return arguments
+
+
+def _provenance(embedding: str, seed: int) -> Provenance:
+    labels = [one.label for one in decisions_2017()]
+    return Provenance(
+        made_at=dt.datetime.now(dt.UTC),
+        files=(data_file(_SOURCE),),
+        embedding=embedding,
+        viewpoints_by=SPLITTER,
+        counts={name: labels.count(label) for label, name in enumerate(CLASSES)},
+        seed=seed,
+        split="inside each training part",
+    )
+
+
+def _decisions(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Setup) -> Iterator[str]:
+    data = embedded(decisions_2017(), vectorise)
+    graph = data.graph
+    yield f"{len(graph.ideas)} ideas, {len(graph.vectors)} viewpoints, {len(graph.sources)} directed edges"
+    yield f"{arguments.repeats} × {arguments.folds} stratified folds; the networks {arguments.network_repeats} ×\n"
+    yield row("scorer", "accuracy", "macro-F1", "AUROC", "ECE", "ECE calibrated", "abstains", "right where not", "ms")
+    yield row(*["---"] * 9)
+    measured: list[tuple[bool, Measured]] = []
+    for one in contestants(data, setup.provenance, setup.network):
+        repeats = arguments.network_repeats if one.trained else arguments.repeats
+        found = measure(one.scorer, graph, arguments.folds, repeats, one.calibrated, setup.provenance)
+        measured.append((one.baseline, found))
+        yield _line(found, setup)
+    yield "\nAUROC above each baseline, paired on the same ideas:\n"
+    rivals = [found for baseline, found in measured if baseline and found.name != Majority.name]
+    yield row("scorer", *(found.name for found in rivals))
+    yield row(*["---"] * (len(rivals) + 1))
+    for baseline, found in measured:
+        if not baseline:
+            gaps = (compare(found, rival, setup.rounds, setup.seed) for rival in rivals)
+            yield row(found.name, *(f"{gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]" for gap in gaps))
+
+
+def _line(found: Measured, setup: Setup) -> str:
+    estimates = found.estimates(setup.rounds, setup.seed)
+    calibrated = estimates.get("ECE calibrated")
+    cells = [found.name, *(shown(estimates[name]) for name in ("accuracy", "macro-F1", "AUROC", "ECE"))]
+    cells += (
+        [shown(calibrated), f"{found.abstained():.2f}", f"{found.right_where_named():.3f}"] if calibrated else ["–"] * 3
+    )
+    return row(*cells, f"{found.seconds * 1000:.1f}")
+
+
+def _innoeval(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Setup) -> Iterator[str]:
+    data = inno_eval()
+    grouped = {one.id: one.label for one in data.grouped}
+    shared = [one for one in data.points if one.id in grouped]
+    four = sum(one.label != grouped[one.id] for one in shared)
+    two = sum((one.label > 0) != (grouped[one.id] > 0) for one in shared)
+    yield f"Labels are doubtful: of {len(shared)} papers with two labels {four} contradict, {two} on acceptance.\n"
+    yield row("scorer, learned from ICLR 2017", "labels", "accuracy", "macro-F1", "AUROC")
+    yield row(*["---"] * 5)
+    for point in points(data, vectorise, setup):
+        yield row(point.scorer, point.labels, shown(point.accuracy), shown(point.macro_f1), shown(point.auroc))
+    yield ""
+    yield row("scorer, learned from the other groups", "pairs", "right")
+    yield row(*["---"] * 3)
+    for pair in pairs(data, vectorise, setup):
+        yield row(pair.scorer, pair.difficulty, shown(pair.right))
+
+
+def _plagiarism(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Setup) -> Iterator[str]:
+    papers = decisions_2017()
+    yield row("seed", "limits", "kind", "precision", "recall", "F1", "source found", "false alarms", "ms an idea")
+    yield row(*["---"] * 9)
+    for seed in range(setup.seed, setup.seed + arguments.repeats):
+        outcome = measure_plagiarism(papers, vectorise, seed)
+        limits = f"cosine {outcome.limits.cosine:.2f}, share {outcome.limits.share:.2f}"
+        rest = [f"{outcome.source_found:.3f}", f"{outcome.false_alarms:.4f}", f"{outcome.milliseconds:.2f}"]
+        for kind, one in outcome.by_kind.items():
+            values = ["–" if np.isnan(value) else f"{value:.3f}" for value in one]
+            yield row(str(seed), limits, kind, *values, *rest)
+
+
+if __name__ == "__main__":
+    main()

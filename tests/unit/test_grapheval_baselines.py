@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+
+from assayer.errors import InputError
+from assayer.methods.grapheval.arrays import INTER, GraphArrays
+from assayer.methods.grapheval.baselines import IdeaLogistic, Majority, NearestIdeas, TfidfLogistic
+from assayer.methods.grapheval.holdout import held_out, later_than, stratified_folds
+from assayer.methods.grapheval.measures import auroc
+from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.propagation import LabelPropagation
+from assayer.methods.grapheval.selection import BestOf, StrongestEdges, strongest
+from tests.unit.grapheval_graphs import rows, separable, unlike
+
+GRAPH = separable()
+TEXTS = {
+    idea: ("sound thorough" if label else "vague hasty") for idea, label in zip(GRAPH.ideas, GRAPH.labels, strict=True)
+}
+SCORERS: list[Scorer] = [Majority(), IdeaLogistic(), NearestIdeas(5), TfidfLogistic(TEXTS), LabelPropagation()]
+ASKED = rows(0, 1, 6)
+
+
+@pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
+def test_scorer_gives_probabilities_and_never_sees_the_asked_labels(scorer: Scorer) -> None:
+    said = scorer.score(GRAPH, ASKED)
+    assert said.shape == (3, 2)
+    assert said.sum(axis=1) == pytest.approx(np.ones(3))
+    assert (scorer.score(GRAPH.with_unknown(ASKED), ASKED) == said).all()
+
+
+@pytest.mark.parametrize("scorer", SCORERS[1:], ids=lambda scorer: scorer.name)
+def test_scorer_tells_separable_ideas_apart(scorer: Scorer) -> None:
+    said = held_out(scorer, GRAPH, stratified_folds(GRAPH, 5, seed=0))
+    assert auroc(GRAPH.labels, said) > 0.95
+
+
+def test_majority_gives_the_rates_of_the_other_ideas() -> None:
+    assert Majority().score(GRAPH, rows(0, 2))[0] == pytest.approx([18 / 38, 20 / 38])
+
+
+@pytest.mark.parametrize("scorer", [Majority(), IdeaLogistic(), NearestIdeas()], ids=lambda scorer: scorer.name)
+def test_graph_without_other_labels_is_refused(scorer: Scorer) -> None:
+    unlabelled = GRAPH.with_unknown(np.arange(1, 40, dtype=np.int32))
+    with pytest.raises(InputError, match="None of the graph's other 39 ideas has a label"):
+        scorer.score(unlabelled, rows(0))
+
+
+@pytest.mark.parametrize("scorer", [IdeaLogistic(), TfidfLogistic(TEXTS)], ids=lambda scorer: scorer.name)
+def test_labels_that_are_all_the_same_cannot_be_learned_from(scorer: Scorer) -> None:
+    good_only = GRAPH.with_unknown(np.flatnonzero(GRAPH.labels == 0).astype(np.int32))
+    with pytest.raises(InputError, match="All 20 ideas with a label have the same one, 'good'"):
+        scorer.score(good_only, rows(0))
+
+
+def test_class_that_no_known_idea_has_gets_probability_zero() -> None:
+    graph = separable(ideas=30, classes=("a", "b", "c"))
+    hidden = graph.with_unknown(np.flatnonzero(graph.labels == 1).astype(np.int32))
+    assert IdeaLogistic().score(hidden, rows(1))[0, 1] == 0
+
+
+def test_idea_without_a_text_is_named() -> None:
+    with pytest.raises(InputError, match="The text of idea idea-2 is not there"):
+        TfidfLogistic({}).score(GRAPH, ASKED)
+
+
+def test_folds_hold_every_labelled_idea_once_and_share_the_labels() -> None:
+    graph = GRAPH.with_unknown(rows(3))
+    parts = stratified_folds(graph, 4, seed=2)
+    assert sorted(np.concatenate(parts).tolist()) == [row for row in range(40) if row != 3]
+    counts = [np.bincount(graph.labels[part], minlength=2) for part in parts]
+    assert np.ptp(counts, axis=0).max() <= 1
+    assert any(
+        (a != b).any() for a, b in zip(parts, stratified_folds(graph, 4, seed=3), strict=True) if len(a) == len(b)
+    )
+
+
+def test_more_folds_than_labelled_ideas_are_refused() -> None:
+    with pytest.raises(InputError, match="40 ideas with a label cannot be split into 41 parts"):
+        stratified_folds(GRAPH, 41, seed=0)
+
+
+def test_later_ideas_are_held_out_and_undated_ones_are_not() -> None:
+    graph = unlike(ideas=4)
+    graph.dates[:] = (100, 200, 300, -1)
+    assert later_than(graph, 150).tolist() == [1, 2]
+    with pytest.raises(InputError, match="all stand on one side"):
+        later_than(graph, 300)
+    with pytest.raises(InputError, match="all stand on one side"):
+        later_than(graph, 50)
+
+
+def test_strongest_edges_are_each_viewpoints_own_nearest_and_edges_inside_stay() -> None:
+    graph = unlike(ideas=30)
+    fewer = strongest(graph, 2)
+    between = fewer.kinds == INTER
+    assert (np.bincount(fewer.targets[between], minlength=len(graph.vectors)) == 2).all()
+    assert (fewer.kinds != INTER).sum() == (graph.kinds != INTER).sum()
+    cosines = graph.vectors @ graph.vectors.T
+    cosines[graph.idea_of[:, None] == graph.idea_of[None, :]] = -1
+    for node in (0, 77):
+        heard = set(fewer.sources[between & (fewer.targets == node)].tolist())
+        assert heard == set(np.argsort(-cosines[node])[:2].tolist())
+
+
+class Oracle:
+    """Knows every label, or the contrary of it."""
+
+    def __init__(self, graph: GraphArrays, honest: bool) -> None:
+        self.name = f"oracle {honest}"
+        self._right = np.eye(2)[graph.labels if honest else 1 - graph.labels]
+
+    def score(
+        self, graph: GraphArrays, asked: np.ndarray[tuple[int], np.dtype[np.int32]]
+    ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        return self._right[asked]
+
+
+def test_best_of_chooses_by_the_known_ideas_only() -> None:
+    misleading = Oracle(GRAPH, honest=True)
+    misleading._right[ASKED] = misleading._right[ASKED, ::-1]
+    wise = BestOf("wise", [Oracle(GRAPH, honest=False), misleading])
+    assert wise.choose(GRAPH, ASKED) is misleading, "what it says of the asked ideas took no part"
+    assert StrongestEdges(LabelPropagation(), 2).score(GRAPH, ASKED).shape == (3, 2)

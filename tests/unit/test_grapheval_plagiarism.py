@@ -1,0 +1,166 @@
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from assayer.errors import InputError
+from assayer.methods.grapheval.arrays import INTER, UNKNOWN
+from assayer.methods.grapheval.fabrication import TRICKS, Trick, fabricate, with_negatives
+from assayer.methods.grapheval.plagiarism import (
+    Limits,
+    Neighbour,
+    Said,
+    fit_limits,
+    resemblance,
+    resemblances_within,
+    resembling,
+)
+from assayer.methods.grapheval.ports import Neighbours
+from assayer.models import IdeaId
+from index.viewpoints import FaissNeighbours
+from tests.unit.grapheval_graphs import separable, unlike
+
+LIMITS = Limits(cosine=0.9, share=0.5)
+ME, ANNA, BERT = IdeaId("me"), IdeaId("anna"), IdeaId("bert")
+
+
+def near(*found: tuple[IdeaId, float]) -> list[Neighbour]:
+    return [Neighbour(idea, f"{idea} says", cosine) for idea, cosine in found]
+
+
+def test_idea_whose_viewpoints_one_other_idea_holds_is_a_copy_of_it() -> None:
+    found = resemblance(
+        ME, ["a", "b", "c"], [near((ANNA, 0.99)), near((BERT, 0.97), (ANNA, 0.95)), near((BERT, 0.4))], LIMITS
+    )
+    assert found is not None
+    assert (found.kind, found.closest, found.viewpoints) == ("copy", ANNA, 3)
+    assert found.share == found.closest_share == pytest.approx(2 / 3)
+    assert [(pair.text, pair.other, pair.cosine) for pair in found.pairs] == [("a", ANNA, 0.99), ("b", ANNA, 0.95)]
+
+
+def test_idea_put_together_from_several_is_a_recombination() -> None:
+    carla = IdeaId("carla")
+    found = resemblance(ME, list("abc"), [near((ANNA, 1)), near((BERT, 1)), near((carla, 1))], LIMITS)
+    assert found is not None
+    assert found.kind == "recombination"
+    assert found.share == 1
+    assert found.closest_share == pytest.approx(1 / 3)
+    assert {pair.other for pair in found.pairs} == {ANNA, BERT, carla}
+
+
+@pytest.mark.parametrize(
+    ("texts", "neighbours"),
+    [
+        (["a", "b", "c"], [near((ANNA, 0.99)), near((ANNA, 0.89)), near((BERT, 0.89))]),
+        (["a"], [near((ME, 1.0))]),
+        (["a"], [[]]),
+        ([], []),
+    ],
+    ids=["too little is taken", "only itself is near", "nothing is near", "it says nothing"],
+)
+def test_idea_resembles_nothing(texts: Sequence[str], neighbours: Sequence[Sequence[Neighbour]]) -> None:
+    assert resemblance(ME, texts, neighbours, LIMITS) is None
+
+
+def said(idea: str, vectors: NDArray[np.float32]) -> Said:
+    return Said(IdeaId(idea), [f"{idea} {number}" for number in range(len(vectors))], vectors)
+
+
+@pytest.fixture
+def index() -> Neighbours:
+    return FaissNeighbours(64)
+
+
+def test_duplicates_within_a_batch_find_each_other_and_nobody_else(index: Neighbours) -> None:
+    graph = unlike(ideas=20)
+    batch = [said(f"i{row}", graph.vectors[graph.idea_of == row]) for row in range(20)]
+    batch.append(said("again", batch[4].vectors))
+    found = {one.idea: one for one in resemblances_within(batch, index, LIMITS)}
+    assert set(found) == {"i4", "again"}
+    assert (found[IdeaId("again")].closest, found[IdeaId("i4")].closest) == ("i4", "again")
+    assert [(pair.text, pair.other_text) for pair in found[IdeaId("again")].pairs] == [
+        (f"again {number}", f"i4 {number}") for number in range(6)
+    ]
+
+
+def test_idea_against_a_graph_sees_only_rows_that_are_allowed(index: Neighbours) -> None:
+    graph = unlike(ideas=20)
+    index.add(graph.vectors)
+    owners, texts = [graph.ideas[row] for row in graph.idea_of], [f"text {row}" for row in range(len(graph.vectors))]
+    copy = said("copy", graph.vectors[graph.idea_of == 3])
+    found = resembling(copy, index, owners, texts, LIMITS)
+    assert found is not None
+    assert (found.kind, found.closest, found.share) == ("copy", graph.ideas[3], 1)
+    assert resembling(copy, index, owners, texts, LIMITS, allowed=graph.idea_of != 3) is None
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_fabricated_ideas_keep_their_size_and_repeat_with_their_seed(trick: Trick) -> None:
+    graph = unlike()
+    made = fabricate(graph, trick, 10, seed=3)
+    assert len({one.source for one in made}) == 10
+    for one, again in zip(made, fabricate(graph, trick, 10, seed=3), strict=True):
+        own = int((graph.idea_of[one.nodes] == one.source).sum())
+        assert graph.labels[one.source] > 0, "well-judged ideas are worth plagiarising"
+        assert (len(one.nodes), own) == (6, 6 if trick == "copy" else 4)
+        assert (one.nodes == again.nodes).all()
+    assert any(
+        (one.nodes != other.nodes).any() for one, other in zip(made, fabricate(graph, trick, 10, 4), strict=True)
+    )
+
+
+def test_neighbour_swaps_take_the_nearest_viewpoint_of_another_idea() -> None:
+    graph = unlike()
+    one = fabricate(graph, "neighbour swaps", 1, seed=0)[0]
+    own = np.flatnonzero(graph.idea_of == one.source)
+    for before, after in zip(own, one.nodes, strict=True):
+        if before != after:
+            cosines = graph.vectors @ graph.vectors[before]
+            assert after == np.flatnonzero(graph.idea_of != one.source)[cosines[graph.idea_of != one.source].argmax()]
+
+
+def test_more_plagiarism_than_there_are_ideas_is_refused() -> None:
+    with pytest.raises(InputError, match="30 ideas can be plagiarised where 31 were asked for"):
+        fabricate(unlike(ideas=60), "copy", 31, seed=0)
+
+
+def test_negatives_are_the_worst_class_and_leave_the_graph_as_it_was() -> None:
+    graph = separable()
+    larger = with_negatives(graph, 7, seed=1)
+    before, added = len(graph.ideas), len(graph.vectors)
+    assert (len(larger.ideas), larger.labels[before:].tolist()) == (before + 7, [0] * 7)
+    assert (larger.dates[before:] == UNKNOWN).all()
+    assert larger.targets[len(graph.targets) :].min() >= added, "no edge leads from a negative into the graph"
+    into = larger.kinds[len(graph.kinds) :] == INTER
+    assert larger.weights[len(graph.weights) :][into].max() == pytest.approx(1)
+    assert with_negatives(graph, 0, seed=1) is graph
+
+
+def test_negatives_of_a_dated_graph_come_after_what_they_took() -> None:
+    graph = unlike()
+    graph.dates[:] = np.arange(len(graph.dates)) * 100
+    larger = with_negatives(graph, 6, seed=1)
+    assert larger.dates[len(graph.ideas) :].min() > 100
+
+
+def cases(*cosines: Sequence[float]) -> list[NDArray[np.float32]]:
+    return [np.array(case, np.float32) for case in cosines]
+
+
+def test_fitted_limits_tell_the_two_sorts_apart_with_room_on_both_sides() -> None:
+    honest = cases([0.6, 0.7, 0.5], [0.65, 0.72, 0.4], [0.7, 0.3, 0.2])
+    plagiarised = cases([1, 1, 0.6], [1, 0.98, 0.97], [0.99, 1, 1])
+    limits = fit_limits(honest, plagiarised)
+    assert 0.75 < limits.cosine < 0.95
+    assert 0.1 < limits.share < 0.67
+
+
+def test_limits_without_cases_of_both_sorts_are_refused() -> None:
+    with pytest.raises(InputError, match="one of the two is missing"):
+        fit_limits(cases([0.5]), [])
+
+
+def test_limits_that_no_cases_allow_are_refused() -> None:
+    with pytest.raises(InputError, match="repeat each other"):
+        fit_limits(cases([1, 1], [1, 1]), cases([1, 1]))

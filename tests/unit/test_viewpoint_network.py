@@ -1,0 +1,201 @@
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.methods.grapheval.arrays import UNKNOWN, GraphArrays
+from assayer.methods.grapheval.baselines import known_rows
+from assayer.methods.grapheval.measures import auroc
+from tests.unit.grapheval_graphs import PROVENANCE, rows, separable
+from workers.viewpoint_network import (
+    Checkpoint,
+    Epoch,
+    FreshNetwork,
+    NetworkScorer,
+    TrainingSettings,
+    load,
+    save,
+    train,
+)
+from workers.viewpoint_network.settings import Architecture
+
+GRAPH = separable()
+ASKED = rows(0, 1, 10, 11, 20, 21)
+EMBEDDING = PROVENANCE.embedding
+QUICK = TrainingSettings(
+    architecture=Architecture(hidden=8), rate=2e-2, epochs=30, members=1, batch=16, device="cpu", threads=1
+)
+
+
+@pytest.fixture(scope="module")
+def checkpoint() -> Checkpoint:
+    return train(GRAPH.with_unknown(ASKED), QUICK, PROVENANCE)
+
+
+def test_network_learns_a_tiny_graph_and_scores_ideas_it_was_not_shown(checkpoint: Checkpoint) -> None:
+    scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
+    said = scorer.score(GRAPH, ASKED)
+    assert said.sum(axis=1) == pytest.approx(np.ones(len(ASKED)))
+    assert auroc(GRAPH.labels[ASKED], said) == 1
+    everyone = np.arange(40, dtype=np.int32)
+    assert (scorer.score(GRAPH, everyone).argmax(axis=1) == GRAPH.labels).mean() > 0.9
+
+
+def test_asked_labels_are_never_seen(checkpoint: Checkpoint) -> None:
+    scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
+    assert (scorer.score(GRAPH, ASKED) == scorer.score(GRAPH.with_unknown(ASKED), ASKED)).all()
+
+
+def test_labels_of_other_ideas_inform_a_network_that_reads_them(checkpoint: Checkpoint) -> None:
+    scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
+    nobody = GRAPH.with_unknown(np.arange(40, dtype=np.int32))
+    assert not np.allclose(scorer.score(GRAPH, ASKED), scorer.score(nobody, ASKED))
+
+
+def test_order_in_which_ideas_are_asked_changes_only_the_order(checkpoint: Checkpoint) -> None:
+    scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
+    assert scorer.score(GRAPH, ASKED[::-1])[::-1] == pytest.approx(scorer.score(GRAPH, ASKED), abs=1e-6)
+
+
+def test_same_seed_gives_the_same_weights_and_another_seed_others(checkpoint: Checkpoint) -> None:
+    def weights(seed: int) -> list[torch.Tensor]:
+        settings = QUICK.model_copy(update={"seed": seed})
+        return list(train(GRAPH.with_unknown(ASKED), settings, PROVENANCE).weights[0].values())
+
+    first = list(checkpoint.weights[0].values())
+    assert all(torch.equal(one, two) for one, two in zip(first, weights(0), strict=True))
+    assert not all(torch.equal(one, two) for one, two in zip(first, weights(1), strict=True))
+
+
+def test_training_tells_every_epoch_and_stops_when_nothing_improves() -> None:
+    told: list[Epoch] = []
+    settings = QUICK.model_copy(update={"members": 2, "patience": 2, "rate": 1e-9})
+    description = train(GRAPH, settings, PROVENANCE, told.append).description
+    assert [one.epochs for one in description.members] == [sum(e.member == member for e in told) for member in (0, 1)]
+    assert all(one.epochs == one.best_epoch + 2 < settings.epochs for one in description.members)
+    assert min(e.validation_loss for e in told if e.member == 0) == description.members[0].validation_loss
+
+
+def test_saved_checkpoint_scores_as_before_and_keeps_its_provenance(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    path = tmp_path / "network.safetensors"
+    save(checkpoint, path)
+    loaded = load(path)
+    assert loaded.description == checkpoint.description
+    assert loaded.description.provenance == PROVENANCE
+    before, after = (NetworkScorer(one, EMBEDDING, "cpu").score(GRAPH, ASKED) for one in (checkpoint, loaded))
+    assert (before == after).all()
+    assert [one.name for one in tmp_path.iterdir()] == ["network.safetensors"]
+
+
+def test_checkpoint_of_another_embedding_is_refused(checkpoint: Checkpoint) -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"embedded with 'invented'; this graph's are embedded with 'other'.*train"
+    ):
+        NetworkScorer(checkpoint, "other", "cpu")
+
+
+def test_graph_of_other_classes_is_refused(checkpoint: Checkpoint) -> None:
+    other = separable(classes=("no", "perhaps", "yes"))
+    with pytest.raises(ConfigurationError, match="tells apart bad, good; this graph's labels are no, perhaps, yes"):
+        NetworkScorer(checkpoint, EMBEDDING, "cpu").score(other, ASKED)
+
+
+def _foreign(path: Path) -> None:
+    save_file({"0.x": torch.zeros(2)}, path)
+
+
+def _not_safetensors(path: Path) -> None:
+    torch.save({"a": 1}, path)
+
+
+def _nothing(path: Path) -> None:
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (_foreign, "not of a viewpoint network of this version"),
+        (_not_safetensors, "cannot be read as a checkpoint"),
+        (_nothing, "cannot be read as a checkpoint"),
+    ],
+)
+def test_file_that_is_no_checkpoint_is_refused(prepare: object, message: str, tmp_path: Path) -> None:
+    assert callable(prepare)
+    prepare(tmp_path / "some.file")
+    with pytest.raises(InputError, match=message):
+        load(tmp_path / "some.file")
+
+
+def test_checkpoint_whose_weights_were_exchanged_is_refused(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    path = tmp_path / "network.safetensors"
+    save(checkpoint, path)
+    metadata = {"assayer-viewpoint-network": checkpoint.description.model_dump_json()}
+    smaller = {name: tensor[:1].clone() for name, tensor in load_file(path).items()}
+    save_file(smaller, path, metadata=metadata)
+    with pytest.raises(ConfigurationError, match="do not fit its own description"):
+        load(path).networks()
+    save_file({"7.head": torch.zeros(1)}, path, metadata=metadata)
+    with pytest.raises(InputError, match="weights of a network that it does not describe"):
+        load(path)
+
+
+def _one_class() -> GraphArrays:
+    return GRAPH.with_unknown(np.flatnonzero(GRAPH.labels == 1).astype(np.int32))
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (_one_class(), "All 20 ideas with a label have the same one, 'bad'"),
+        (GRAPH.with_unknown(np.arange(40, dtype=np.int32)), "has a label"),
+        (GRAPH.with_unknown(np.arange(6, 40, dtype=np.int32)), "6 ideas with a label are too few to train"),
+    ],
+)
+def test_graph_with_too_little_to_learn_from_is_refused(graph: GraphArrays, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        train(graph, QUICK, PROVENANCE)
+
+
+def test_idea_without_viewpoints_is_not_scored(checkpoint: Checkpoint) -> None:
+    kept = GRAPH.idea_of != 39
+    nothing = np.empty(0, np.int32)
+    empty = replace(
+        GRAPH,
+        vectors=GRAPH.vectors[kept],
+        idea_of=GRAPH.idea_of[kept],
+        sources=nothing,
+        targets=nothing,
+        weights=nothing.astype(np.float32),
+        kinds=nothing.astype(np.int8),
+    )
+    said = NetworkScorer(checkpoint, EMBEDDING, "cpu").score(empty, rows(38, 39))
+    assert np.isnan(said[1]).all()
+    assert said[0].sum() == pytest.approx(1)
+    assert np.isnan(NetworkScorer(checkpoint, EMBEDDING, "cpu").score(empty, rows(39))).all()
+
+
+def test_undated_and_dated_ideas_are_told_apart() -> None:
+    graph = GRAPH.with_unknown(rows(0))
+    graph.dates[::2] = 17_000
+    scorer = FreshNetwork(QUICK, PROVENANCE)
+    assert scorer.score(graph, ASKED).shape == (6, 2)
+    assert (graph.dates[1::2] == UNKNOWN).all()
+
+
+def test_negatives_are_made_for_training_only() -> None:
+    settings = QUICK.model_copy(update={"negatives": 6, "epochs": 2})
+    description = train(GRAPH, settings, PROVENANCE).description
+    assert description.members[0].validation_ideas == round(0.15 * 26) + round(0.15 * 20)
+    assert len(known_rows(GRAPH, rows())) == 40
+
+
+def test_importing_the_package_does_not_import_torch() -> None:
+    code = "import sys, workers.viewpoint_network; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
