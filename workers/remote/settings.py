@@ -46,6 +46,8 @@ class SourceSettings(Frozen):
     """What else every request carries."""
     prices: ClassVar[dict[Operation, int]] = {}
     """Units of the daily budget that an operation takes, where that is not one."""
+    compulsory: ClassVar[Literal["api_key", "email", ""]] = ""
+    """The setting without which it refuses everything."""
 
     base_url: str | None = None
     """None: the source is off."""
@@ -85,6 +87,17 @@ class SourceSettings(Frozen):
             raise ValueError("must begin with http:// or https://")
         return value.rstrip("/")
 
+    @property
+    def on(self) -> bool:
+        """Whether it is asked at all."""
+        return self.base_url is not None and not self.lacks
+
+    @property
+    def lacks(self) -> str:
+        """The compulsory setting, while it is not set."""
+        given = {"api_key": self.api_key.get_secret_value(), "email": self.email, "": "nothing is compulsory"}
+        return "" if given[self.compulsory] else self.compulsory
+
     def price(self, operation: Operation) -> int:
         return self.prices.get(operation, 1)
 
@@ -113,8 +126,8 @@ class ArxivSettings(SourceSettings):
 
 
 class OpenAlexSettings(SourceSettings):
-    """A dollar a day with a (free) key, a cent without; a list costs 0.0001 dollars, which is our unit, a search ten
-    times that. A single record is free, but is counted as a list here. At most 100 requests a second."""
+    """A dollar a day with a (free) key, a tenth of it without; a list costs 0.0001 dollars, which is our unit, a search
+    ten times that. A single record is free, but is counted as a list here. At most 100 requests a second."""
 
     variable = "ASSAYER_OPENALEX"
     key_place = KeyPlace("param", "api_key")
@@ -122,7 +135,7 @@ class OpenAlexSettings(SourceSettings):
     prices: ClassVar[dict[Operation, int]] = {"search": 10}
     spacing_seconds: float = Field(default=0.05, ge=0)
     connections: int = Field(default=8, ge=1)
-    daily_budget: int | None = Field(default_factory=_with_key(10_000, 100), ge=1)
+    daily_budget: int | None = Field(default_factory=_with_key(10_000, 1_000), ge=1)
 
 
 class CrossrefSettings(SourceSettings):
@@ -138,14 +151,16 @@ class CrossrefSettings(SourceSettings):
 class UnpaywallSettings(SourceSettings):
     """100,000 requests a day; the e-mail address is compulsory."""
 
+    compulsory = "email"
     variable = "ASSAYER_UNPAYWALL"
     email_param = "email"
     daily_budget: int | None = Field(default=100_000, ge=1)
 
 
 class WebSettings(SourceSettings):
-    """A search API in the manner of Serper."""
+    """A search API in the manner of Serper; the key is compulsory."""
 
+    compulsory = "api_key"
     variable = "ASSAYER_WEB"
     key_place = KeyPlace("header", "X-API-KEY")
     lifetime: dt.timedelta = dt.timedelta(days=1)

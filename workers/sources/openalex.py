@@ -34,6 +34,8 @@ __all__ = ["OpenAlex"]
 _PAGE = 100
 _DEEPEST = 10_000
 _LONGEST_FILTER = 3000
+_FEW = 3
+"""Works with every word of a query below which a search for any of them is worth its price."""
 
 
 class _Key(NamedTuple):
@@ -77,14 +79,17 @@ class OpenAlex:
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, ask: Ask) -> list[Paper]:
-        """By title, abstract and full text where OpenAlex has it; every word must occur."""
-        words = query_words(query)
+        """By title, abstract and full text where OpenAlex has it: works with every word, and where these are few
+        those with any of the words behind them."""
+        words = query_words(query).split()
         if not words:
             return []
         days = [f"from_publication_date:{window.after}"] * (window.after is not None)
         days += [f"to_publication_date:{window.before}"] * (window.before is not None)
-        works = await self._list((("search", words), *_filter(days)), limit, "search", ask)
-        return [paper for paper in _papers(works) if in_window(paper, window)]
+        works = await self._list((("search", " ".join(words)), *_filter(days)), limit, "search", ask)
+        if len(works) < min(limit, _FEW) and len(words) > 1:
+            works += await self._list((("search", " OR ".join(words)), *_filter(days)), limit, "search", ask)
+        return [paper for paper in _papers(works) if in_window(paper, window)][:limit]
 
     async def references(self, paper: Identifiers, limit: int, ask: Ask) -> list[Paper]:
         """In the order in which OpenAlex lists them, which is not the paper's."""

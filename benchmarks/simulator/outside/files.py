@@ -28,7 +28,7 @@ class Files(Twin):
 
     async def copy(self, request: web.Request) -> web.Response:
         entry = self.library.by_id.get(request.match_info["id"])
-        return self._served(entry if entry is not None and entry.free_pdf else None)
+        return self._served(entry if entry is not None and (entry.free_pdf or entry.arxiv) else None)
 
     async def arxiv(self, request: web.Request) -> web.Response:
         return self._served(self.library.by_arxiv.get(request.match_info["id"].removesuffix(".pdf")))

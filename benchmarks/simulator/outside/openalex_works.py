@@ -108,7 +108,7 @@ def _locations(entry: Entry, origin: str) -> list[dict[str, object]]:
     landing = f"https://doi.org/{entry.doi}" if entry.doi else entry.record.url or None
     found = [_location(entry.record.venue, "journal", landing, free, "publishedVersion")] if landing else []
     if entry.arxiv:
-        address, pdf = f"http://arxiv.org/abs/{entry.arxiv}", f"https://arxiv.org/pdf/{entry.arxiv}"
+        address, pdf = f"http://arxiv.org/abs/{entry.arxiv}", f"{origin}{entry.pdf_path}"
         found.append(_location("arXiv (Cornell University)", "repository", address, pdf, "submittedVersion"))
     if entry.acl:
         found.append(_location("", "repository", f"https://aclanthology.org/{entry.acl}", None, "acceptedVersion"))

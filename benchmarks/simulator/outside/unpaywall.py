@@ -78,7 +78,7 @@ def _places(entry: Entry, origin: str) -> list[dict[str, object]]:
         address = f"{origin}{entry.pdf_path}"
         found.append(_place("open (via free pdf)", "publisher", f"https://doi.org/{entry.doi}", address))
     if entry.arxiv:
-        page, pdf = f"https://arxiv.org/abs/{entry.arxiv}", f"https://arxiv.org/pdf/{entry.arxiv}"
+        page, pdf = f"https://arxiv.org/abs/{entry.arxiv}", f"{origin}{entry.pdf_path}"
         evidence = "oa repository (via OAI-PMH title and first author match)"
         found.append(_place(evidence, "repository", page, pdf if entry.corpus_id % 4 else None))
     return [place | {"is_best": number == 0} for number, place in enumerate(found)]

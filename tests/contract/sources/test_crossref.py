@@ -1,17 +1,16 @@
-import datetime as dt
-
 import pytest
 
 from assayer.errors import SourceRefused
 from assayer.identity import title_key
 from assayer.models import Identifiers, Retraction
 from benchmarks.simulator.outside.process import OutsideWorld
-from tests.contract.sources.doors import ASK, KNOWN, open_door
+from tests.contract.sources.doors import open_door
+from tests.contract.sources.specimens import ASK, LIBRARY
 from workers.sources.crossref import Crossref
 from workers.sources.source import Window
 from workers.sources.unpaywall import Unpaywall
 
-_REGISTERED = [entry for entry in KNOWN.entries if entry.doi]
+_REGISTERED = [entry for entry in LIBRARY.entries if entry.doi]
 
 
 async def test_papers_are_resolved_by_doi_in_one_list(world: OutsideWorld) -> None:
@@ -61,14 +60,6 @@ async def test_one_doi_is_asked_for_alone_and_an_unknown_one_is_none(world: Outs
     assert world.stats("crossref").by_operation == {"work": 2}
 
 
-async def test_a_search_finds_papers_of_the_window_whatever_the_query_holds(world: OutsideWorld) -> None:
-    window = Window(dt.date(2014, 1, 1), dt.date(2019, 12, 31))
-    async with open_door(world, "crossref") as remote:
-        papers = await Crossref(remote).search('graph -networks +"protein", type:x', 50, window, ASK)
-    assert papers
-    assert all(paper.publication_date and window.after <= paper.publication_date <= window.before for paper in papers)  # type: ignore[operator]
-
-
 async def test_lists_and_records_stay_inside_the_polite_pool(world: OutsideWorld) -> None:
     world.configure("crossref", per_second=3.0, concurrent=3)
     async with open_door(world, "crossref", email="assayer@example.org", spacing_seconds=0.35) as remote:
@@ -86,9 +77,8 @@ async def test_free_copies_are_those_with_a_pdf(world: OutsideWorld) -> None:
         found = {entry.doi: await source.pdf_urls(Identifiers(doi=entry.doi), ASK) for entry in _REGISTERED[:20]}
         unknown = await source.pdf_urls(Identifiers(doi="10.1000/unknown"), ASK)
     for entry in _REGISTERED[:20]:
-        free = [world.url(entry.pdf_path.removeprefix("/"))] if entry.free_pdf else []
-        arxiv = [f"https://arxiv.org/pdf/{entry.arxiv}"] if entry.arxiv and entry.corpus_id % 4 else []
-        assert list(found[entry.doi]) == free + arxiv
+        free = entry.free_pdf or (entry.arxiv and entry.corpus_id % 4)
+        assert found[entry.doi] == ((world.url(entry.pdf_path.removeprefix("/")),) if free else ())
     assert unknown == ()
 
 
