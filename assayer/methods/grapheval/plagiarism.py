@@ -21,6 +21,7 @@ from assayer.models import Frozen, IdeaId
 from assayer.ports import Vectors
 
 __all__ = [
+    "MINILM_LIMITS",
     "NEAREST",
     "Limits",
     "Neighbour",
@@ -60,6 +61,12 @@ class Limits(Frozen):
     """A viewpoint is taken when one of another idea is this close."""
     share: float = Field(gt=0, le=1)
     """An idea resembles others when this share of its viewpoints is taken."""
+
+
+MINILM_LIMITS = Limits(cosine=0.85, share=0.5)
+"""For `all-MiniLM-L6-v2` and the splitter. `fit_limits` gave 0.83–0.86 and 0.50–0.60 on three random parts of 89
+submissions of ICLR 2017 and ideas plagiarised from them (November 2026, docs/quality/grapheval.md). Of the viewpoints
+of that conference 1 in 200 lies this close to one of another paper."""
 
 
 class Pair(Frozen):

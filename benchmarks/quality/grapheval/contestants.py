@@ -23,7 +23,7 @@ class Contestant(NamedTuple):
     scorer: Scorer
     baseline: bool
     calibrated: bool = True
-    """Calibration inside each training part asks five times as often, which those that choose or train cannot afford."""
+    """Calibration inside each training part asks five times as often; those that choose or train go without."""
     trained: bool = False
     """Measured on fewer repeats."""
 
