@@ -1,0 +1,168 @@
+"""The frame that all simulated services stand in, through a twin of one of them."""
+
+import http.client
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+
+from benchmarks.simulator.outside.process import OutsideWorld
+
+SEARCH = "/s2/graph/v1/paper/search?query=graph&limit=1"
+SERVICE = "semantic_scholar"
+
+
+class Heard(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def ask(world: OutsideWorld, path: str = SEARCH, key: str = "") -> Heard:
+    address = urlsplit(world.base_url)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
+    try:
+        connection.request("GET", path, headers={"x-api-key": key} if key else {})
+        response = connection.getresponse()
+        return Heard(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[OutsideWorld, dict[str, Any]]]:
+    with OutsideWorld(limits=False) as world:
+        yield world, world.knobs(SERVICE)
+
+
+@pytest.fixture
+def world(running: tuple[OutsideWorld, dict[str, Any]]) -> OutsideWorld:
+    """Without limits, latency and faults."""
+    world, knobs = running
+    world.configure(SERVICE, **knobs)
+    world.reset()
+    return world
+
+
+def test_requests_inside_the_limit_are_answered_and_one_too_early_is_told_when_to_come_back(
+    world: OutsideWorld,
+) -> None:
+    world.configure(SERVICE, per_second=0.01)
+    first, second = ask(world), ask(world)
+    assert (first.status, second.status) == (200, 429)
+    assert 90 <= int(second.headers["retry-after"]) <= 100
+    assert json.loads(second.body)["code"] == "429"
+    stats = world.stats(SERVICE)
+    assert (stats.requests, stats.over_limit, stats.by_status) == (2, 1, {"200": 1, "429": 1})
+    assert stats.least_spacing is not None
+    assert stats.least_spacing == pytest.approx(stats.arrivals[1] - stats.arrivals[0], abs=1e-4)
+
+
+def test_limits_hold_for_each_key_apart(world: OutsideWorld) -> None:
+    world.configure(SERVICE, per_second=0.01)
+    assert [ask(world, key=key).status for key in ("a", "b", "a")] == [200, 200, 429]
+
+
+def test_without_enforcement_the_limit_is_only_counted(world: OutsideWorld) -> None:
+    world.configure(SERVICE, per_second=0.01, enforce=False)
+    assert [ask(world).status for _ in range(3)] == [200, 200, 200]
+    assert world.stats(SERVICE).over_limit == 2
+
+
+def test_a_reset_gives_the_budget_of_the_day_back(world: OutsideWorld) -> None:
+    world.configure(SERVICE, per_day=2)
+    assert [ask(world).status for _ in range(3)] == [200, 200, 429]
+    world.reset()
+    assert world.stats(SERVICE).requests == 0
+    assert ask(world).status == 200
+
+
+def test_a_request_beside_more_than_the_connections_allow_is_refused(world: OutsideWorld) -> None:
+    world.configure(SERVICE, concurrent=1, latency_mean=60, latency_spread=0)
+    address = urlsplit(world.base_url)
+    waiting = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
+    waiting.request("GET", SEARCH)
+    while not world.stats(SERVICE).in_flight:
+        continue
+    assert ask(world).status == 429
+    waiting.close()
+    while world.stats(SERVICE).in_flight:
+        continue
+    stats = world.stats(SERVICE)
+    assert (stats.over_limit, stats.peak_concurrency, stats.abandoned) == (1, 2, 1)
+
+
+def fates(world: OutsideWorld, asked: int) -> list[str]:
+    heard = []
+    for number in range(asked):
+        try:
+            answer = ask(world, f"{SEARCH}&offset={number % 5}")
+        except (http.client.HTTPException, ConnectionError):
+            heard.append("dropped")
+            continue
+        try:
+            json.loads(answer.body)
+            heard.append(str(answer.status))
+        except ValueError:
+            heard.append("malformed")
+    return heard
+
+
+def test_faults_come_in_their_shares_and_the_same_again_after_a_reset(world: OutsideWorld) -> None:
+    world.configure(SERVICE, rate_limit_rate=0.1, server_error_rate=0.1, drop_rate=0.1, malformed_rate=0.1)
+    first = fates(world, 200)
+    stats = world.stats(SERVICE)
+    world.reset()
+    assert fates(world, 200) == first
+    for kind, heard in (("rate_limited", "429"), ("dropped", "dropped"), ("malformed", "malformed")):
+        assert stats.injected[kind] == first.count(heard)
+        assert 5 <= stats.injected[kind] <= 40
+    assert stats.injected["server_error"] == sum(one.startswith("5") for one in first)
+    assert stats.over_limit == 0
+
+
+def test_another_seed_means_other_fates(world: OutsideWorld) -> None:
+    world.configure(SERVICE, rate_limit_rate=0.5)
+    first = fates(world, 30)
+    world.configure(SERVICE, seed=7)
+    world.reset()
+    assert fates(world, 30) != first
+
+
+def test_a_service_that_is_down_says_so_to_everybody_and_the_others_do_not(world: OutsideWorld) -> None:
+    world.configure(SERVICE, down=True)
+    assert ask(world).status == 503
+    assert ask(world, "/arxiv/api/query?search_query=all:graph").status == 200
+
+
+def test_operations_repeats_and_unknown_paths_are_counted(world: OutsideWorld) -> None:
+    statuses = [ask(world, path).status for path in (SEARCH, SEARCH, "/s2/graph/v1/nothing", "/nowhere")]
+    assert statuses == [200, 200, 404, 404]
+    stats = world.stats(SERVICE)
+    assert stats.by_operation == {"search": 2, "unknown": 1}
+    assert stats.repeated == 1
+
+
+def test_knobs_that_cannot_be_used_and_services_that_do_not_exist_are_refused(world: OutsideWorld) -> None:
+    with pytest.raises(ValueError, match="drop_rate"):
+        world.configure(SERVICE, drop_rate=2)
+    with pytest.raises(ValueError, match="together"):
+        world.configure(SERVICE, drop_rate=0.9, malformed_rate=0.9)
+    with pytest.raises(ValueError, match="No service 'x'"):
+        world.stats("x")
+    assert world.knobs(SERVICE)["drop_rate"] == 0
+
+
+def test_real_limits_hold_from_the_start_unless_told_otherwise() -> None:
+    with OutsideWorld(knobs={"arxiv": {"latency_mean": 0.0}}) as world:
+        assert world.knobs(SERVICE)["per_second"] == 1.0
+        assert (world.knobs("arxiv")["per_second"], world.knobs("arxiv")["concurrent"]) == (pytest.approx(1 / 3), 1)
+
+
+def test_papers_that_cannot_be_read_end_the_start_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "papers.jsonl").write_text('{"id": 1}')
+    with pytest.raises(RuntimeError, match="line 1"), OutsideWorld(tmp_path / "papers.jsonl"):
+        pass

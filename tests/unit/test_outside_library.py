@@ -1,0 +1,93 @@
+import datetime as dt
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.simulator.outside.fulltexts import parts
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.records import Record, read_records
+from benchmarks.simulator.outside.sample import SAMPLE
+
+LIBRARY = Library(SAMPLE)
+
+
+def test_a_paper_keeps_its_names_whatever_stands_beside_it() -> None:
+    few = Library(SAMPLE[10:20])
+    for entry in few.entries:
+        same = LIBRARY.by_id[entry.record.id]
+        assert (entry.s2, entry.corpus_id, entry.doi, entry.arxiv) == (same.s2, same.corpus_id, same.doi, same.arxiv)
+
+
+def test_names_are_unique_and_well_formed() -> None:
+    twins = [SAMPLE[0].model_copy(update={"id": f"copy-{number}"}) for number in range(400)]
+    library = Library([*SAMPLE, *twins])
+    for names in (library.by_s2, library.by_corpus_id, library.by_openalex):
+        assert len(names) == len(library.entries)
+    on_arxiv = [entry for entry in library.entries if entry.arxiv]
+    assert len({entry.arxiv for entry in on_arxiv}) == len(on_arxiv)
+    for entry in on_arxiv:
+        assert entry.arxiv_date is not None
+        assert entry.arxiv.startswith(f"{entry.arxiv_date:%y%m}.")
+        assert entry.date is not None
+        assert dt.timedelta(0) <= entry.date - entry.arxiv_date <= dt.timedelta(days=180)
+
+
+def test_nobody_cites_the_future_and_citations_mirror_references() -> None:
+    pairs = {(entry.number, cited.number) for entry in LIBRARY.entries for cited in LIBRARY.references(entry)}
+    assert len(pairs) > 300
+    for citing, cited in pairs:
+        earlier, later = LIBRARY.entries[cited].date, LIBRARY.entries[citing].date
+        assert earlier is not None
+        assert later is not None
+        assert earlier < later
+    assert pairs == {(citing.number, entry.number) for entry in LIBRARY.entries for citing in LIBRARY.citations(entry)}
+
+
+def test_every_kind_of_notice_is_in_the_sample() -> None:
+    notices = [entry.notice for entry in LIBRARY.entries if entry.notice]
+    assert {notice.kind for notice in notices} == {"retracted", "withdrawn", "concern"}
+
+
+def test_search_ranks_by_shared_words() -> None:
+    titles = [entry.record.title for entry in LIBRARY.search("diffusion models for molecule design")]
+    assert titles[0] == "Diffusion models for molecule design"
+    assert len(titles) == len(set(titles)) > 8
+    assert LIBRARY.search("the of and") == []
+    assert Library([]).search("anything") == []
+
+
+def test_mentions_in_a_full_text_stand_where_they_say() -> None:
+    entry = max(LIBRARY.entries, key=lambda one: len(LIBRARY.references(one)))
+    written = parts(entry, LIBRARY.references(entry))
+    mentions = [(part, mention) for part in written for mention in part.mentions]
+    assert len(mentions) >= 5
+    for part, mention in mentions:
+        named = part.text[mention.start : mention.end]
+        assert named[0] + named[-1] == "()"
+        assert str(mention.cited.record.year) in named
+    for part in written:
+        assert [part.text[start:end] for start, end in part.sentences] == [
+            part.text[start:end].strip() for start, end in part.sentences
+        ]
+
+
+def test_records_are_read_from_plain_and_gzipped_files_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
+    text = "\n\n".join(json.dumps(record.model_dump(mode="json")) for record in SAMPLE[:3])
+    (tmp_path / "a.jsonl").write_text(text)
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    assert read_records(tmp_path / "a.jsonl") == read_records(tmp_path / "a.jsonl.gz") == list(SAMPLE[:3])
+
+
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "title": "T"}\n{"id": 7}\n')
+    with pytest.raises(ValueError, match="line 2"):
+        read_records(tmp_path / "a.jsonl")
+
+
+def test_a_paper_without_dates_has_names_and_cites_nobody() -> None:
+    library = Library([*SAMPLE, Record(id="undated", title="Attention without a date")])
+    entry = library.by_id["undated"]
+    assert (entry.date, entry.arxiv, entry.notice) == (None, "", None)
+    assert library.references(entry) == library.citations(entry) == []
