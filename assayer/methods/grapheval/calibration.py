@@ -154,14 +154,15 @@ def fit(
             "Hold out more ideas, or leave the class out.",
         )
     generator = np.random.default_rng(provenance.seed)
+    scaling = _scaling(given, labels)
     return Calibration(
         name=name,
         scorer=scorer,
         classes=tuple(classes),
         rates=tuple((counts / len(labels)).tolist()),
-        scaling=_scaling(given, labels),
+        scaling=scaling,
         replicates=tuple(
-            _scaling(given[rows], labels[rows])
+            _scaling(given[rows], labels[rows], scaling)
             for rows in (generator.integers(0, len(labels), len(labels)) for _ in range(replicates))
         ),
         unanswered=int((~answered).sum()),
@@ -169,20 +170,20 @@ def fit(
     )
 
 
-def _scaling(probabilities: Floats, truth: NDArray[np.int16]) -> Scaling:
-    """Least log loss, with the slope at 0 or above."""
+def _scaling(probabilities: Floats, truth: NDArray[np.int16], near: Scaling | None = None) -> Scaling:
+    """Least log loss, with the slope at 0 or above; the search starts at `near`."""
     logs = _logs(probabilities)
     classes, rows = logs.shape[1], np.arange(len(truth))
     hits = np.eye(classes)[truth]
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        scaled = parameters[0] * logs + parameters[1:]
-        excess = (np.exp(log_softmax(scaled, axis=1)) - hits) / len(truth)
-        value = -log_softmax(scaled, axis=1)[rows, truth].mean() + _RIDGE * (parameters**2).sum()
+        told = log_softmax(parameters[0] * logs + parameters[1:], axis=1)
+        excess = (np.exp(told) - hits) / len(truth)
+        value = -told[rows, truth].mean() + _RIDGE * (parameters**2).sum()
         slope = (excess * logs).sum()
         return float(value), np.concatenate([[slope], excess.sum(axis=0)]) + 2 * _RIDGE * parameters
 
-    start = np.zeros(classes + 1)
+    start = np.zeros(classes + 1) if near is None else np.array([near.slope, *near.bias])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), *[(None, None)] * classes])
     return Scaling(slope=float(found.x[0]), bias=tuple(found.x[1:].tolist()))
 
