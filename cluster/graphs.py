@@ -7,8 +7,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from assayer.errors import ConfigurationError, InputError
-from assayer.methods.grapheval import Judge, Options
+from assayer.methods.grapheval import Options
 from assayer.methods.grapheval.calibration import Calibration
+from assayer.methods.grapheval.judge import Judge
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.propagation import LabelPropagation
 from assayer.methods.grapheval.records import Added, GraphContents, GraphPlan, NewIdea
@@ -17,7 +18,7 @@ from cluster.settings import Settings
 from index.viewpoints import FaissNeighbours
 from orchestrator.store import Database, PgViewpointGraph
 
-__all__ = ["GraphAtHand", "graph_at_hand", "open_judge"]
+__all__ = ["GraphAtHand", "calibration_file", "checkpoint_file", "graph_at_hand", "open_judge"]
 
 NO_GRAPH = Absent(
     reason="there is no graph of labelled ideas. Build one from your own: assayer graph build FILE.jsonl."

@@ -10,7 +10,8 @@ from assayer.methods import grapheval, scholareval
 from assayer.methods.grapheval import tasks as grapheval_tasks
 from assayer.methods.grapheval.growth import no_graph
 from assayer.methods.grapheval.judge import Judge
-from assayer.methods.grapheval.pipeline import notices_of
+from assayer.methods.grapheval.pipeline import evaluate as evaluate_by_graph
+from assayer.methods.grapheval.pipeline import judged, notices_of
 from assayer.methods.scholareval import tasks as scholareval_tasks
 from assayer.models import Absent, Frozen, Idea, Verdict
 from assayer.run import Run
@@ -61,7 +62,7 @@ async def _verdict(idea: Idea, run: Run, bench: Bench) -> Verdict | Absent:
     if isinstance(bench.judge, Absent):
         return bench.judge
     try:
-        return await grapheval.judged(idea, bench.world, run, bench.settings.grapheval, bench.judge)
+        return await judged(idea, bench.world, run, bench.settings.grapheval, bench.judge)
     except (RunCancelled, LlmRejected, LlmUnavailable):
         raise
     except AssayerError as error:
@@ -72,7 +73,7 @@ async def _verdict(idea: Idea, run: Run, bench: Bench) -> Verdict | Absent:
 async def _grapheval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
     if isinstance(bench.judge, Absent):
         raise no_graph(bench.settings.grapheval.graph)
-    return await grapheval.evaluate(idea, bench.world, run, bench.settings.grapheval, bench.judge)
+    return await evaluate_by_graph(idea, bench.world, run, bench.settings.grapheval, bench.judge)
 
 
 METHODS: Mapping[str, Method] = {

@@ -13,6 +13,7 @@ from assayer.errors import AssayerError, RunCancelled
 from cluster.cli.corpus import app as corpus
 from cluster.cli.doctor import doctor
 from cluster.cli.evaluate import evaluate
+from cluster.cli.graph import app as graph
 
 __all__ = ["app", "main"]
 
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command("evaluate")(evaluate)
 app.command("doctor")(doctor)
 app.add_typer(corpus, name="corpus")
+app.add_typer(graph, name="graph")
 
 
 def _show_version(wanted: bool) -> None:

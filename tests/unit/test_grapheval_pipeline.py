@@ -7,12 +7,13 @@ import pytest
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.ideas import parse_idea
-from assayer.methods import grapheval
+from assayer.methods.grapheval import Options
 from assayer.methods.grapheval.calibration import Calibration, Provenance, fit
 from assayer.methods.grapheval.holdout import held_out, stratified_folds
 from assayer.methods.grapheval.judge import Judge
 from assayer.methods.grapheval.locality import Local, Surroundings
 from assayer.methods.grapheval.memory import ExactNeighbours, MemoryViewpointGraph
+from assayer.methods.grapheval.pipeline import evaluate
 from assayer.methods.grapheval.propagation import LabelPropagation
 from assayer.methods.grapheval.records import GraphPlan, KnownIdea, NewIdea
 from assayer.methods.grapheval.splitter import SPLITTER, split
@@ -25,7 +26,7 @@ from workers.embedding_hashing import HashingEmbedder
 from workers.llm import Fallbacks
 
 EMBEDDER = HashingEmbedder()
-OPTIONS = grapheval.Options()
+OPTIONS = Options()
 LOCAL = Local(LabelPropagation(), OPTIONS.hops)
 TOPICS = {
     "reject": "Drawing maps of towns by hand takes surveyors {n} weeks. Ink on paper maps fades after {n} winters.",
@@ -96,7 +97,7 @@ async def calibrated(graph: MemoryViewpointGraph) -> Judge:
 
 
 async def verdict_of(judge: Judge, idea: Idea | None = None, cutoff: dt.date | None = None) -> Verdict:
-    evaluation = await grapheval.evaluate(idea or idea_of(), WORLD, a_run(cutoff), OPTIONS, judge)
+    evaluation = await evaluate(idea or idea_of(), WORLD, a_run(cutoff), OPTIONS, judge)
     verdict = evaluation.report.verdict
     assert isinstance(verdict, Verdict)
     return verdict
@@ -136,7 +137,7 @@ async def test_ideas_known_after_the_cutoff_or_at_no_known_date_never_count() ->
     ideas = [*forty(dt.date(2019, 5, 1)), known(50, "accept", dt.date(2021, 1, 1), MAPS), known(51, "accept", None)]
     judge = await judge_of(await graph_of(ideas))
     run = a_run(dt.date(2020, 1, 1))
-    evaluation = await grapheval.evaluate(idea_of(), WORLD, run, OPTIONS, judge)
+    evaluation = await evaluate(idea_of(), WORLD, run, OPTIONS, judge)
     verdict = evaluation.report.verdict
     assert isinstance(verdict, Verdict)
     dates = {one.date for evidence in verdict.evidence for one in evidence.neighbours}
@@ -148,7 +149,7 @@ async def test_ideas_known_after_the_cutoff_or_at_no_known_date_never_count() ->
 async def test_the_ideas_own_record_never_counts() -> None:
     ideas = [*forty(), known(60, "accept", text=MAPS)]
     run = a_run()
-    evaluation = await grapheval.evaluate(idea_of(), WORLD, run, OPTIONS, await judge_of(await graph_of(ideas)))
+    evaluation = await evaluate(idea_of(), WORLD, run, OPTIONS, await judge_of(await graph_of(ideas)))
     verdict = evaluation.report.verdict
     assert isinstance(verdict, Verdict)
     assert "k60" not in {one.idea for evidence in verdict.evidence for one in evidence.neighbours}
@@ -157,7 +158,7 @@ async def test_the_ideas_own_record_never_counts() -> None:
 
 async def test_the_report_says_first_how_weak_the_signal_is() -> None:
     judge = await judge_of(await graph_of(forty()))
-    report = (await grapheval.evaluate(idea_of(), WORLD, a_run(), OPTIONS, judge)).report
+    report = (await evaluate(idea_of(), WORLD, a_run(), OPTIONS, judge)).report
     assert report.notices[0].kind == "weak_signal"
     assert report.method == "grapheval"
     assert report.provenance.corpus_version.startswith("viewpoint graph default, ")
@@ -175,7 +176,7 @@ async def test_another_embedding_than_the_graphs_is_refused() -> None:
     other = HashingEmbedder(64)
     world = World(Fallbacks(other), MemoryCorpus((), other), NoFullTexts(), other)
     with pytest.raises(ConfigurationError, match="hashed-words-256; this program uses hashed-words-64"):
-        await grapheval.evaluate(idea_of(), world, a_run(), OPTIONS, judge)
+        await evaluate(idea_of(), world, a_run(), OPTIONS, judge)
 
 
 async def test_a_calibration_of_another_scorer_or_embedding_is_refused() -> None:
@@ -191,7 +192,7 @@ async def test_a_calibration_of_another_scorer_or_embedding_is_refused() -> None
 
 async def test_the_same_idea_twice_gives_the_same_report() -> None:
     judge = await calibrated(await graph_of(forty()))
-    one, other = [await grapheval.evaluate(idea_of(), WORLD, a_run(), OPTIONS, judge) for _ in range(2)]
+    one, other = [await evaluate(idea_of(), WORLD, a_run(), OPTIONS, judge) for _ in range(2)]
     assert one == other
 
 

@@ -1,7 +1,8 @@
-"""GraphEval: ideas as graphs of viewpoints, judged by their labelled neighbours."""
+"""GraphEval: ideas as graphs of viewpoints, judged by their labelled neighbours.
 
-from assayer.methods.grapheval.judge import Judge
-from assayer.methods.grapheval.options import Options
-from assayer.methods.grapheval.pipeline import METHOD, evaluate, judged
+Only the options are exported here, so that reading the settings loads no numerical library.
+"""
 
-__all__ = ["METHOD", "Judge", "Options", "evaluate", "judged"]
+from assayer.methods.grapheval.options import METHOD, MOST_ROUNDS, Options
+
+__all__ = ["METHOD", "MOST_ROUNDS", "Options"]

@@ -1,13 +1,15 @@
 """A viewpoint graph in memory, and the edges that its vectors imply."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from assayer.models import IdeaId
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 __all__ = ["INTER", "INTRA", "UNKNOWN", "Edges", "GraphArrays", "connect", "subgraph", "undirected"]
 
@@ -67,8 +69,10 @@ class GraphArrays:
         if edges and (self.weights.min() <= 0 or max(self.sources.max(), self.targets.max()) >= nodes):
             raise ValueError("An edge has no positive weight, or an end that is no viewpoint.")
 
-    def adjacency(self) -> sp.csr_array[np.float64, tuple[int, int]]:
+    def adjacency(self) -> "sp.csr_array[np.float64, tuple[int, int]]":
         """(n, n); row = target, column = source: `adjacency() @ x` sums over each viewpoint's neighbours."""
+        import scipy.sparse as sp
+
         nodes = len(self.vectors)
         entries = (self.weights.astype(np.float64), (self.targets, self.sources))
         return sp.csr_array(entries, shape=(nodes, nodes))

@@ -4,10 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from assayer.methods.grapheval.propagation import MOST_ROUNDS
 from assayer.models import Frozen
 
-__all__ = ["Options"]
+__all__ = ["METHOD", "MOST_ROUNDS", "Options"]
+
+METHOD = "grapheval"
+MOST_ROUNDS = 5
+"""Of label propagation."""
 
 
 class Options(Frozen):

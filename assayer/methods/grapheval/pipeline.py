@@ -19,7 +19,7 @@ from assayer.methods.grapheval.extraction import extract, relate
 from assayer.methods.grapheval.growth import Ends, by_cosine, by_relations
 from assayer.methods.grapheval.judge import Judge
 from assayer.methods.grapheval.locality import Local
-from assayer.methods.grapheval.options import Options
+from assayer.methods.grapheval.options import METHOD, Options
 from assayer.methods.grapheval.splitter import SPLITTER, split
 from assayer.methods.grapheval.viewpoints import Viewpoints
 from assayer.models import Absent, ClassProbability, Idea, IdeaCard, Notice, Report, Summary, Verdict
@@ -27,9 +27,7 @@ from assayer.ports import Vectors
 from assayer.run import Run
 from assayer.world import World
 
-__all__ = ["METHOD", "evaluate", "judged", "notices_of"]
-
-METHOD = "grapheval"
+__all__ = ["evaluate", "judged", "notices_of"]
 
 _NO_CORPUS = Absent(reason="GraphEval compares with labelled ideas, not with a corpus of papers.")
 _WEAK = (

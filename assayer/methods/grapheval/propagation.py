@@ -14,10 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.arrays import UNKNOWN, GraphArrays
+from assayer.methods.grapheval.options import MOST_ROUNDS
 
-__all__ = ["MOST_ROUNDS", "LabelPropagation", "Propagated", "propagate"]
-
-MOST_ROUNDS = 5
+__all__ = ["LabelPropagation", "Propagated", "propagate"]
 
 Distributions = NDArray[np.float64]
 """Rows sum to 1; a row of zeros has been reached by no label."""

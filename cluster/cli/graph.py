@@ -1,0 +1,248 @@
+"""`assayer graph`: labelled ideas as a graph of viewpoints; build it, train on it, ask it, look for duplicates."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from assayer.errors import InputError
+from cluster.cli.evaluate import Format
+from cluster.cli.evaluate import evaluate as evaluate_ideas
+from cluster.cli.options import day
+from cluster.settings import PROFILES, Profile, load_settings
+
+if TYPE_CHECKING:
+    from assayer.methods.grapheval.plagiarism import Resemblance
+    from cluster.cli.graph_work import Checked
+    from cluster.training import Trained
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Compare ideas with labelled ideas: build, train, evaluate, add, check, info.", no_args_is_help=True
+)
+
+Files = Annotated[list[Path], typer.Argument(help="Labelled ideas: .jsonl or .jsonl.gz, one JSON object a line.")]
+Name = Annotated[str | None, typer.Option("--graph", help="Name of the graph; ASSAYER_GRAPHEVAL__GRAPH by default.")]
+LabelField = Annotated[str, typer.Option(help="Field that holds the outcome.")]
+DateField = Annotated[str, typer.Option(help="Field that holds the date; `publication_date` and `year` are tried too.")]
+
+
+_SHOWN_PAIRS = 3
+_HARDLY_CHANCE = 0.6
+
+
+class Maker(StrEnum):
+    splitter = "splitter"
+    model = "model"
+
+
+class ScorerName(StrEnum):
+    propagation = "propagation"
+    network = "network"
+
+
+@app.command()
+def build(
+    files: Files,
+    graph: Name = None,
+    label_field: LabelField = "label",
+    date_field: DateField = "date",
+    classes: Annotated[
+        str, typer.Option(help="Outcomes from worst to best, separated by commas; without it they have no order.")
+    ] = "",
+    viewpoints: Annotated[Maker, typer.Option(help="Who takes ideas apart.")] = Maker.splitter,
+    relations: Annotated[
+        bool, typer.Option("--relations", help="Edges inside ideas from the language model instead of from cosines.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Remove the graph of this name first.")] = False,
+    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+) -> None:
+    """Build a graph from labelled ideas: text (or title and abstract), label, date, id, url. All of them or none."""
+    from cluster.cli.graph_work import Sources, build_graph
+
+    console, settings = _console(), load_settings(profile)
+    given = tuple(one.strip() for one in classes.split(",") if one.strip())
+    sources, by_model = Sources(tuple(files), label_field, date_field), viewpoints == Maker.model
+    with _bar(console) as told:
+        plan, added = asyncio.run(build_graph(settings, graph, sources, given, by_model, relations, replace, told))
+    console.print(
+        f"Graph {plan.name}: {added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; "
+        f"{added.known:,} were there. Outcomes: {escape(', '.join(plan.classes))}.",
+        soft_wrap=True,
+    )
+    console.print("Next: assayer graph train fits the calibration that verdicts need.")
+
+
+@app.command()
+def add(
+    files: Files,
+    graph: Name = None,
+    label_field: LabelField = "label",
+    date_field: DateField = "date",
+    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+) -> None:
+    """Add ideas to a graph, with or without an outcome; an outcome that has become known is noted."""
+    from cluster.cli.graph_work import Sources, add_ideas
+
+    console = _console()
+    with _bar(console) as told:
+        sources = Sources(tuple(files), label_field, date_field)
+        added = asyncio.run(add_ideas(load_settings(profile), graph, sources, told))
+    console.print(
+        f"{added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; {added.known:,} were "
+        f"there, {added.labelled:,} of them got their outcome.",
+        soft_wrap=True,
+    )
+
+
+@app.command()
+def train(
+    graph: Name = None,
+    scorer: Annotated[ScorerName, typer.Option(help="What is calibrated; the network is trained first.")] = (
+        ScorerName.propagation
+    ),
+    folds: Annotated[int, typer.Option(min=2, help="Parts that are held out in turn.")] = 5,
+    after: Annotated[
+        str | None, typer.Option(help="YYYY-MM-DD: hold out the ideas dated later, instead of parts drawn by chance.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the parts and of the network.")] = 0,
+    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+) -> None:
+    """Calibrate a scorer on labelled ideas held out from it, and say what it is worth."""
+    from cluster.cli.graph_work import train_graph
+    from cluster.training import Holdout
+
+    console = _console()
+    holdout = Holdout(folds, day(after, "date for --after"), seed)
+    with _bar(console) as told:
+        trained = asyncio.run(train_graph(load_settings(profile), graph, scorer.value, holdout, told))
+    _show_trained(console, trained)
+
+
+@app.command()
+def evaluate(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Ideas: .txt, .md, .json, .jsonl or .pdf files, or folders of them.")
+    ],
+    cutoff: Annotated[
+        str | None, typer.Option(help="YYYY-MM-DD: outcomes that became known later are not used.")
+    ] = None,
+    formats: Annotated[
+        list[Format] | None, typer.Option("--format", help="Report format; may be repeated. All three by default.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("out"),
+    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+) -> None:
+    """The same as `assayer evaluate --method grapheval`."""
+    evaluate_ideas(paths, "grapheval", cutoff, formats, out, profile)
+
+
+@app.command()
+def check(
+    paths: Annotated[list[Path], typer.Argument(help="Ideas of one batch: files or folders, as for evaluate.")],
+    graph: Name = None,
+    cosine: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="From where on a viewpoint counts as taken from another.")
+    ] = 0.85,
+    share: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="From which share of taken viewpoints on an idea is shown.")
+    ] = 0.5,
+    out: Annotated[Path | None, typer.Option(help="JSON file for everything that was found.")] = None,
+    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+) -> None:
+    """Find ideas that repeat others of their batch, or of the graph where there is one; a reason to look, no proof."""
+    from cluster.cli.graph_work import check_batch
+
+    console = _console()
+    with _bar(console) as told:
+        checked = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, told))
+    _show_checked(console, checked)
+    if out is not None:
+        content = {against: [one.model_dump() for one in found] for against, found in checked.found.items()}
+        try:
+            out.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        except OSError as error:
+            raise InputError(f"{out} cannot be written: {error.strerror}.") from None
+    if checked.rejected:
+        raise typer.Exit(1)
+
+
+@app.command()
+def info(graph: Name = None, profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0]) -> None:
+    """Show what a graph holds and how it was made."""
+    from cluster.cli.graph_work import describe_graph
+
+    console = _console()
+    for name, text in asyncio.run(describe_graph(load_settings(profile), graph)).items():
+        console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
+
+
+def _show_checked(console: Console, checked: "Checked") -> None:
+    for rejected in checked.rejected:
+        Console(stderr=True, highlight=False).print(f"[bold red]Not read:[/] {escape(rejected)}", soft_wrap=True)
+    for against, found in checked.found.items():
+        console.print(f"[bold]{escape(against)}[/]: {len(found)} of {checked.ideas} ideas")
+        for one in found:
+            _show_resemblance(console, checked, one)
+
+
+def _show_resemblance(console: Console, checked: "Checked", one: "Resemblance") -> None:
+    """The idea, the one most like it, and their most similar viewpoints side by side."""
+    idea, closest = (escape(checked.names.get(name, name)) for name in (one.idea, one.closest))
+    taken = f"{one.share:.0%} of {one.viewpoints} viewpoints"
+    console.print(f"  {one.kind}: {idea} ~ {closest}, {taken}", soft_wrap=True)
+    for pair in sorted(one.pairs, key=lambda pair: -pair.cosine)[:_SHOWN_PAIRS]:
+        console.print(f"    {escape(pair.text)}", soft_wrap=True)
+        console.print(f"    [dim]{pair.cosine:.2f} {escape(pair.other_text)}[/]", soft_wrap=True)
+
+
+def _show_trained(console: Console, trained: "Trained") -> None:
+    calibration = trained.calibration
+    split = calibration.provenance.split
+    console.print(f"Calibrated {escape(calibration.scorer)} on {trained.ideas:,} ideas, {split}.", soft_wrap=True)
+    for name, one in (("this scorer", trained.scorer), ("always the commonest outcome", trained.majority)):
+        console.print(
+            f"  {name}: accuracy {one.accuracy:.3f}, AUROC {one.auroc:.3f}, "
+            f"calibration error {one.calibration_error:.3f}"
+        )
+    if trained.scorer.auroc < _HARDLY_CHANCE:
+        console.print("An AUROC near 0.5 is chance: read the evidence of a verdict, not its probabilities.")
+
+
+def _console() -> Console:
+    return Console(highlight=False)
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator["Bar"]:
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    ) as progress:
+        yield Bar(progress)
+
+
+class Bar:
+    """One bar a stage, made when its stage is first heard of."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._stages: dict[str, TaskID] = {}
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage not in self._stages:
+            self._stages[stage] = self._progress.add_task(stage, total=total)
+        self._progress.update(self._stages[stage], completed=done, total=total)

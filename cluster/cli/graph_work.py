@@ -1,0 +1,220 @@
+"""What the commands of `assayer graph` do, apart from showing it."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.methods.grapheval.building import prepare
+from assayer.methods.grapheval.extraction import maker
+from assayer.methods.grapheval.growth import no_graph, refuse_other_plan
+from assayer.methods.grapheval.plagiarism import Limits, Resemblance, Said, resemblances_within, resembling
+from assayer.methods.grapheval.records import Added, GraphPlan, KnownIdea
+from assayer.methods.grapheval.splitter import SPLITTER, split
+from assayer.models import Absent, EvaluationId, Idea, IdeaId
+from assayer.ports import Embedder, Llm, ProgressEvent
+from assayer.run import Run
+from cluster.engine import SystemClock, open_database, open_llm
+from cluster.graphs import GraphAtHand, graph_at_hand
+from cluster.labelled import Fields, classes_of, read_labelled
+from cluster.settings import Settings
+from cluster.training import Holdout, Trained, train
+from index.viewpoints import FaissNeighbours
+from orchestrator.store import Database
+from workers.documents import read_ideas
+from workers.embedding import SentenceTransformerEmbedder
+
+__all__ = ["Checked", "Sources", "add_ideas", "build_graph", "check_batch", "describe_graph", "train_graph"]
+
+Told = Callable[[str, int, int], None]
+"""A stage, how much of it is done, and how much it is."""
+
+
+class Sources(NamedTuple):
+    files: tuple[Path, ...]
+    label_field: str
+    date_field: str
+
+    def read(self) -> list[KnownIdea]:
+        return read_labelled(self.files, Fields(self.label_field, self.date_field))
+
+
+class Checked(NamedTuple):
+    ideas: int
+    found: dict[str, list[Resemblance]]
+    """Against the batch itself, and against the graph where there is one."""
+    names: dict[IdeaId, str]
+    rejected: list[str]
+
+
+class _Workshop(NamedTuple):
+    settings: Settings
+    database: Database
+    embedder: Embedder
+    llm: Llm
+
+    def graph(self, name: str | None) -> GraphAtHand:
+        return graph_at_hand(self.settings, self.database, name or self.settings.grapheval.graph)
+
+
+@asynccontextmanager
+async def _open(settings: Settings) -> AsyncIterator[_Workshop]:
+    async with AsyncExitStack() as stack:
+        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        database = await stack.enter_async_context(open_database(settings))
+        llm = await open_llm(settings, database, embedder, stack)
+        yield _Workshop(settings, database, embedder, llm)
+
+
+async def build_graph(
+    settings: Settings,
+    name: str | None,
+    sources: Sources,
+    classes: Sequence[str],
+    by_model: bool,
+    relations: bool,
+    replace: bool,
+    told: Told,
+) -> tuple[GraphPlan, Added]:
+    ideas = sources.read()
+    outcomes = classes_of(ideas, classes)
+    async with _open(settings) as workshop:
+        if (by_model or relations) and not workshop.llm.models:
+            raise ConfigurationError(
+                "Viewpoints or relations by a language model are asked for and none is configured.",
+                "Set ASSAYER_LLM__MODEL, or let the splitter take ideas apart.",
+            )
+        plan = _plan(workshop, name, outcomes, bool(classes), by_model, relations)
+        graph = workshop.graph(name)
+        present = None if replace else await graph.plan()
+        if present is not None:
+            refuse_other_plan(present, plan)
+        new = await prepare(ideas, plan, *_means(workshop), *_extent(settings), lambda *far: told("Ideas", *far))
+        if replace:
+            await graph.store.remove()
+        await graph.store.create(plan)
+        return plan, await graph.add(new)
+
+
+def _plan(
+    workshop: _Workshop, name: str | None, classes: tuple[str, ...], ordered: bool, by_model: bool, relations: bool
+) -> GraphPlan:
+    try:
+        return GraphPlan(
+            name=name or workshop.settings.grapheval.graph,
+            embedder=workshop.embedder.name,
+            dimensions=workshop.embedder.dimensions,
+            maker=maker(workshop.llm) if by_model else SPLITTER,
+            classes=classes,
+            ordered=ordered,
+            relations=relations,
+        )
+    except ValueError:
+        raise InputError(
+            f"{name!r} cannot name a graph.", "Use small letters, digits, - and _, beginning with a letter or digit."
+        ) from None
+
+
+async def add_ideas(settings: Settings, name: str | None, sources: Sources, told: Told) -> Added:
+    ideas = sources.read()
+    async with _open(settings) as workshop:
+        graph = workshop.graph(name)
+        plan = await _present(graph, workshop, name)
+        new = await prepare(ideas, plan, *_means(workshop), *_extent(settings), lambda *far: told("Ideas", *far))
+        return await graph.add(new)
+
+
+async def _present(graph: GraphAtHand, workshop: _Workshop, name: str | None) -> GraphPlan:
+    """The plan of a graph that can be added to with this embedder and these makers."""
+    plan = await graph.plan()
+    if plan is None:
+        raise no_graph(name or workshop.settings.grapheval.graph)
+    refuse_other_plan(plan, plan.model_copy(update={"embedder": workshop.embedder.name}))
+    if plan.maker != SPLITTER and plan.maker != maker(workshop.llm):
+        raise ConfigurationError(
+            f"The ideas of graph {plan.name!r} were taken apart by {plan.maker}; "
+            f"now it would be {maker(workshop.llm)}.",
+            "Set ASSAYER_LLM__MODEL to that model, or build another graph.",
+        )
+    return plan
+
+
+async def train_graph(
+    settings: Settings, name: str | None, scorer: Literal["propagation", "network"], holdout: Holdout, told: Told
+) -> Trained:
+    options = settings.grapheval.model_copy(update={"scorer": scorer})
+    async with open_database(settings) as database:
+        graph = graph_at_hand(settings, database, name or options.graph)
+        contents = await graph.load()
+        folder = await graph.folder()
+        return train(contents, folder, options, holdout, SystemClock().now(), told)
+
+
+async def check_batch(
+    settings: Settings, name: str | None, paths: Sequence[Path], cosine: float, share: float, told: Told
+) -> Checked:
+    """Against the batch always; against the graph where there is one, or where it is asked for by name."""
+    limits = Limits(cosine=cosine, share=share)
+    ideas, rejected = await read_ideas(paths)
+    async with _open(settings) as workshop:
+        batch = await _said(ideas, workshop, told)
+        found = {"Within the batch": resemblances_within(batch, FaissNeighbours(), limits)}
+        names = {IdeaId(f"{idea.source}"): idea.source for idea in ideas}
+        graph = workshop.graph(name)
+        if name is not None or await graph.plan() is not None:
+            plan = await _present(graph, workshop, name)
+            contents = await graph.load()
+            owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
+            texts = [viewpoint.text for viewpoint in contents.viewpoints]
+            against = (resembling(one, graph.neighbours, owners, texts, limits) for one in batch)
+            found[f"Against graph {plan.name}"] = [one for one in against if one is not None]
+            names |= {idea.id: idea.title for idea in contents.ideas}
+    return Checked(len(batch), found, names, [f"{one.source}: {one.message}" for one in rejected])
+
+
+async def _said(ideas: Sequence[Idea], workshop: _Workshop, told: Told) -> list[Said]:
+    """Always by the splitter: a copy is found by its words."""
+    options = workshop.settings.grapheval
+    said = []
+    for done, idea in enumerate(ideas, start=1):
+        texts = [one.text for one in split(idea.text[: options.idea_chars], options.viewpoints)]
+        if texts:
+            said.append(Said(IdeaId(idea.source), texts, await workshop.embedder.embed(texts, "passage")))
+        told("Ideas", done, len(ideas))
+    return said
+
+
+async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]:
+    async with open_database(settings) as database:
+        graph = graph_at_hand(settings, database, name or settings.grapheval.graph)
+        judge = await graph.judge(settings.grapheval)
+        used, calibration = judge.used, judge.calibration
+        order = ", from worst to best" if used.ordered else ""
+        return {
+            "Graph": f"{used.name}, version {used.version}",
+            "Ideas": f"{used.ideas:,}, {used.labelled:,} with an outcome",
+            "Viewpoints": f"{used.viewpoints:,} by {used.maker}",
+            "Edges": f"{len(judge.contents.arrays.sources) // 2:,}",
+            "Outcomes": f"{', '.join(used.outcomes)}{order}",
+            "Embedding model": used.embedding_model,
+            "Scorer": judge.scorer.name,
+            "Calibration": calibration.reason if isinstance(calibration, Absent) else calibration.name,
+        }
+
+
+def _means(workshop: _Workshop) -> tuple[Embedder, Llm, Run]:
+    limits = workshop.settings.evaluation
+    clock = SystemClock()
+    run = Run(id=EvaluationId("graph"), cutoff=None, clock=clock, progress=_Silent())
+    run.budget.max_usd = limits.max_usd
+    return workshop.embedder, workshop.llm, run
+
+
+def _extent(settings: Settings) -> tuple[int, int]:
+    return settings.grapheval.viewpoints, settings.grapheval.idea_chars
+
+
+class _Silent:
+    def report(self, event: ProgressEvent) -> None:
+        """The command shows its own progress."""
