@@ -4,7 +4,7 @@ logit P(first wins) = s_first − s_second + b (Bradley and Terry, 1952), with a
 one parameter b for a judge that favours what is shown first. A tie counts as half a win each way. The posterior is
 Laplace's approximation at the mode, found by Newton's method with conjugate gradients: O(n + m) a step for n ideas and
 m verdicts. Without a prior, ideas that won or lost everything have no finite strength, and after a few verdicts each
-they are many (docs/adr/0008-a-prior-on-strengths.md).
+they are many (docs/adr/0010-a-prior-on-strengths.md).
 """
 
 from dataclasses import dataclass
