@@ -11,13 +11,15 @@ from assayer.sanitise import clean_text
 __all__ = ["read_references"]
 
 _MOST = 2_000
+_LONGEST_LIST = 400_000
+"""Characters that are looked at."""
 _LONGEST = 1_500
 """Characters of an entry; what is longer was not split rightly and only its identifiers are kept."""
 _MARK = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s+(?=[^\W\d_])")
-_PERSON = r"[^\W\d_][\w'’.-]+(?: [^\W\d_][\w'’.-]*){0,3}"
+_PERSON = r"[^\W\d_][\w'’-]{0,30}\.?(?: (?!and\b)[^\W\d_][\w'’-]{0,30}\.?){0,3}"
 _NAMES_FIRST = re.compile(
-    rf"(?<=[.\d])\s+(?=(?:{_PERSON}(?:, | and |, and ))+{_PERSON}\. (?:19|20)\d\d[a-z]?\.)"
-    r"|(?<=[.\d])\s+(?=[A-Z][\w'’-]+,? (?:[A-Z]\.[ -]?)+[,&;(])"
+    rf"(?<=[.\d])\s+(?=(?:{_PERSON}(?:, and |, | and )){{1,30}}+{_PERSON}\. (?:19|20)\d\d[a-z]?\.)"
+    r"|(?<=[.\d])\s+(?=[A-Z][\w'’-]{1,30},? (?:[A-Z]\.[ -]?){1,4}[,&;(])"
 )
 """Where `Ann Lee, Bo Chen, and Cy Diaz. 2019.` or `Lee, A., Chen, B. (2019)` begins an entry."""
 _YEAR = re.compile(
@@ -46,6 +48,7 @@ class _Fields(NamedTuple):
 
 def read_references(text: str) -> tuple[CitedWork, ...]:
     """One for each entry that can be told from its neighbours; `raw` is all of it, other fields as far as they show."""
+    text = text[:_LONGEST_LIST]
     entries = _numbered(text) or _unnumbered(text)
     works = (_work(" ".join(entry.split())) for entry in entries[:_MOST])
     return tuple(work for work in works if work.raw)
@@ -66,14 +69,18 @@ def _numbered(text: str) -> list[str]:
 
 def _unnumbered(text: str) -> list[str]:
     """Paragraphs, cut where another list of authors begins; what has no year belongs to what stands before it."""
-    entries: list[str] = []
+    entries: list[list[str]] = []
+    complete = True  # the last entry has its year
     for paragraph in re.split(r"\n\s*\n", text):
-        for piece in _NAMES_FIRST.split(paragraph):
-            if (entries and not _YEAR.search(entries[-1])) or (entries and not _YEAR.search(piece)):
-                entries[-1] += f" {piece}"
+        for piece in _NAMES_FIRST.split(" ".join(paragraph.split())):
+            dated = bool(_YEAR.search(piece))
+            if complete and (dated or not entries):
+                entries.append([piece])
+                complete = dated
             else:
-                entries.append(piece)
-    return [entry for entry in entries if _YEAR.search(entry)]
+                entries[-1].append(piece)
+                complete = complete or dated
+    return [" ".join(pieces) for pieces in (entries if complete else entries[:-1])]
 
 
 def _work(entry: str) -> CitedWork:

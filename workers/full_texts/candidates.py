@@ -19,13 +19,13 @@ class Candidate(NamedTuple):
 
 def candidates(paper: Paper, hosts: HostSettings) -> tuple[Candidate, ...]:
     """Distinct addresses. Repositories that always give the PDF itself come first, landing pages in disguise last."""
-    known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if url)]
+    known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
     return _distinct((*_of_identifiers(known, hosts), *_of_urls(paper.pdf_urls)))
 
 
 def located(urls: Iterable[str], tried: Iterable[Candidate], hosts: HostSettings) -> tuple[Candidate, ...]:
     """What a locator of free copies adds to the candidates that were tried."""
-    urls = tuple(urls)
+    urls = tuple(url for url in urls if _is_web(url))
     known = [identifiers_in(url) for url in urls]
     before = {_key(candidate.url) for candidate in tried}
     found = _distinct((*_of_identifiers(known, hosts), *_of_urls(urls)))

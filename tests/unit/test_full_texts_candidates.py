@@ -1,0 +1,87 @@
+"""Where a copy of a paper may lie, and in which order it is looked for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.models import Identifiers, Paper, PaperId
+from workers.full_texts import Candidate, HostSettings, candidates
+from workers.full_texts.candidates import located
+
+HOSTS = HostSettings(
+    arxiv="http://127.0.0.1/arxiv",
+    acl="http://127.0.0.1/acl/",
+    pmc="http://127.0.0.1/pmc",
+    openreview="http://[::1]/or",
+)
+
+
+def paper(identifiers: Identifiers | None = None, url: str = "", pdf_urls: tuple[str, ...] = ()) -> Paper:
+    return Paper(
+        id=PaperId("p"), title="Birdsong", abstract="", source="x", identifiers=identifiers or Identifiers(), url=url,
+        pdf_urls=pdf_urls,
+    )  # fmt: skip
+
+
+def urls(one: Paper) -> list[str]:
+    return [candidate.url for candidate in candidates(one, HOSTS)]
+
+
+def test_identifiers_give_the_pdf_of_their_repository_best_first() -> None:
+    known = Identifiers(arxiv="2401.01234", acl="2020.acl-main.1", pmc="PMC7", openreview="abc_-1", doi="10.1000/x")
+    assert candidates(paper(known), HOSTS) == (
+        Candidate("acl_files", "http://127.0.0.1/acl/2020.acl-main.1.pdf"),
+        Candidate("arxiv_files", "http://127.0.0.1/arxiv/2401.01234"),
+        Candidate("openreview_files", "http://[::1]/or?id=abc_-1"),
+        Candidate("pmc_files", "http://127.0.0.1/pmc/PMC7/pdf/"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("https://arxiv.org/abs/2401.01234v3", "http://127.0.0.1/arxiv/2401.01234"),
+        ("https://doi.org/10.48550/arXiv.2401.01234", "http://127.0.0.1/arxiv/2401.01234"),
+        ("https://aclanthology.org/P18-1001/", "http://127.0.0.1/acl/P18-1001.pdf"),
+        ("https://openreview.net/forum?id=abc", "http://[::1]/or?id=abc"),
+        ("https://www.ncbi.nlm.nih.gov/pmc/articles/PMC123/", "http://127.0.0.1/pmc/PMC123/pdf/"),
+    ],
+)
+def test_landing_page_of_a_repository_is_as_good_as_its_identifier(url: str, found: str) -> None:
+    assert urls(paper(url=url)) == [found]
+    assert urls(paper(pdf_urls=(url,))) == [found]
+
+
+def test_other_addresses_follow_pdfs_before_pages_before_resolvers() -> None:
+    one = paper(
+        Identifiers(arxiv="2401.01234"),
+        pdf_urls=("https://doi.org/10.1000/x", "https://a.example/view", "https://a.example/get.PDF?x=1"),
+    )
+    assert urls(one) == [
+        "http://127.0.0.1/arxiv/2401.01234",
+        "https://a.example/get.PDF?x=1",
+        "https://a.example/view",
+        "https://doi.org/10.1000/x",
+    ]
+
+
+def test_page_of_a_paper_is_no_copy_unless_a_source_says_so() -> None:
+    assert urls(paper(url="https://a.example/paper")) == []
+
+
+def test_one_document_under_several_addresses_is_looked_for_once() -> None:
+    same = ("https://www.a.example/x.pdf", "http://a.example/x.pdf#page=2", "https://A.example/x.pdf/")
+    assert urls(paper(pdf_urls=same)) == [same[0]]
+
+
+def test_locator_adds_only_what_was_not_tried() -> None:
+    one = paper(Identifiers(arxiv="2401.01234"), pdf_urls=("https://a.example/x.pdf",))
+    tried = candidates(one, HOSTS)
+    found = located(("https://arxiv.org/pdf/2401.01234", "https://b.example/y.pdf"), tried, HOSTS)
+    assert found == (Candidate("open_access_files", "https://b.example/y.pdf"),)
+
+
+@given(st.lists(st.text(max_size=60) | st.sampled_from(["http://[", "ftp://a/x.pdf", "javascript:alert(1)", "//a/b"])))
+def test_text_that_is_no_web_address_is_never_a_candidate(texts: list[str]) -> None:
+    for candidate in candidates(paper(url="".join(texts)[:50], pdf_urls=tuple(texts)), HOSTS):
+        assert candidate.url.strip().casefold().startswith(("http://", "https://"))
