@@ -5,6 +5,7 @@ Of its oddities: errors are feeds with one entry titled Error and status 200; on
 withdrawn papers are served like all others, and only their comment says so; throttling is plain text.
 """
 
+import asyncio
 import datetime as dt
 import re
 from collections.abc import Sequence
@@ -75,7 +76,8 @@ class Arxiv(Twin):
         if page and draws(request).random() < self.knobs.empty_rate:
             page = []
         feed = Feed(asked.search_query, asked.id_list, asked.start, asked.max_results, len(found))
-        return _atom(feed.document(page, str(request.url.origin())), 200)
+        # On a thread: two hundred entries take a while, and other requests want their stamps in time.
+        return _atom(await asyncio.to_thread(feed.document, page, str(request.url.origin())), 200)
 
     def _found(self, asked: _Asked, sort: object, order: object) -> list[Entry]:
         if asked.id_list:
