@@ -2,6 +2,7 @@
 
 import argparse
 import datetime as dt
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--network-repeats", type=int, default=1, help="training takes minutes a repeat")
     parser.add_argument("--rounds", type=int, default=1000, help="of the bootstrap")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--only", type=re.compile, default=re.compile(""), help="of `decisions`: scorers whose name holds this"
+    )
     parser.add_argument("--network", action=argparse.BooleanOptionalAction, default=True)
     arguments = parser.parse_args()
     if not _SOURCE.is_file():
@@ -74,7 +78,8 @@ def _decisions(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Setu
     yield row("scorer", "accuracy", "macro-F1", "AUROC", "ECE", "ECE calibrated", "abstains", "right where not", "ms")
     yield row(*["---"] * 9)
     measured: list[tuple[bool, Measured]] = []
-    for one in contestants(data, setup.provenance, setup.network):
+    asked = contestants(data, setup.provenance, setup.network)
+    for one in (one for one in asked if arguments.only.search(one.scorer.name)):
         repeats = arguments.network_repeats if one.trained else arguments.repeats
         found = measure(one.scorer, graph, arguments.folds, repeats, one.calibrated, setup.provenance)
         measured.append((one.baseline, found))

@@ -1,0 +1,77 @@
+"""Detection of plagiarism with the packaged embedding and FAISS, on the invented example papers."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assayer.methods.grapheval.plagiarism import (
+    MINILM_LIMITS,
+    Resemblance,
+    Said,
+    resemblances_within,
+    resembling,
+)
+from assayer.methods.grapheval.splitter import split
+from assayer.models import IdeaId
+from index.viewpoints import FaissNeighbours
+from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+
+CORPUS = Path(__file__).parents[2] / "examples" / "corpus.jsonl"
+PAPERS = 12
+REWORDED = (
+    "Vertex representations that are learned from random walks mix the neighbours at all distances. We keep the "
+    "distances apart: walks are cut into skips of lengths one, two, four and eight, a separate vector is trained for "
+    "every one of them, and the downstream task picks the mixture. Sharing parameters between rungs proportionally to "
+    "degree removes the loss. In contrast to classification, link prediction profits only from short skips."
+)
+"""Of the first paper, by hand."""
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Iterator[SentenceTransformerEmbedder]:
+    embedder = SentenceTransformerEmbedder(EmbedderSettings())
+    yield embedder
+    embedder.close()
+
+
+def said(name: str, text: str, embedder: SentenceTransformerEmbedder) -> Said:
+    texts = [viewpoint.text for viewpoint in split(text, 64)]
+    return Said(IdeaId(name), texts, asyncio.run(embedder.embed(texts, "passage")))
+
+
+@pytest.fixture(scope="module")
+def papers(embedder: SentenceTransformerEmbedder) -> list[Said]:
+    records = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()[:PAPERS]]
+    return [said(one["id"], f"{one['title']}\n\n{one['abstract']}", embedder) for one in records]
+
+
+def compared(idea: Said, papers: list[Said]) -> Resemblance | None:
+    index = FaissNeighbours(384)
+    for one in papers:
+        index.add(one.vectors)
+    owners = [one.idea for one in papers for _ in one.texts]
+    return resembling(idea, index, owners, [text for one in papers for text in one.texts], MINILM_LIMITS)
+
+
+def test_reworded_paper_is_found_with_its_sentences_side_by_side(
+    papers: list[Said], embedder: SentenceTransformerEmbedder
+) -> None:
+    found = compared(said("reworded", REWORDED, embedder), papers)
+    assert found is not None
+    assert (found.kind, found.closest) == ("copy", papers[0].idea)
+    assert all(pair.text != pair.other_text and pair.other_text in papers[0].texts for pair in found.pairs)
+
+
+def test_papers_of_neighbouring_topics_do_not_resemble_each_other(papers: list[Said]) -> None:
+    assert resemblances_within(papers, FaissNeighbours(384), MINILM_LIMITS) == []
+
+
+def test_proposal_handed_in_twice_is_found_in_its_batch(
+    papers: list[Said], embedder: SentenceTransformerEmbedder
+) -> None:
+    batch = [*papers, said("again", " ".join(papers[3].texts), embedder)]
+    found = {one.idea: one.closest for one in resemblances_within(batch, FaissNeighbours(384), MINILM_LIMITS)}
+    assert found == {papers[3].idea: IdeaId("again"), IdeaId("again"): papers[3].idea}
