@@ -136,7 +136,7 @@ def retraction_of(work: Work) -> Retraction | None:
 
 def _title(work: Work) -> str:
     title, subtitle = (line(without_markup(texts[0])) if texts else "" for texts in (work.title, work.subtitle))
-    if not subtitle or subtitle.casefold() in title.casefold():
+    if not subtitle or title.casefold().endswith(subtitle.casefold()):
         return title
     return f"{title}: {subtitle}" if title else ""
 

@@ -15,7 +15,7 @@ from benchmarks.simulator.outside.knobs import Knobs
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.twin import Twin, retry_header
 
-__all__ = ["Crossref", "CrossrefKnobs"]
+__all__ = ["Crossref"]
 
 _PARAMS = """
     query query.bibliographic query.title query.author query.container-title filter rows offset cursor sort order
@@ -25,16 +25,10 @@ _FILTERS = "doi type from-pub-date until-pub-date has-abstract has-update is-upd
 _MOST_ROWS = 1000
 _DEEPEST = 10_000
 
+_SHARES = {"polite-array": 3 / 3, "polite-single": 10 / 3, "public-array": 1 / 3, "public-single": 5 / 3}
+"""Of the knob `per_second`, which is that of lists in the polite pool."""
+
 _Test = Callable[[Deposit], bool]
-
-
-class CrossrefKnobs(Knobs):
-    """`per_second` and `concurrent` are those of lists in the polite pool, from which the others follow."""
-
-    single_factor: float = 10 / 3
-    """How many times as many single records."""
-    public_factor: float = 1 / 3
-    """What is left of it without an e-mail address, of rate and concurrency."""
 
 
 class _Invalid(Exception):
@@ -48,7 +42,7 @@ class _Invalid(Exception):
 class Crossref(Twin):
     name: ClassVar[str] = "crossref"
     prefix: ClassVar[str] = "crossref"
-    knobs: Knobs = CrossrefKnobs(per_second=3.0, concurrent=3)
+    knobs = Knobs(per_second=3.0, concurrent=3)
 
     def __init__(self, library: Library) -> None:
         super().__init__(library)
@@ -64,15 +58,11 @@ class Crossref(Twin):
         return f"{_pool(request)}:{_mailto(request)}"
 
     def allowed(self, request: web.Request) -> Knobs:
-        knobs, pool = self.knobs, _pool(request)
-        assert isinstance(knobs, CrossrefKnobs)  # noqa: S101 - set above, and changed by validation only
-        rate, concurrent = knobs.per_second, knobs.concurrent
-        if pool.endswith("single") and rate is not None:
-            rate *= knobs.single_factor
-        if pool.startswith("public"):
-            rate = rate and rate * knobs.public_factor
-            concurrent = concurrent and max(1, round(concurrent * knobs.public_factor))
-        return knobs.model_copy(update={"per_second": rate, "concurrent": concurrent})
+        pool, rate, concurrent = _pool(request), self.knobs.per_second, self.knobs.concurrent
+        public = concurrent is not None and pool.startswith("public")
+        return self.knobs.model_copy(
+            update={"per_second": rate and rate * _SHARES[pool], "concurrent": 1 if public else concurrent}
+        )
 
     def marks(self, request: web.Request, spent: int) -> Mapping[str, str]:
         allowed = self.allowed(request)

@@ -1,0 +1,196 @@
+"""The twins of OpenAlex, Crossref and Unpaywall answer as the real ones do, to plain HTTP without our clients."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, NamedTuple
+
+import aiohttp
+import pytest
+
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.sample import SAMPLE
+
+LIBRARY = Library(SAMPLE)
+MAIL = "mailto=somebody@example.org"
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    """Names in lower case."""
+    text: str
+    json: Any
+
+
+class Asker:
+    def __init__(self, world: OutsideWorld, session: aiohttp.ClientSession) -> None:
+        self.world = world
+        self._session = session
+
+    async def __call__(self, path: str, **params: str) -> Answer:
+        async with self._session.get(self.world.url(path), params=params, allow_redirects=False) as response:
+            text = await response.text()
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            json = await response.json() if response.content_type == "application/json" else None
+            return Answer(response.status, headers, text, json)
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[OutsideWorld]:
+    with OutsideWorld() as world:
+        yield world
+
+
+@pytest.fixture
+async def ask(world: OutsideWorld) -> AsyncIterator[Asker]:
+    """With the limits of the real services, except for the rate."""
+    for service in ("openalex", "crossref", "unpaywall"):
+        world.configure(service, per_second=None)
+    world.configure("openalex", per_day=10_000, api_key=None)
+    world.reset()
+    async with aiohttp.ClientSession() as session:
+        yield Asker(world, session)
+
+
+async def test_openalex_pages_by_number_and_by_cursor_to_the_same_works(ask: Asker) -> None:
+    numbered, cursor, by_cursor = list[str](), "*", list[str]()
+    for page in range(1, 5):
+        answer = await ask("openalex/works", per_page="20", page=str(page), select="id")
+        numbered += [work["id"] for work in answer.json["results"]]
+        assert answer.json["meta"]["count"] == len(LIBRARY.entries)
+    while cursor:
+        answer = await ask("openalex/works", per_page="20", cursor=cursor, select="id")
+        by_cursor += [work["id"] for work in answer.json["results"]]
+        cursor = answer.json["meta"]["next_cursor"] or ""
+    assert numbered == by_cursor == [f"https://openalex.org/{entry.openalex}" for entry in LIBRARY.entries]
+
+
+async def test_openalex_tells_what_each_request_costs_and_what_is_left(ask: Asker) -> None:
+    costs = []
+    for path, params in (
+        (f"openalex/works/{LIBRARY.entries[0].openalex}", {}),
+        ("openalex/works", {"filter": "is_retracted:true"}),
+        ("openalex/works", {"search": "graph"}),
+    ):
+        answer = await ask(path, api_key="mine", **params)
+        costs.append(answer.headers["x-ratelimit-credits-used"])
+    assert costs == ["0", "1", "10"]
+    assert answer.headers["x-ratelimit-limit"] == "10000"
+    assert answer.headers["x-ratelimit-remaining"] == "9989"
+    assert answer.headers["x-ratelimit-remaining-usd"] == "0.9989"
+    assert 0 < int(answer.headers["x-ratelimit-reset"]) <= 86_400
+
+
+async def test_openalex_allows_a_tenth_without_a_key_and_then_says_so(ask: Asker) -> None:
+    ask.world.configure("openalex", per_day=200)
+    statuses = [(await ask("openalex/works", search="graph")).status for _ in range(3)]
+    refused = await ask("openalex/works", search="graph")
+    assert statuses == [200, 200, 429]
+    assert refused.json["error"] == "Rate limit exceeded"
+    assert refused.json["message"].startswith("Insufficient budget.")
+    assert int(refused.headers["retry-after"]) > 3600
+    assert (await ask(f"openalex/works/{LIBRARY.entries[0].openalex}")).status == 200
+    assert (await ask("openalex/works", search="graph", api_key="mine")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"filter": "author_name:x"}, "author_name is not a valid field"),
+        ({"filter": "title.search:Hello, John"}, "title.search is not a valid field"),
+        ({"filter": "doi:" + "|".join(f"10.1/{number}" for number in range(101))}, "Maximum number of values exceeded"),
+        ({"filter": "doi:10.1/a|!10.1/b"}, "The ! operator can only be used at the beginning"),
+        ({"search": "does it help?"}, "Wildcards (* or ?) require exact"),
+        ({"search": "!graph"}, "does not support the ! operator"),
+        ({"select": "id,open_access.is_oa"}, "open_access.is_oa is not a valid select field"),
+        ({"per_page": "201"}, "per_page parameter must be between"),
+        ({"page": "101", "per_page": "100"}, "Maximum results size of 10,000 records is exceeded"),
+        ({"sort": "relevance_score:desc"}, "Must include a search query"),
+        ({"limit": "3"}, "limit is not a valid parameter"),
+    ],
+)
+async def test_openalex_refuses_in_its_words(ask: Asker, params: dict[str, str], words: str) -> None:
+    answer = await ask("openalex/works", **params)
+    assert answer.status == 400
+    assert words in answer.json["message"]
+
+
+async def test_openalex_answers_for_keys_urls_and_names_it_does_not_know(ask: Asker) -> None:
+    ask.world.configure("openalex", api_key="right")
+    assert (await ask("openalex/works", api_key="wrong")).status == 401
+    assert (await ask("openalex/works", search="w" * 5000)).status == 414
+    unknown = await ask("openalex/works/W1")
+    assert (unknown.status, unknown.json) == (404, None)
+    entry = LIBRARY.entries[3]
+    merged = await ask(f"openalex/works/W2{entry.openalex[2:]}", select="id")
+    assert (merged.status, merged.headers["location"]) == (301, f"/openalex/works/{entry.openalex}?select=id")
+
+
+async def test_openalex_reads_and_or_not_phrases_and_brackets(ask: Asker) -> None:
+    async def count(search: str) -> int:
+        answer = await ask("openalex/works", search=search, per_page="1", select="id")
+        return int(answer.json["meta"]["count"])
+
+    assert await count("graph networks") == 8
+    assert await count('"neural networks"') == await count("neural AND networks") == 8
+    assert await count("(graph OR diffusion) NOT translation") == 14
+    assert await count("the graph of the networks") == 8
+
+
+async def test_crossref_lists_page_by_offset_and_by_cursor(ask: Asker) -> None:
+    whole = await ask("crossref/works", rows="200", select="DOI", mailto="a@b.org")
+    offset = await ask("crossref/works", rows="5", offset="5", select="DOI", mailto="a@b.org")
+    first = await ask("crossref/works", rows="5", cursor="*", select="DOI", mailto="a@b.org")
+    cursor = first.json["message"]["next-cursor"]
+    second = await ask("crossref/works", rows="5", cursor=cursor, select="DOI", mailto="a@b.org")
+    items = whole.json["message"]["items"]
+    assert len(items) == whole.json["message"]["total-results"]
+    assert offset.json["message"]["items"] == second.json["message"]["items"] == items[5:10]
+    assert all(set(item) == {"DOI"} for item in items)
+
+
+async def test_crossref_tells_the_limits_of_each_pool(ask: Asker) -> None:
+    ask.world.configure("crossref", per_second=3.0, concurrent=3)
+    doi = next(entry.doi for entry in LIBRARY.entries if entry.doi)
+    told = []
+    for path in ("crossref/works?rows=1&", f"crossref/works/{doi}?"):
+        for mail in (MAIL, ""):
+            ask.world.reset()
+            headers = (await ask(path + mail)).headers
+            names = ("x-api-pool", "x-rate-limit-limit", "x-concurrency-limit")
+            told.append(tuple(headers[name] for name in names))
+    assert told == [
+        ("polite-array", "3", "3"),
+        ("public-array", "1", "1"),
+        ("polite-single", "10", "3"),
+        ("public-single", "5", "1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("params", "kind"),
+    [
+        ({"filter": "reference.doi:10.1/a"}, "filter-not-available"),
+        ({"filter": "doi:10.1/a,b"}, "filter-not-available"),
+        ({"filter": "from-pub-date:soon"}, "date-not-valid"),
+        ({"select": "DOI,institution"}, "select-not-available"),
+        ({"rows": "1001"}, "integer-not-valid"),
+        ({"limit": "3"}, "parameter-not-allowed"),
+    ],
+)
+async def test_crossref_refuses_with_the_problem(ask: Asker, params: dict[str, str], kind: str) -> None:
+    answer = await ask("crossref/works", **params)
+    assert (answer.status, answer.json["message-type"]) == (400, "validation-failure")
+    assert answer.json["message"][0]["type"] == kind
+
+
+async def test_crossref_does_not_know_arxivs_dois(ask: Asker) -> None:
+    entry = next(entry for entry in LIBRARY.entries if entry.arxiv)
+    answer = await ask(f"crossref/works/10.48550/arXiv.{entry.arxiv}")
+    assert (answer.status, answer.text) == (404, "Resource not found.")
+
+
+@pytest.mark.parametrize("email", ["", "nobody", "somebody@example.com"])
+async def test_unpaywall_wants_an_address_that_somebody_reads(ask: Asker, email: str) -> None:
+    answer = await ask("unpaywall/v2/10.1000/x", email=email)
+    assert (answer.status, answer.json["HTTP_status_code"]) == (422, 422)
