@@ -76,7 +76,7 @@ async def open_shelves(
     settings: Settings, corpus: Corpus | MemoryCorpus, database: Database, clock: Clock
 ) -> AsyncIterator[Shelves]:
     """Raises ConfigurationError or StorageError."""
-    on = {name: one for name, one in settings.sources.items() if one.base_url is not None}
+    on = {name: one for name, one in settings.sources.items() if one.on}
     async with AsyncExitStack() as stack:
         courier = None
         if on:

@@ -44,7 +44,7 @@ from workers.remote.settings import (
     WebSettings,
 )
 
-__all__ = ["PROFILES", "Profile", "Settings", "load_settings"]
+__all__ = ["PROFILES", "MetricsSettings", "Profile", "Settings", "load_settings"]
 
 Profile = Literal["laptop", "online", "simulate", "paper-faithful"]
 PROFILES: tuple[Profile, ...] = ("laptop", "online", "simulate", "paper-faithful")

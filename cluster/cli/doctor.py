@@ -3,28 +3,21 @@
 import asyncio
 import os
 import platform
-from collections.abc import AsyncIterator
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated
 
-import aiohttp
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from assayer import __version__
 from assayer.errors import AssayerError
+from cluster.cli.findings import Finding
 from cluster.settings import PROFILES, Profile, Settings, load_settings
 
 __all__ = ["doctor"]
 
-_PROBE_SECONDS = 10.0
 _MARKS = {"ok": "[green]ok[/]     ", "absent": "[yellow]absent[/] ", "broken": "[bold red]broken[/] "}
-
-
-class Finding(NamedTuple):
-    what: str
-    state: Literal["ok", "absent", "broken"]
-    text: str
 
 
 def doctor(profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0]) -> None:
@@ -50,8 +43,8 @@ async def _examine(settings: Settings) -> AsyncIterator[Finding]:
     yield await _database(settings)
     yield _corpus(settings)
     yield await _llm(settings)
-    yield await _semantic_scholar(settings)
-    yield await _grobid(settings)
+    for finding in await _services(settings):
+        yield finding
 
 
 def _home(settings: Settings) -> Finding:
@@ -103,25 +96,7 @@ async def _llm(settings: Settings) -> Finding:
             return Finding("language model", "broken", str(error))
 
 
-async def _semantic_scholar(settings: Settings) -> Finding:
-    if settings.s2.base_url is None:
-        return Finding("Semantic Scholar", "absent", "not configured (ASSAYER_S2__BASE_URL); the corpus answers alone.")
-    return await _answers("Semantic Scholar", str(settings.s2.base_url))
+async def _services(settings: Settings) -> Sequence[Finding]:
+    from cluster.cli.services import examine_services
 
-
-async def _grobid(settings: Settings) -> Finding:
-    if not settings.grobid.urls:
-        return Finding("GROBID", "absent", "not configured (ASSAYER_GROBID__URLS); PDFs are read with pypdfium2.")
-    findings = [await _answers("GROBID", f"{str(url).rstrip('/')}/api/isalive") for url in settings.grobid.urls]
-    return next((finding for finding in findings if finding.state == "broken"), findings[0])
-
-
-async def _answers(what: str, url: str) -> Finding:
-    """Whether an HTTP server answers at all; evaluations do not use these two services yet."""
-    timeout = aiohttp.ClientTimeout(total=_PROBE_SECONDS)
-    try:
-        async with aiohttp.ClientSession(timeout=timeout) as session, session.get(url) as response:
-            text = f"{url} answers with HTTP {response.status}. Evaluations do not use it yet."
-            return Finding(what, "ok" if response.status < 500 else "broken", text)
-    except (aiohttp.ClientError, TimeoutError) as error:
-        return Finding(what, "broken", f"{url} does not answer: {str(error) or type(error).__name__}.")
+    return await examine_services(settings)

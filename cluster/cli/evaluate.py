@@ -127,6 +127,7 @@ async def _evaluate(
     console: Console,
 ) -> Outcome:
     from cluster.engine import check_request, open_engine
+    from cluster.metrics import serving_metrics
     from workers.documents import read_ideas
 
     today = dt.datetime.now(dt.UTC).date()
@@ -137,7 +138,7 @@ async def _evaluate(
         return Outcome([], failures)
     names = _names(ideas)
     _make_folder(out)
-    with EvaluationProgress(console, len(ideas)) as progress:
+    with serving_metrics(settings.metrics), EvaluationProgress(console, len(ideas)) as progress:
         async with open_engine(settings, method) as engine:
 
             async def one(idea: Idea, name: str) -> Written:

@@ -15,10 +15,23 @@ from typing import Any, NamedTuple
 import asyncpg
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
+from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
 from cluster.postgres import EmbeddedPostgres, postmaster
 
-__all__ = ["CORPUS", "IDEAS", "ROOT", "Ended", "Homes", "Program", "Report", "compared", "reports", "violations"]
+__all__ = [
+    "CORPUS",
+    "IDEAS",
+    "ROOT",
+    "Ended",
+    "Homes",
+    "Program",
+    "Report",
+    "addresses",
+    "compared",
+    "reports",
+    "violations",
+]
 
 Report = dict[str, Any]
 
@@ -105,6 +118,25 @@ class Program:
         if (pid := self.server) is not None:
             os.kill(pid, signal.SIGQUIT)
             waiting(lambda: self.server)
+
+
+def addresses(world: OutsideWorld) -> dict[str, str]:
+    """Settings that turn every remote source on, at its twin."""
+    paths = {
+        "S2": "s2",
+        "ARXIV": "arxiv",
+        "OPENALEX": "openalex",
+        "CROSSREF": "crossref",
+        "UNPAYWALL": "unpaywall/v2",
+        "WEB": "serper",
+        "GITHUB": "github",
+    }
+    keyed, named = ("S2", "OPENALEX", "WEB", "GITHUB"), ("OPENALEX", "CROSSREF", "UNPAYWALL")
+    return {
+        **{f"{name}__BASE_URL": world.url(path) for name, path in paths.items()},
+        **{f"{name}__API_KEY": "key-of-a-test" for name in keyed},
+        **{f"{name}__EMAIL": "reader@lab.example.org" for name in named},
+    }
 
 
 @dataclass(frozen=True)

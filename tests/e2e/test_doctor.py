@@ -2,9 +2,11 @@
 
 import pytest
 
+from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
-from tests.e2e.program import Ended, Program
+from tests.e2e.program import Ended, Program, addresses
 
+SERVICES = ("Semantic Scholar", "arXiv", "OpenAlex", "Crossref", "Unpaywall", "web search", "GitHub")
 # Whatever else the session needs is evaluated meanwhile.
 pytestmark = pytest.mark.usefixtures("ahead")
 
@@ -22,7 +24,7 @@ def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
         "database",
         "corpus",
         "language model",
-        "Semantic Scholar",
+        *SERVICES,
         "GROBID",
     ]
     assert ended.err == ""
@@ -48,7 +50,7 @@ def test_machine_with_nothing_configured_is_fit_but_told_what_is_missing(nothing
     )
     assert found["language model"][0] == "absent"
     assert "ASSAYER_LLM__MODEL" in found["language model"][1]
-    assert {found["Semantic Scholar"][0], found["GROBID"][0]} == {"absent"}
+    assert {found[service][0] for service in (*SERVICES, "GROBID")} == {"absent"}
 
 
 def test_endpoint_that_answers_is_named_with_its_model(program: Program) -> None:
@@ -76,8 +78,28 @@ def test_everything_that_is_broken_is_told_at_once(program: Program) -> None:
         f"The LLM endpoint {simulated.base_url} refuses the API key (401). "
         "Set ASSAYER_LLM__API_KEY to a valid key for it, or check ASSAYER_LLM__BASE_URL.",
     )
-    assert found["GROBID"][0] == "broken"
+    assert found["GROBID"] == ("broken", "http://127.0.0.1:9 does not answer.")
     assert "sk-test" not in ended.out
+
+
+def test_services_of_the_outside_are_asked_through_their_clients(program: Program) -> None:
+    with OutsideWorld() as world:
+        world.configure("crossref", down=True)
+        ended = program.having(**addresses(world)).run("doctor")
+        found = _findings(ended)
+        asked = {name: world.stats(name).requests for name in ("semantic_scholar", "arxiv", "openalex", "unpaywall")}
+    assert ended.code == 1
+    assert {found[service] for service in SERVICES if service != "Crossref"} == {
+        ("ok", f"{world.url(path)} answers.")
+        for path in ("s2", "arxiv", "openalex", "unpaywall/v2", "serper", "github")
+    }
+    assert found["Crossref"][0] == "broken"
+    assert set(asked.values()) == {1}
+
+
+def test_service_that_needs_more_than_an_address_is_off_and_says_what_it_needs(program: Program) -> None:
+    found = _findings(program.having(UNPAYWALL__BASE_URL="http://127.0.0.1:9").run("doctor"))
+    assert found["Unpaywall"] == ("absent", "http://127.0.0.1:9 is not asked without ASSAYER_UNPAYWALL__EMAIL.")
 
 
 def test_home_that_cannot_be_used_is_broken_with_what_to_do(program: Program) -> None:
