@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assayer.identity import arxiv_id
+from assayer.identity import arxiv_id, with_arxiv
 from assayer.models import Identifiers, Operation, Paper, Retraction
 from workers.remote import Ask, Call, Remote
 from workers.sources.arxiv_entries import SOURCE, Page, read_page
@@ -103,4 +103,4 @@ class Arxiv:
 
 def _name(paper: Identifiers) -> str:
     """Empty when it is not on arXiv. One malformed id spoils a whole list."""
-    return arxiv_id(paper.arxiv)
+    return arxiv_id(with_arxiv(paper).arxiv)

@@ -110,21 +110,14 @@ class SemanticScholar:
         return [snippet for snippet in made if snippet and in_window(snippet.paper, window)]
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int, ask: Ask) -> list[Paper]:
-        """For one paper from all of computer science: the other pool for one holds recent papers only."""
         names = list(dict.fromkeys(name for paper in papers if (name := _name(paper))))
-        if not names:
-            return []
-        params = (("limit", str(min(limit + len(names), _MOST_RECOMMENDED))), ("fields", FIELDS))
-        if len(names) == 1:
-            path = f"{_RECOMMENDATIONS}/papers/forpaper/{_in_path(names[0])}"
-            call = Call(SOURCE, "neighbours", path, (*params, ("from", "all-cs")))
-        else:
-            body = json.dumps({"positivePaperIds": names})
-            call = Call(SOURCE, "neighbours", f"{_RECOMMENDATIONS}/papers/", params, body)
-        answer = await self._ask(call, Recommended, ask)
-        like = answer.papers if answer else ()
+        like = await self._like(names, limit, ask)
+        if like is None and len(names) > 1:
+            known = [record.paper_id for record in await self._batch(names, "neighbours", ask) if record]
+            like = await self._like(known, limit, ask)
+        found = _papers(like or ())
         # It has recommended papers to themselves.
-        return [paper for paper in _papers(like) if not any(_same(paper.identifiers, one) for one in papers)][:limit]
+        return [paper for paper in found if not any(_same(paper.identifiers, one) for one in papers)][:limit]
 
     async def references(self, paper: Identifiers, limit: int, ask: Ask) -> list[Paper]:
         """Without those that it could not match to a paper."""
@@ -160,6 +153,25 @@ class SemanticScholar:
             answer = await ask_for(self.remote, call, ask, partial(_read_batch, size=len(asked) + 1))
             records += answer[:-1]
         return records
+
+    async def _like(self, names: Sequence[str], limit: int, ask: Ask) -> Sequence[Record] | None:
+        """None when it does not know one of them.
+
+        For a single paper it looks through all of computer science (the other pool holds recent papers only); when
+        that gives nothing, and for several papers, through what it chooses itself.
+        """
+        if not names:
+            return None
+        params = (("limit", str(min(limit + len(names), _MOST_RECOMMENDED))), ("fields", FIELDS))
+        if len(names) == 1:
+            path = f"{_RECOMMENDATIONS}/papers/forpaper/{_in_path(names[0])}"
+            for_one = await self._get("neighbours", path, (*params, ("from", "all-cs")), Recommended, ask)
+            if for_one is None or for_one.papers:
+                return for_one.papers if for_one else None
+        body = json.dumps({"positivePaperIds": names})
+        call = Call(SOURCE, "neighbours", f"{_RECOMMENDATIONS}/papers/", params, body)
+        for_all = await self._ask(call, Recommended, ask)
+        return for_all.papers if for_all else None
 
     async def _linked(
         self, paper: Identifiers, kind: Literal["references", "citations"], limit: int, ask: Ask

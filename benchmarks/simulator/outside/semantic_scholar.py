@@ -3,7 +3,8 @@
 After its OpenAPI descriptions and recorded answers. Of its oddities: no `data` when a search finds nothing; words
 with a hyphen match nothing; papers without a day count as of the 1st of January in date filters; a batch without
 one known id is refused as a whole; entries without `paperId` among references; `data: null` where a publisher
-had the references removed; recommendations for one paper may contain that paper.
+had the references removed; recommendations for one paper may contain that paper, and are
+none when the chosen pool is not its field's; one unknown paper among several and there are none at all.
 """
 
 import asyncio
@@ -16,7 +17,14 @@ from aiohttp import web
 
 from benchmarks.simulator.outside.knobs import Knobs
 from benchmarks.simulator.outside.library import Entry
-from benchmarks.simulator.outside.semantic_scholar_papers import OWN_PAPER, Fields, day_of, known_as, snippets_of
+from benchmarks.simulator.outside.semantic_scholar_papers import (
+    OWN_PAPER,
+    Fields,
+    day_of,
+    in_computer_science,
+    known_as,
+    snippets_of,
+)
 from benchmarks.simulator.outside.semantic_scholar_queries import Order, Period, matches, period
 from benchmarks.simulator.outside.twin import Twin, retry_header
 
@@ -154,6 +162,8 @@ class SemanticScholar(Twin):
             raise web.HTTPBadRequest(text=f"Unacceptable query params: [from={pool}]")
         seed = self._entry(request)
         like = self.library.like([seed])
+        if pool == "all-cs" and not in_computer_science(seed):
+            return web.json_response({"recommendedPapers": []})
         if pool == "recent":
             newest = max(one.record.year or 0 for one in self.library.entries)
             like = [one for one in like if (one.record.year or 0) > newest - _RECENT_YEARS]

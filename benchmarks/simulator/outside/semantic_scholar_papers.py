@@ -11,7 +11,7 @@ from benchmarks.simulator.outside.fulltexts import Part, parts
 from benchmarks.simulator.outside.library import Entry, Library
 from benchmarks.simulator.outside.lookup import words
 
-__all__ = ["OWN_PAPER", "Fields", "day_of", "known_as", "snippets_of"]
+__all__ = ["OWN_PAPER", "Fields", "day_of", "in_computer_science", "known_as", "snippets_of"]
 
 OWN_PAPER: Mapping[str, object] = {
     "paperId": "649def34f8be52c8b66281af98ae884c09aef38b",
@@ -65,6 +65,11 @@ def day_of(entry: Entry) -> dt.date | None:
     return dt.date(entry.record.year, 1, 1) if entry.record.year else None
 
 
+def in_computer_science(entry: Entry) -> bool:
+    """It knows no field for a quarter of the papers."""
+    return entry.corpus_id % 4 > 0
+
+
 class Fields(NamedTuple):
     names: tuple[str, ...]
 
@@ -108,7 +113,7 @@ def _record(library: Library, entry: Entry, origin: str) -> dict[str, object]:
         "influentialCitationCount": record.citation_count // 10,
         "isOpenAccess": entry.free_pdf,
         "openAccessPdf": _open_access(entry, origin),
-        "fieldsOfStudy": ["Computer Science"] if entry.corpus_id % 4 else None,
+        "fieldsOfStudy": ["Computer Science"] if in_computer_science(entry) else None,
         "s2FieldsOfStudy": [{"category": "Computer Science", "source": "s2-fos-model"}],
         "publicationTypes": ["JournalArticle", "Conference"] if record.venue else None,
         "publicationDate": record.publication_date.isoformat() if entry.day_known and record.publication_date else None,

@@ -84,6 +84,35 @@ async def test_references_that_a_publisher_had_removed_are_none(courier: Courier
     assert await SemanticScholar(courier).references(Identifiers(s2=entry.s2), 10, ASK) == []
 
 
+async def test_every_name_of_a_paper_leads_to_its_links(courier: Courier) -> None:
+    entry = next(one for one in LIBRARY.entries if one.doi and one.arxiv and one.acl and LIBRARY.citations(one))
+    source = SemanticScholar(courier)
+    names = [
+        Identifiers(s2=entry.s2),
+        Identifiers(doi=entry.doi),
+        Identifiers(arxiv=entry.arxiv),
+        Identifiers(acl=entry.acl),
+    ]
+    found = [{paper.identifiers.s2 for paper in await source.citations(name, 100, ASK)} for name in names]
+    assert found == [{one.s2 for one in LIBRARY.citations(entry)}] * len(names)
+
+
+async def test_a_paper_outside_the_pool_for_single_papers_still_gets_recommendations(
+    courier: Courier, world: OutsideWorld
+) -> None:
+    entry = next(one for one in LIBRARY.entries if one.corpus_id % 4 == 0)
+    assert len(await SemanticScholar(courier).recommend([Identifiers(s2=entry.s2)], 5, ASK)) == 5
+    assert world.stats(SERVICE).by_operation == {"recommendations": 1, "recommendations_for_paper": 1}
+
+
+async def test_an_unknown_paper_among_several_does_not_cost_their_recommendations(courier: Courier) -> None:
+    seeds = [Identifiers(s2=entry.s2) for entry in LIBRARY.entries[:3]]
+    source = SemanticScholar(courier)
+    with_stranger = await source.recommend([*seeds, Identifiers(doi="10.9999/unknown")], 5, ASK)
+    assert len(with_stranger) == 5
+    assert with_stranger == await source.recommend(seeds, 5, ASK)
+
+
 async def test_a_snippet_search_takes_two_requests(courier: Courier, world: OutsideWorld) -> None:
     snippets = await SemanticScholar(courier).snippets("a reward that experts agree with", 20, ALWAYS, ASK)
     assert any(one.cites for one in snippets)
