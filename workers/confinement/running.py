@@ -6,7 +6,7 @@ import signal
 import sys
 from asyncio import StreamReader
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import IO, Literal, cast
 
@@ -24,9 +24,18 @@ class ParserKilled(Exception):
         self.cause = cause
 
 
-async def run_confined(command: Sequence[str], document: IO[bytes], wall_seconds: float, most_bytes: int) -> bytes:
-    """What `python command` answers. It must bind itself (`workers.confinement.limits`). Raises ParserKilled."""
-    async with _child(command, document) as process:
+async def run_confined(
+    command: Sequence[str],
+    document: IO[bytes] | None,
+    wall_seconds: float,
+    most_bytes: int,
+    environment: Mapping[str, str] | None = None,
+) -> bytes:
+    """What `python command` answers. It must bind itself (`workers.confinement.limits`). Raises ParserKilled.
+
+    The child has no environment but its import path and what is given here.
+    """
+    async with _child(command, document, environment or {}) as process:
         try:
             async with asyncio.timeout(wall_seconds):
                 output = await _collect(cast(StreamReader, process.stdout), most_bytes)
@@ -39,19 +48,21 @@ async def run_confined(command: Sequence[str], document: IO[bytes], wall_seconds
 
 
 @asynccontextmanager
-async def _child(command: Sequence[str], document: IO[bytes]) -> AsyncIterator[Process]:
-    """No environment but its import path; killed on the way out, whatever happened."""
+async def _child(
+    command: Sequence[str], document: IO[bytes] | None, environment: Mapping[str, str]
+) -> AsyncIterator[Process]:
+    """Killed on the way out with all that it started, whatever happened."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-B", *command,
-        stdin=document, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
-        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdin=DEVNULL if document is None else document, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
+        env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )  # fmt: skip
     try:
         yield process
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
 
 

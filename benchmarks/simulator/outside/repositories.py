@@ -68,6 +68,7 @@ HOSTILE: dict[str, _Files] = {
         "setup.py": (_PROGRAM, b"raise SystemExit('nobody runs this')\n"),
     },
     "hostile/empty": {},
+    "hostile/parents": {},
 }
 
 
@@ -121,9 +122,31 @@ class Repositories:
             subprocess.run(("git", "-C", str(path), "config", setting, "true"), check=True, timeout=_PATIENCE)
         files = HOSTILE[stored.name] if stored.entry is None else _files(stored.entry)
         stream = _history(files, stored)
+        if stored.name == "hostile/parents":
+            self._climb(path)
         if files:
             command = ("git", "-C", str(path), "fast-import", "--quiet", "--force")
             subprocess.run(command, input=stream, check=True, capture_output=True, timeout=_PATIENCE)
+
+    def _climb(self, path: Path) -> None:
+        """A tree whose names lead out of it; git itself would never make one."""
+
+        def git(*arguments: str, given: bytes = b"") -> str:
+            command = ("git", "-C", str(path), *arguments)
+            done = subprocess.run(command, input=given, check=True, capture_output=True, timeout=_PATIENCE)
+            return done.stdout.decode().strip()
+
+        blob = bytes.fromhex(git("hash-object", "-w", "--stdin", given=b"def escaped(): pass\n"))
+        names = (b"..", b"../../escaped.py", b"README.md", b"a/../../b.py")
+        tree = b"".join(b"100644 %s\0%s" % (name, blob) for name in names)
+        sha = git("hash-object", "-t", "tree", "-w", "--stdin", "--literally", given=tree)
+        who = "Lab <lab@example.org> 1588593600 +0000"
+        commit = f"tree {sha}\nauthor {who}\ncommitter {who}\n\nOut\n"
+        git(
+            "update-ref",
+            "refs/heads/master",
+            git("hash-object", "-t", "commit", "-w", "--stdin", given=commit.encode()),
+        )
 
 
 def _stored(entry: Entry) -> Stored:

@@ -1,0 +1,180 @@
+"""GitHub search and repository reading, against real git repositories in the simulated world."""
+
+import datetime as dt
+import os
+from collections.abc import AsyncIterator, Iterator
+
+import psutil
+import pytest
+
+from assayer.errors import ConfigurationError, DownloadFailed, DownloadRefused
+from assayer.models import Absent, Codebase
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.repositories import Repositories
+from benchmarks.simulator.outside.sample import SAMPLE
+from tests.contract.weighing import SystemClock
+from tests.loopback import loopback_only
+from workers.code import Cloner, CodeSettings, Commit, GitHub, RunCode
+from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns
+from workers.remote.settings import GithubSettings
+from workers.sources.source import Window
+
+ASK = Ask("evaluation", 30.0)
+CLOCK = SystemClock()
+KNOWN = Repositories(Library(SAMPLE))
+FIRST = KNOWN.of_paper[0]
+
+
+@pytest.fixture(scope="module")
+def outside() -> Iterator[OutsideWorld]:
+    with OutsideWorld(limits=False) as running:
+        yield running
+
+
+@pytest.fixture
+def world(outside: OutsideWorld) -> Iterator[OutsideWorld]:
+    outside.reset()
+    with loopback_only() as outbound:
+        yield outside
+    assert outbound.attempts == []
+
+
+@pytest.fixture
+async def remote(world: OutsideWorld) -> AsyncIterator[Courier]:
+    settings = GithubSettings.model_validate({"base_url": world.url("github"), "spacing_seconds": 0.0})
+    async with Courier({"github": settings}, MemoryReplies(CLOCK), MemoryTurns(CLOCK), CLOCK) as courier:
+        yield courier
+
+
+def cloning(world: OutsideWorld, **limits: float) -> CodeSettings:
+    return CodeSettings.model_validate({"clone_url": world.url("github/git"), **limits})
+
+
+@pytest.fixture(params=["git", "api"])
+def code(request: pytest.FixtureRequest, world: OutsideWorld, remote: Courier) -> RunCode:
+    """Both ways of reading must tell the same."""
+    if request.param == "api":
+        return RunCode(remote, None, CodeSettings(), ASK)
+    settings = cloning(world)
+    return RunCode(remote, Cloner(settings), settings, ASK)
+
+
+async def read(code: RunCode, name: str, before: dt.date | None = None) -> Codebase:
+    (found,) = (await code.read([name], before)).values()
+    assert isinstance(found, Codebase), found
+    return found
+
+
+async def test_search_finds_repositories_created_in_the_window(remote: Courier) -> None:
+    window = Window(dt.date(2014, 1, 1), dt.date(2020, 12, 31))
+    found = await GitHub(remote).search('graph "networks": NOT learning OR (attention)', 50, window, ASK)
+    assert found
+    for repository in found:
+        known = KNOWN.by_name[repository.name]
+        assert (repository.created, repository.pushed) == (known.created, known.pushed)
+        assert repository.created is not None
+        assert window.after <= repository.created <= window.before  # type: ignore[operator]
+        assert known.entry is not None
+        assert repository.stars == known.entry.record.citation_count
+        assert repository.url == f"https://github.com/{repository.name}"
+
+
+async def test_search_with_a_long_query_and_few_stars_keeps_to_the_rules_of_the_api(remote: Courier) -> None:
+    found = await GitHub(remote, least_stars=50).search("graph networks " * 60, 200, Window(), ASK)
+    assert all((repository.stars or 0) >= 50 for repository in found)
+
+
+async def test_repository_is_read_to_readme_structure_and_definitions(code: RunCode) -> None:
+    base = await read(code, FIRST.name)
+    assert FIRST.entry is not None
+    assert base.readme.startswith(f"# {FIRST.entry.record.title}")
+    assert base.tree == ("NEWS.md", "README.md", "src/__init__.py", "src/model.py", "tests/test_model.py", "train.py")
+    assert base.files == 6
+    assert base.committed == FIRST.pushed
+    assert [source.path for source in base.sources] == ["train.py", "src/model.py", "tests/test_model.py"]
+    assert [(one.path, one.name, one.doc) for one in base.definitions] == [
+        ("train.py", "train", "Runs the training."),
+        ("src/model.py", "Model", "Learns the task."),
+        ("src/model.py", "Model.forward", ""),
+        ("src/model.py", "Model.scale", ""),
+        ("tests/test_model.py", "test_model", ""),
+    ]
+    assert base.definitions[2].calls == ("math.tanh", "self.scale")
+    assert (base.left_out, base.flags) == ((), ())
+
+
+async def test_repository_is_read_as_it_was_on_the_day(code: RunCode) -> None:
+    early = await read(code, FIRST.name, FIRST.created)
+    assert "NEWS.md" not in early.tree
+    assert early.committed == FIRST.created
+    day_before = FIRST.created - dt.timedelta(days=1)
+    absent = (await code.read([FIRST.name], day_before))[FIRST.name]
+    assert absent == Absent(reason="no such repository, or nothing in it yet")
+
+
+async def test_links_are_not_followed_out_of_the_repository(code: RunCode) -> None:
+    base = await read(code, "hostile/links")
+    assert base.readme == ""
+    assert base.left_out == ("README.md", "docs", "src/above.py")
+    assert [source.path for source in base.sources] == ["src/honest.py"]
+    assert "root:" not in base.model_dump_json()
+
+
+async def test_names_that_lead_out_of_the_tree_are_not_read(code: RunCode) -> None:
+    base = await read(code, "hostile/parents")
+    assert set(base.left_out) == {"..", "../../escaped.py", "a/../../b.py"}
+    assert base.sources == ()
+    assert base.readme == "def escaped(): pass"
+
+
+async def test_nothing_of_a_repository_runs_and_its_orders_are_flagged(code: RunCode) -> None:
+    base = await read(code, "hostile/orders")
+    assert base.readme == "# Reef\n\nA library."
+    assert {flag.kind for flag in base.flags} == {"hidden_text", "suspected_injection"}
+    assert "größe" in [one.name for one in base.definitions]
+    assert {"broken.py", "deep.py"} <= set(base.left_out)
+    assert "model.bin" in base.tree
+    assert not os.path.exists("/tmp/never")  # noqa: S108, ASYNC240 - the submodule's command would write it
+
+
+@pytest.mark.parametrize("name", ["hostile/empty", "nobody/nothing", "../../etc", "a/b/c", "hostile/links?x"])
+async def test_repository_that_cannot_be_read_is_absent_and_costs_no_other(code: RunCode, name: str) -> None:
+    found = await code.read([name, FIRST.name, name], None)
+    assert list(found) == [name, FIRST.name]
+    assert isinstance(found[name], Absent)
+    assert isinstance(found[FIRST.name], Codebase)
+
+
+@pytest.mark.parametrize(
+    ("limits", "error", "says"),
+    [
+        ({"clone_bytes": 500}, DownloadFailed, "more than 0.0005 MB"),
+        ({"clone_seconds": 0.01}, DownloadRefused, r"takes more than 0\.01 s to fetch"),
+        ({"memory_bytes": 3_000_000}, DownloadFailed, "could not fetch"),
+        ({"listing_bytes": 10}, DownloadRefused, "too many files"),
+    ],
+)
+async def test_clone_over_a_limit_is_given_up_and_its_processes_are_gone(
+    world: OutsideWorld, remote: Courier, limits: dict[str, float], error: type[Exception], says: str
+) -> None:
+    commit = await GitHub(remote).commit(FIRST.name, None, ASK)
+    assert commit is not None
+    with pytest.raises(error, match=says):
+        async with Cloner(cloning(world, **limits)).fetched(FIRST.name, commit) as clone:
+            await clone.entries()
+    assert not [child for child in psutil.Process().children(recursive=True) if "git" in child.name()]
+
+
+async def test_unknown_commit_is_a_failed_download(world: OutsideWorld) -> None:
+    with pytest.raises(DownloadFailed, match="git could not fetch"):
+        async with Cloner(cloning(world)).fetched(FIRST.name, Commit("0" * 40, "")):
+            pass
+
+
+async def test_cloner_speaks_one_protocol_only_and_needs_a_host() -> None:
+    for wrong in ("file:///etc", "ext::sh -c id", "ssh://host", "https://host/?x"):
+        with pytest.raises(ValueError, match="clone_url"):
+            CodeSettings(clone_url=wrong)
+    with pytest.raises(ConfigurationError):
+        Cloner(CodeSettings())
