@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from assayer.models import Identifiers, Paper
 
@@ -18,7 +18,18 @@ _PMC = re.compile(r"PMC\d+", re.IGNORECASE)
 def doi(text: str) -> str:
     """The DOI in a text or URL, lower case, without resolver and closing punctuation; empty when there is none."""
     match = _DOI.search(unquote(text.strip()))
-    return match[0].rstrip(".,;)>]\"'").lower() if match else ""
+    name = _without_closing(match[0]).lower() if match else ""
+    return name if _DOI.fullmatch(name) else ""
+
+
+def _without_closing(name: str) -> str:
+    """Without punctuation at its end; brackets that it opened itself are its own: `10.1061/(asce)…:4(319)`."""
+    while name[-1:] and name[-1] in ".,;>\"')]":
+        opening = {")": "(", "]": "["}.get(name[-1])
+        if opening and name.count(opening) >= name.count(name[-1]):
+            break
+        name = name[:-1]
+    return name
 
 
 def arxiv_id(text: str) -> str:
@@ -27,15 +38,23 @@ def arxiv_id(text: str) -> str:
     by_doi = _ARXIV_DOI.search(text)
     if by_doi:
         text = by_doi["id"]
-    path = urlsplit(text).path if "://" in text else text.removeprefix("arXiv:").removeprefix("arxiv:")
+    path = _split(text).path if "://" in text else text.removeprefix("arXiv:").removeprefix("arxiv:")
     name = path.removeprefix("/abs/").removeprefix("/pdf/").removesuffix(".pdf").strip("/")
     match = _ARXIV.fullmatch(name)
     return match["id"] if match else ""
 
 
+def _split(url: str) -> SplitResult:
+    """Empty for what is no URL at all."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
 def identifiers_in(url: str) -> Identifiers:
     """What a landing page or PDF address itself says about the paper behind it."""
-    parts = urlsplit(url.strip())
+    parts = _split(url.strip())
     host, path = (parts.hostname or "").removeprefix("www."), parts.path
     if host == "arxiv.org" or host.endswith(".arxiv.org"):
         return Identifiers(arxiv=arxiv_id(url))

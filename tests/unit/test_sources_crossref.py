@@ -46,7 +46,7 @@ def test_a_record_becomes_a_paper() -> None:
     paper = paper_of(Work.model_validate(sent))
     assert paper is not None
     assert paper.model_dump(include={"id", "title", "abstract", "authors", "publication_date", "venue", "url"}) == {
-        "id": "doi:10.1000/abc.%5B1",
+        "id": "doi:10.1000/abc.%5B1%5D",
         "title": "Graphs & trees: a survey",
         "abstract": "We survey (P3).",
         "authors": ("Ada Brandt", "Chen", "The Group"),
