@@ -42,7 +42,7 @@ class SmallSource:
     async def __aenter__(self) -> Self:
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(application)
+        self._runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=0.5)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         self.port: int = self._runner.addresses[0][1]

@@ -2,13 +2,13 @@
 
 import asyncio
 import datetime as dt
-import random
+import os
 
 import pytest
 
 from assayer.models.remote import KeptReply
-from cluster.engine import SystemClock
 from orchestrator.store import Database, PgReplies
+from tests.contract.system_clock import SystemClock
 from workers.remote import MemoryReplies, Replies
 
 WEEK = dt.timedelta(days=7)
@@ -39,7 +39,7 @@ async def test_claim_again_by_the_same_claimant_is_granted_again(replies: Replie
     assert await replies.claim("k", WEEK, "a", 60) == "claimed"
 
 
-@pytest.mark.parametrize("body", [b"", b"\0\xff", random.Random(1).randbytes(200_000)], ids=["empty", "odd", "large"])
+@pytest.mark.parametrize("body", [b"", b"\0\xff", os.urandom(200_000)], ids=["empty", "odd", "large"])
 async def test_kept_reply_comes_back_to_the_byte(replies: Replies, body: bytes) -> None:
     await replies.claim("k", WEEK, "a", 60)
     kept = reply(body)

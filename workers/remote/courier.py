@@ -35,11 +35,12 @@ __all__ = ["Courier"]
 
 _LOG = logging.getLogger(__name__)
 
-_CLAIM_SECONDS = 10.0
-"""A process that has not been heard of for so long asks for nothing any more."""
-_RENEW_SECONDS = 3.0
+_RENEWALS = 3
+"""Of a claim, before it would expire."""
 _LOOK_SECONDS = 0.25
 """Between two looks at what other processes are asking for."""
+_IMPATIENCE_SECONDS = 1.0
+"""Between two looks at the patience of those who wait for another process."""
 _PURGE_SECONDS = 600.0
 _PURGE_BATCH = 500
 _STORE_CALLS = 4
@@ -57,13 +58,16 @@ class Courier:
         turns: Turns,
         clock: Clock,
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+        claim_seconds: float = 10.0,
     ) -> None:
-        """`sources` by name; those without a base URL are off."""
+        """`sources` by name; those without a base URL are off. `claim_seconds`: after so long without a sign of life
+        another process asks for what this one was asking for."""
         self._sources = {name: settings for name, settings in sources.items() if settings.base_url is not None}
         self._replies = replies
         self._turns = turns
         self._clock = clock
         self._new_id = new_id
+        self._claim_seconds = claim_seconds
         self._desks: dict[str, Desk] = {}
         self._flights: dict[str, Flight] = {}
         self._tasks: dict[Flight, asyncio.Task[None]] = {}
@@ -163,11 +167,11 @@ class Courier:
             flight.deliver(reply)
 
     async def _obtain(self, flight: Flight, desk: Desk) -> Reply:
-        lifetime = flight.call.lifetime or desk.settings.lifetime
+        lifetime = desk.settings.lifetime if flight.call.lifetime is None else flight.call.lifetime
         claimant = self._new_id()
         while True:
             async with self._store_calls:
-                found = await self._replies.claim(flight.key, lifetime, claimant, _CLAIM_SECONDS)
+                found = await self._replies.claim(flight.key, lifetime, claimant, self._claim_seconds)
             if isinstance(found, KeptReply):
                 CACHE_HITS.labels(flight.call.source, "stored").inc()
                 return Reply(found.status, found.body, found.fetched_at, cached=True)
@@ -193,7 +197,7 @@ class Courier:
         settled = self._lookout.settled(flight.key)
         try:
             while not settled.done():
-                await asyncio.wait([settled], timeout=_RENEW_SECONDS / 3)
+                await asyncio.wait([settled], timeout=_IMPATIENCE_SECONDS)
                 now = self._clock.monotonic()
                 for seat in flight:
                     if now - seat.since > seat.patience + desk.settings.answer_seconds:
@@ -205,10 +209,10 @@ class Courier:
     async def _keep_house(self) -> None:
         purge_at = self._clock.monotonic() + _PURGE_SECONDS
         while True:
-            await asyncio.sleep(_RENEW_SECONDS)
+            await asyncio.sleep(self._claim_seconds / _RENEWALS)
             try:
                 if self._claims:
-                    await self._replies.renew(list(self._claims), _CLAIM_SECONDS)
+                    await self._replies.renew(list(self._claims), self._claim_seconds)
                 if self._clock.monotonic() >= purge_at:
                     purge_at += _PURGE_SECONDS
                     while await self._replies.purge(_PURGE_BATCH) == _PURGE_BATCH:
