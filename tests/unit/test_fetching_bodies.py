@@ -12,6 +12,7 @@ from workers.fetching.kinds import Kind, check_kind, check_type
 from workers.fetching.pacing import HostTurns, Pace
 
 HTML = b"<!DOCTYPE html><html><body>Sign in</body></html>"
+PDF: tuple[Kind, ...] = ("pdf",)
 
 
 @pytest.mark.parametrize(
