@@ -8,7 +8,7 @@ from assayer.models import Identifiers, Paper
 
 __all__ = ["arxiv_id", "doi", "identifiers_in", "same_key", "title_key", "with_arxiv"]
 
-_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_DOI = re.compile(r"10\.\d{4,9}/\S{1,400}(?!\S)")
 _ARXIV = re.compile(r"(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(?P<id>.+)", re.IGNORECASE)
 _ACL = re.compile(r"(?:[A-Z]\d{2}-\d{4}|\d{4}\.[a-z0-9]+-[a-z0-9]+\.\d+)", re.IGNORECASE)

@@ -21,6 +21,7 @@ from assayer.models import Identifiers, Paper, PaperId
             "10.1002/(sici)1097<1661::aid-1>3.0.co;2-2",
         ),
         ("10.1000/))))", ""),
+        ("10.1000/" + "(" * 100_000 + ")" * 100_000, ""),
         ("no such thing", ""),
         ("", ""),
     ],
