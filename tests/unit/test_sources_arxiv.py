@@ -197,7 +197,14 @@ def test_a_query_keeps_telling_words_once_and_folds_accents() -> None:
 
 async def test_only_well_formed_ids_are_asked_for() -> None:
     remote = CannedRemote(default=said(feed(entry())))
-    names = [Identifiers(arxiv="2101.00001"), Identifiers(arxiv="no id, &max_results=1"), Identifiers(doi="10.1/x")]
+    names = [
+        Identifiers(arxiv="2101.00001"),
+        Identifiers(arxiv="no id, &max_results=1"),
+        Identifiers(arxiv="２１０１.00001"),
+        Identifiers(doi="10.1/x"),
+        Identifiers(doi="10.48550/arxiv.2101.00001"),
+    ]
     papers = await Arxiv(remote).resolve(names, ASK)
-    assert [paper.id if paper else None for paper in papers] == ["arxiv:2101.00001", None, None]
+    known = "arxiv:2101.00001"
+    assert [paper.id if paper else None for paper in papers] == [known, None, None, None, known]
     assert [dict(call.params)["id_list"] for call in remote.calls] == ["2101.00001"]

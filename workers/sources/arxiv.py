@@ -103,4 +103,5 @@ class Arxiv:
 
 def _name(paper: Identifiers) -> str:
     """Empty when it is not on arXiv. One malformed id spoils a whole list."""
-    return arxiv_id(with_arxiv(paper).arxiv)
+    name = arxiv_id(with_arxiv(paper).arxiv)
+    return name if name.isascii() else ""

@@ -97,7 +97,7 @@ def _paper(entry: _Entry) -> Paper | None:
     return Paper(
         id=paper_id("arxiv", name),
         title=title,
-        # Its lines are wrapped; paragraphs are indented.
+        # Its lines are wrapped.
         abstract=line(entry.text(f"{_ATOM}summary")),
         authors=tuple(author for author in authors if author),
         publication_date=read_date(entry.text(f"{_ATOM}published")),

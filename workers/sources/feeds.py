@@ -2,11 +2,13 @@
 
 from lxml import etree
 
+from workers.sources.fields import line
 from workers.sources.malformed import malformed
 
 __all__ = ["MOST_BYTES", "parse_feed"]
 
 MOST_BYTES = 16 * 2**20
+_EXCUSE = 200
 _HINT = "Check that its base URL is the API's; if it is, the API has changed."
 
 
@@ -27,7 +29,8 @@ def parse_feed(body: bytes, source: str) -> etree._Element:
     try:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise malformed(source, f"The answer of {source} is not XML: {error}.", _HINT) from None
+        # The parser's words quote the document.
+        raise malformed(source, f"The answer of {source} is not XML: {line(str(error))[:_EXCUSE]}.", _HINT) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise malformed(source, f"The answer of {source} declares a document type, which no feed does.", _HINT)
     return root

@@ -6,7 +6,6 @@ as the last day of the year, so what comes back is looked at again.
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,6 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 
-from assayer.identity import arxiv_id, doi
 from assayer.models import Identifiers, Operation, Paper
 from workers.remote import Ask, Call, Remote, Reply
 from workers.sources.answers import read
@@ -35,6 +33,7 @@ from workers.sources.semantic_scholar_papers import (
     SnippetMatch,
     SnippetsFound,
     identifiers_of,
+    name_of,
     paper_of,
     section_of,
 )
@@ -44,13 +43,10 @@ __all__ = ["SemanticScholar"]
 
 _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
 _PAGE, _DEEPEST = 100, 1_000
-_BULK = 1_000
 _LINKS, _DEEPEST_LINKS = 1_000, 9_999
 _MOST_SNIPPETS, _MOST_RECOMMENDED = 1_000, 500
 _BATCH = 500
 _ALWAYS = Window()
-_S2 = re.compile(r"[0-9a-f]{40}")
-_ACL = re.compile(r"[\w.-]{5,60}", re.ASCII)
 _ALWAYS_KNOWN = "649def34f8be52c8b66281af98ae884c09aef38b"
 """The paper about Semantic Scholar itself, its documentation's example. A batch without a known id is refused as a
 whole (400, `No valid paper ids given`) like a bad request; with this one in it, unknown ids are answered by null."""
@@ -110,7 +106,7 @@ class SemanticScholar:
         return [snippet for snippet in made if snippet and in_window(snippet.paper, window)]
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int, ask: Ask) -> list[Paper]:
-        names = list(dict.fromkeys(name for paper in papers if (name := _name(paper))))
+        names = list(dict.fromkeys(name for paper in papers if (name := name_of(paper))))
         like = await self._like(names, limit, ask)
         if like is None and len(names) > 1:
             known = [record.paper_id for record in await self._batch(names, "neighbours", ask) if record]
@@ -138,7 +134,7 @@ class SemanticScholar:
     async def _records(
         self, papers: Sequence[Identifiers], operation: Operation, ask: Ask
     ) -> dict[Identifiers, Record]:
-        named = {paper: name for paper in papers if (name := _name(paper))}
+        named = {paper: name for paper in papers if (name := name_of(paper))}
         names = list(dict.fromkeys(named.values()))
         found = dict(zip(names, await self._batch(names, operation, ask), strict=True))
         return {paper: record for paper, name in named.items() if (record := found[name])}
@@ -176,7 +172,7 @@ class SemanticScholar:
     async def _linked(
         self, paper: Identifiers, kind: Literal["references", "citations"], limit: int, ask: Ask
     ) -> list[Paper]:
-        name, found, offset = _name(paper), list[Paper](), 0
+        name, found, offset = name_of(paper), list[Paper](), 0
         while name and len(found) < limit and offset < _DEEPEST_LINKS:
             size = min(_LINKS, _DEEPEST_LINKS - offset)
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(size)))
@@ -206,22 +202,6 @@ def _read_batch(reply: Reply, size: int) -> tuple[Record | None, ...]:
             "If it happens again, the API has changed.",
         )
     return records
-
-
-def _name(paper: Identifiers) -> str:
-    """As requests write it; empty when it has no usable id. One malformed id spoils a whole batch."""
-    if _S2.fullmatch(paper.s2):
-        return paper.s2
-    if arxiv_id(paper.arxiv):
-        return f"ARXIV:{arxiv_id(paper.arxiv)}"
-    if doi(paper.doi):
-        return f"DOI:{doi(paper.doi)}"
-    if _ACL.fullmatch(paper.acl):
-        return f"ACL:{paper.acl}"
-    if paper.pubmed.isdecimal():
-        return f"PMID:{paper.pubmed}"
-    number = paper.pmc.removeprefix("PMC")
-    return f"PMCID:{number}" if number.isdecimal() else ""
 
 
 def _in_path(name: str) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "SnippetMatch",
     "SnippetsFound",
     "identifiers_of",
+    "name_of",
     "paper_of",
     "section_of",
 ]
@@ -30,7 +31,7 @@ SOURCE = "semantic_scholar"
 FIELDS = "title,abstract,authors,venue,year,publicationDate,url,citationCount,externalIds,openAccessPdf"
 
 _PAPER_ID = re.compile(r"[0-9a-f]{40}")
-_DIGITS = re.compile(r"\d{1,12}")
+_DIGITS = re.compile(r"[0-9]{1,12}")
 _ACL = re.compile(r"[\w.-]{5,60}", re.ASCII)
 
 
@@ -162,6 +163,22 @@ def identifiers_of(record: Record) -> Identifiers:
             acl=ids.acl if _ACL.fullmatch(ids.acl) else "",
         )
     )
+
+
+def name_of(paper: Identifiers) -> str:
+    """As requests write it; empty when it has no usable id. One malformed id spoils a whole batch."""
+    if _PAPER_ID.fullmatch(paper.s2):
+        return paper.s2
+    if (arxiv := arxiv_id(paper.arxiv)) and arxiv.isascii():
+        return f"ARXIV:{arxiv}"
+    if registered := doi(paper.doi):
+        return f"DOI:{registered}"
+    if _ACL.fullmatch(paper.acl):
+        return f"ACL:{paper.acl}"
+    if _DIGITS.fullmatch(paper.pubmed):
+        return f"PMID:{paper.pubmed}"
+    number = paper.pmc.removeprefix("PMC")
+    return f"PMCID:{number}" if _DIGITS.fullmatch(number) else ""
 
 
 def paper_of(record: Record) -> Paper | None:
