@@ -127,12 +127,13 @@ class ArxivSettings(SourceSettings):
 
 class OpenAlexSettings(SourceSettings):
     """A dollar a day with a (free) key, a tenth of it without; a list costs 0.0001 dollars, which is our unit, a search
-    ten times that. A single record is free, but is counted as a list here. At most 100 requests a second."""
+    ten times that. A single record is free; only `open_access` never asks for anything else, so that the others count
+    as lists here. At most 100 requests a second."""
 
     variable = "ASSAYER_OPENALEX"
     key_place = KeyPlace("param", "api_key")
     email_param = "mailto"
-    prices: ClassVar[dict[Operation, int]] = {"search": 10}
+    prices: ClassVar[dict[Operation, int]] = {"search": 10, "open_access": 0}
     spacing_seconds: float = Field(default=0.05, ge=0)
     connections: int = Field(default=8, ge=1)
     daily_budget: int | None = Field(default_factory=_with_key(10_000, 1_000), ge=1)

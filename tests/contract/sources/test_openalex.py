@@ -94,6 +94,15 @@ async def test_a_spent_budget_of_the_day_is_busy_not_broken(world: OutsideWorld)
             await source.search("diffusion", 5, Window(), ASK)
 
 
+async def test_looking_for_free_copies_takes_nothing_of_the_budget(world: OutsideWorld) -> None:
+    async with open_door(world, "openalex", daily_budget=10) as remote:
+        source = OpenAlex(remote)
+        urls = [await source.pdf_urls(Identifiers(openalex=entry.openalex), ASK) for entry in LIBRARY.entries[:12]]
+        papers = await source.search("graph", 5, Window(), ASK)
+    assert [bool(found) for found in urls] == [one.free_pdf or bool(one.arxiv) for one in LIBRARY.entries[:12]]
+    assert papers
+
+
 async def test_a_wrong_key_is_refused_and_not_repeated(world: OutsideWorld) -> None:
     world.configure("openalex", api_key="right")
     async with open_door(world, "openalex", api_key="wrong") as remote:
