@@ -97,10 +97,12 @@ class Archive:
         mine = _Claim(until=self._clock.now() + lifetime).model_dump_json().encode()
         if await self._storage.create(name, mine):
             return True
-        theirs = _loaded(_Claim, await self._storage.read(name))
+        data = await self._storage.read(name)
+        theirs = _loaded(_Claim, data)
         if theirs is not None and theirs.until > self._clock.now():
             return False
-        await self._storage.remove(name)
+        if data is not None:
+            await self._storage.remove(name)
         return await self._storage.create(name, mine)
 
     async def release(self, url: str) -> None:

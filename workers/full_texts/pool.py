@@ -42,6 +42,7 @@ class GrobidPool:
         self._recoveries: set[asyncio.Task[None]] = set()
         self._out_since: float | None = None
         self._version: str | None = None
+        self._asking = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         self._session = ClientSession(
@@ -96,13 +97,13 @@ class GrobidPool:
 
     async def version(self) -> str | None:
         """Of the first server that tells; None while none is in reach."""
-        if self._version is None:
-            for url in self._roster.up:
+        async with self._asking:
+            for url in self._roster.up if self._version is None else ():
                 self._version = await grobid.version_of(self._open_session, url, self._settings.alive_seconds)
                 if self._version is not None:
                     break
                 self._take_out(url, "it does not tell its version")
-        return self._version
+            return self._version
 
     async def alive(self) -> dict[str, bool]:
         """Of each server, asked now."""

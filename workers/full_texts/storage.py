@@ -3,7 +3,8 @@
 import asyncio
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -74,27 +75,30 @@ class Storage:
         if not self._local:
             self._files.pipe_file(path, data)
             return
-        place = Path(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_name(f".{place.name}.{secrets.token_hex(6)}")
-        try:
-            part.write_bytes(data)
-            part.replace(place)
-        finally:
-            part.unlink(missing_ok=True)
+        with self._part(Path(path), data) as part:
+            part.replace(path)
 
     def _create(self, path: str, data: bytes) -> bool:
         try:
             if not self._local:
                 self._files.pipe_file(path, data, mode="create")
-                return True
-            place = Path(path)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
-                file.write(data)
+            else:
+                with self._part(Path(path), data) as part:
+                    os.link(part, path)
         except FileExistsError:
             return False
         return True
+
+    @contextmanager
+    def _part(self, place: Path, data: bytes) -> Iterator[Path]:
+        """The whole of a file, beside its place."""
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part = place.with_name(f".{place.name}.{secrets.token_hex(6)}")
+        try:
+            part.write_bytes(data)
+            yield part
+        finally:
+            part.unlink(missing_ok=True)
 
     def _remove(self, path: str) -> None:
         try:

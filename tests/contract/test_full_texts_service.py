@@ -1,0 +1,341 @@
+"""Full texts from end to end: simulated hosts, servers and papers, a real paper, and hostile documents."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from rapidfuzz import fuzz
+
+from assayer.models import Absent, FullText, Identifiers, Paper, PaperId, Section
+from benchmarks.simulator.outside.grobid import GrobidKnobs
+from benchmarks.simulator.outside.library import Entry, Library
+from benchmarks.simulator.outside.pdfs import HOSTILE
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.sample import SAMPLE
+from tests.contract.weighing import SystemClock
+from tests.loopback import Outbound, loopback_only
+from tests.unit.twins import a_run
+from workers.documents import PdfLimits
+from workers.fetching import Downloader, FetchingSettings
+from workers.full_texts import (
+    First,
+    FullTextService,
+    FullTextSettings,
+    GrobidSettings,
+    HostSettings,
+    open_full_texts,
+    read_tei,
+)  # fmt: skip
+from workers.full_texts.embedded import EmbeddedParser
+from workers.remote import Ask
+
+GROBIDS = ("grobid_1", "grobid_2", "grobid_3")
+LIBRARY = Library(SAMPLE)
+REAL = Path(__file__).parents[3] / "shared" / "data" / "grobid"
+real = pytest.mark.skipif(not REAL.exists(), reason="the data folder beside the clone is missing")
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[OutsideWorld]:
+    with OutsideWorld() as running:
+        yield running
+
+
+@pytest.fixture
+def world(servers: OutsideWorld) -> OutsideWorld:
+    servers.configure("files", latency_mean=0.0, server_error_rate=0.0)
+    for name in GROBIDS:
+        servers.configure(name, **GrobidKnobs().model_dump())
+    servers.reset()
+    return servers
+
+
+@pytest.fixture(autouse=True)
+def outbound() -> Iterator[Outbound]:
+    with loopback_only() as watched:
+        yield watched
+    assert watched.attempts == []
+
+
+class Bench:
+    """Opens services over one store."""
+
+    def __init__(self, world: OutsideWorld, store: Path) -> None:
+        self.world = world
+        self.store = store
+        self.hosts = HostSettings(
+            arxiv=world.url("files/arxiv"), acl=world.url("files/acl"), pmc=world.url("files/pmc"),
+            openreview=world.url("files/openreview"),
+        )  # fmt: skip
+
+    def open(self, *, grobid: bool = True, **changes: Any) -> AbstractAsyncContextManager[FullTextService]:
+        return self._open(grobid, FullTextSettings.model_validate({"hosts": self.hosts, **changes}))
+
+    @asynccontextmanager
+    async def _open(self, grobid: bool, settings: FullTextSettings) -> AsyncIterator[FullTextService]:
+        urls = tuple(self.world.url(name.replace("_", "-")) for name in GROBIDS) if grobid else ()
+        pool = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, outage_seconds=0.2)
+        fetching = FetchingSettings(allow=("127.0.0.0/8",), connections_per_host=16)
+        clock = SystemClock()
+        async with (
+            Downloader(fetching, clock) as downloads,
+            open_full_texts(settings, pool, str(self.store), downloads, clock) as service,
+        ):
+            yield service
+
+    def paper(self, entry: Entry) -> Paper:
+        return Paper(
+            id=PaperId(entry.record.id),
+            title=entry.record.title,
+            abstract=entry.record.abstract,
+            source="semantic_scholar",
+            identifiers=Identifiers(doi=entry.doi, arxiv=entry.arxiv, acl=entry.acl),
+            pdf_urls=(self.world.url(entry.pdf_path[1:]),) if entry.free_pdf else (),
+        )
+
+    def papers(self) -> list[Paper]:
+        """Those of which some copy lies somewhere."""
+        return [self.paper(one) for one in LIBRARY.entries if one.arxiv or one.acl or one.free_pdf]
+
+    def hostile(self, kind: str) -> Paper:
+        url = self.world.url(f"files/hostile/{kind}.pdf")
+        return Paper(id=PaperId(kind), title=f"A {kind} of a paper", abstract="", source="x", pdf_urls=(url,))
+
+
+@pytest.fixture
+def bench(world: OutsideWorld, tmp_path: Path) -> Bench:
+    return Bench(world, tmp_path / "store")
+
+
+def texts(answers: Mapping[PaperId, FullText | Absent]) -> list[FullText]:
+    return [one for one in answers.values() if isinstance(one, FullText)]
+
+
+def reason(answers: Mapping[PaperId, FullText | Absent], key: str) -> str:
+    answer = answers[PaperId(key)]
+    assert isinstance(answer, Absent)
+    return answer.reason
+
+
+@pytest.mark.parametrize("parser", ["grobid", "pypdfium2"])
+async def test_papers_are_fetched_and_read_with_their_references(bench: Bench, parser: str) -> None:
+    papers = bench.papers()[:24]
+    async with bench.open(grobid=parser == "grobid") as service:
+        answers = await service.for_run(a_run()).get(papers)
+    found = texts(answers)
+    assert len(found) == len(papers)
+    assert {one.parser for one in found} == {parser}
+    for one in found:
+        entry = LIBRARY.by_id[one.paper_id]
+        titles = {section.title for section in one.sections}
+        assert {"Abstract", "Introduction", "Related Work", "Method", "Experiments", "Conclusion"} <= titles
+        assert len(one.references) == len(LIBRARY.references(entry))
+        assert [caption.kind for caption in one.captions] == ["figure"]
+
+
+async def test_nothing_is_fetched_or_read_twice_by_whoever_comes_later(bench: Bench) -> None:
+    papers = bench.papers()
+    async with bench.open() as service:
+        first = await service.for_run(a_run()).get(papers)
+    files, read = bench.world.stats("files"), sum(bench.world.stats(one).requests for one in GROBIDS)
+    assert files.repeated == 0
+    async with bench.open() as service:
+        run = a_run()
+        again = await service.for_run(run).get(papers)
+    assert again == first
+    assert bench.world.stats("files").requests == files.requests
+    asked = sum(bench.world.stats(one).requests for one in GROBIDS) - read
+    assert asked == 1  # the version
+    assert all(use.cached == use.requests for use in run.journal.sources())
+
+
+async def test_many_askers_for_few_papers_cost_one_request_each(bench: Bench) -> None:
+    bench.world.configure("files", latency_mean=0.2)
+    papers = bench.papers()[:5]
+    async with bench.open() as service:
+        runs = [service.for_run(a_run()) for _ in range(200)]
+        answers = await asyncio.gather(*(run.get(papers) for run in runs))
+    assert all(len(texts(one)) == len(papers) for one in answers)
+    assert bench.world.stats("files").requests == len(papers)
+
+
+async def test_two_processes_over_one_store_fetch_each_document_once(bench: Bench) -> None:
+    bench.world.configure("files", latency_mean=0.2)
+    papers = bench.papers()[:8]
+    async with bench.open(claim_look_seconds=0.02) as one, bench.open(claim_look_seconds=0.02) as other:
+        answers = await asyncio.gather(one.for_run(a_run()).get(papers), other.for_run(a_run()).get(papers))
+    assert [len(texts(answer)) for answer in answers] == [len(papers)] * 2
+    assert bench.world.stats("files").requests == len(papers)
+
+
+async def test_late_paper_is_absent_and_its_work_serves_the_next_asker(bench: Bench) -> None:
+    bench.world.configure("files", latency_mean=1.0)
+    paper = bench.papers()[0]
+    async with bench.open(paper_seconds=0.3) as service:
+        answers = await service.for_run(a_run()).get([paper])
+        assert reason(answers, paper.id) == "not fetched and read in time"
+        patient = service.for_run(a_run())
+        while not texts(await patient.get([paper])):
+            pass
+    assert bench.world.stats("files").requests == 1
+
+
+async def test_evaluation_that_has_waited_long_enough_waits_for_nothing_more(bench: Bench) -> None:
+    bench.world.configure("files", latency_mean=0.5)
+    papers = bench.papers()[:6]
+    async with bench.open(run_seconds=0.1) as service:
+        impatient = service.for_run(a_run())
+        assert not texts(await impatient.get(papers[:3]))
+        assert not texts(await impatient.get(papers[3:]))
+
+
+async def test_work_that_nobody_waits_for_any_more_is_not_begun(bench: Bench) -> None:
+    bench.world.configure("files", latency_mean=0.5)
+    papers = bench.papers()[:10]
+    async with bench.open(at_once=1, paper_seconds=0.2) as service:
+        assert not texts(await service.for_run(a_run()).get(papers))
+        await asyncio.gather(*(service.for_run(a_run()).get(papers[:1]) for _ in range(3)))
+    assert bench.world.stats("files").requests <= 2
+
+
+async def test_texts_at_hand_are_taken_first_and_everything_is_journalled(bench: Bench) -> None:
+    class Corpus:
+        async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
+            section = Section(title="Methods", text="We count.")
+            had = FullText(paper_id=papers[0].id, sections=(section,), parser="corpus")
+            return {paper.id: had if paper is papers[0] else Absent(reason="not here") for paper in papers}
+
+    papers = bench.papers()[:3]
+    unknown = Paper(id=PaperId("unknown"), title="Nobody has it", abstract="", source="x")
+    run = a_run()
+    async with bench.open() as service:
+        answers = await service.for_run(run, [First("corpus", Corpus())]).get([*papers, unknown])
+    assert [one.parser for one in texts(answers)] == ["corpus", "grobid", "grobid"]
+    assert reason(answers, "unknown") == "no free copy is known"
+    uses = {use.source: (use.requests, use.results) for use in run.journal.sources()}
+    assert uses.pop("corpus") == (4, 1)
+    assert sum(results for _, results in uses.values()) == 2
+    assert run.journal.troubles() == ()
+
+
+async def test_locator_is_asked_only_for_what_no_known_address_gives(bench: Bench) -> None:
+    class Unpaywall:
+        name = "unpaywall"
+
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        async def pdf_urls(self, paper: Identifiers, ask: Ask) -> tuple[str, ...]:
+            self.asked.append(paper.doi)
+            entry = next(one for one in LIBRARY.entries if one.doi == paper.doi)
+            return (bench.world.url(entry.pdf_path[1:]),)
+
+    entry = next(one for one in LIBRARY.entries if one.doi and one.free_pdf and one.arxiv)
+    known = bench.paper(entry)
+    hidden = known.model_copy(
+        update={"id": PaperId("hidden"), "identifiers": Identifiers(doi=entry.doi), "pdf_urls": ()}
+    )
+    locator = Unpaywall()
+    async with bench.open() as service:
+        answers = await service.for_run(a_run(), locators=[locator]).get([known, hidden])
+    assert len(texts(answers)) == 2
+    assert locator.asked == [entry.doi]
+
+
+@pytest.mark.parametrize("grobid", [True, False], ids=["grobid", "embedded"])
+async def test_hostile_documents_each_end_in_a_typed_recorded_failure(bench: Bench, grobid: bool) -> None:
+    before = psutil.Process().memory_info().rss
+    run = a_run()
+    limits = PdfLimits(memory_bytes=600_000_000, cpu_seconds=20)
+    async with bench.open(grobid=grobid, pdf=limits) as service:
+        answers = await service.for_run(run).get([bench.hostile(kind) for kind in HOSTILE])
+        requests = bench.world.stats("files").requests
+        assert await service.for_run(a_run()).get([bench.hostile(kind) for kind in HOSTILE]) == answers
+    assert {kind: reason(answers, kind) for kind in HOSTILE} == {
+        "bomb": "a document could not be parsed (broken parser)",
+        "encrypted": "a document could not be parsed (encrypted)",
+        "truncated": "a document could not be parsed (damaged)",
+        "no-pages": "a document could not be parsed (no pages)",
+        "html": "a download broke a limit",
+        "noise": "a document could not be parsed (damaged)",
+        "scan": "a document could not be parsed (no text)",
+    }
+    assert sum(trouble.requests for trouble in run.journal.troubles()) == len(HOSTILE)
+    assert requests == len(HOSTILE)
+    assert bench.world.stats("files").requests == requests
+    assert psutil.Process().memory_info().rss - before < 300_000_000
+    assert not [child for child in psutil.Process().children() if "_pdf_child" in " ".join(child.cmdline())]
+
+
+async def test_entity_bomb_from_grobid_costs_only_grobids_reading(bench: Bench) -> None:
+    for name in GROBIDS:
+        bench.world.configure(name, bomb=True)
+    async with bench.open() as service:
+        (text,) = texts(await service.for_run(a_run()).get(bench.papers()[:1]))
+    assert text.parser == "pypdfium2"
+
+
+async def test_grobid_out_of_reach_is_replaced_and_asked_again_later(bench: Bench) -> None:
+    papers = bench.papers()[:3]
+    for name in GROBIDS:
+        bench.world.configure(name, dead=True)
+    async with bench.open() as service:
+        answers = await service.for_run(a_run()).get(papers)
+        assert {one.parser for one in texts(answers)} == {"pypdfium2"}
+    for name in GROBIDS:
+        bench.world.configure(name, dead=False)
+    async with bench.open() as service:
+        answers = await service.for_run(a_run()).get(papers)
+    assert {one.parser for one in texts(answers)} == {"grobid"}
+    assert bench.world.stats("files").requests == len(papers)
+
+
+async def test_new_version_of_grobid_reads_again_what_an_old_one_read(bench: Bench) -> None:
+    paper = bench.papers()[0]
+    for version in ("0.9.1", "0.10.0"):
+        for name in GROBIDS:
+            bench.world.configure(name, version=version)
+        async with bench.open() as service:
+            assert len(texts(await service.for_run(a_run()).get([paper]))) == 1
+    folder = next((bench.store / "readings").glob("*/*"))
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "grobid-0.10.0-1.json.gz", "grobid-0.10.0.tei.xml.gz", "grobid-0.9.1-1.json.gz", "grobid-0.9.1.tei.xml.gz",
+    ]  # fmt: skip
+
+
+async def test_copy_of_another_paper_is_not_taken_for_this_one(bench: Bench) -> None:
+    wrong = bench.papers()[0].model_copy(update={"title": "Nesting habits of the emperor penguin in captivity"})
+    async with bench.open() as service:
+        answers = await service.for_run(a_run()).get([wrong])
+    assert reason(answers, wrong.id) == "a document could not be parsed (other document)"
+
+
+async def test_host_that_fails_is_asked_again_only_after_its_time(bench: Bench) -> None:
+    bench.world.configure("files", server_error_rate=1.0)
+    papers = bench.papers()[:1]
+    for wait, requests in ((dt.timedelta(hours=1), 1), (dt.timedelta(hours=1), 1), (dt.timedelta(0), 2)):
+        async with bench.open(retry_failed=wait, copies=1) as service:
+            answers = await service.for_run(a_run()).get(papers)
+            assert reason(answers, papers[0].id) == "a download failed"
+        assert bench.world.stats("files").requests == requests
+
+
+@real
+async def test_real_pdf_without_grobid_has_its_sections_references_and_captions() -> None:
+    paper = await EmbeddedParser(PdfLimits(), 1).parse((REAL / "paper.pdf").read_bytes(), "the real paper")
+    wanted = read_tei((REAL / "paper.tei.xml").read_bytes()).references
+    titles = [section.title for section in paper.sections]
+    assert titles[1:7] == ["Abstract", "Background", "Methods", "Results", "Discussion", "Conclusions"]
+    assert "References" not in titles
+    matched = [
+        one
+        for one, other in zip(paper.references, wanted, strict=True)
+        if fuzz.ratio(one.title.casefold(), other.title.casefold()) > 90
+    ]
+    assert len(matched) >= 0.95 * len(wanted)
+    assert [caption.label for caption in paper.captions] == ["1", "2", "3", "4", "5", "6"]

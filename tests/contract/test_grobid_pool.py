@@ -1,0 +1,198 @@
+"""The pool against simulated GROBID servers that are busy, refuse, break, die, hang and come back."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from assayer.errors import ConfigurationError, ParserUnavailable, Unreadable
+from benchmarks.simulator.outside.grobid import GrobidKnobs
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.pdfs import paper_pdf
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.sample import SAMPLE
+from tests.loopback import Outbound, loopback_only
+from workers.full_texts import GrobidPool, GrobidSettings, read_tei
+
+NAMES = ("grobid_1", "grobid_2", "grobid_3")
+LIBRARY = Library(SAMPLE)
+TITLES = [entry.record.title for entry in LIBRARY.entries]
+PDFS = [paper_pdf(entry, LIBRARY.references(entry)) for entry in LIBRARY.entries]
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[OutsideWorld]:
+    with OutsideWorld() as running:
+        yield running
+
+
+@pytest.fixture
+def world(servers: OutsideWorld) -> OutsideWorld:
+    """Every server as it was at the start."""
+    for name in NAMES:
+        servers.configure(name, **GrobidKnobs().model_dump())
+    servers.reset()
+    return servers
+
+
+@pytest.fixture(autouse=True)
+def outbound() -> Iterator[Outbound]:
+    with loopback_only() as watched:
+        yield watched
+    assert watched.attempts == []
+
+
+def settings(world: OutsideWorld, **changes: float) -> GrobidSettings:
+    urls = tuple(world.url(name.replace("_", "-")) for name in NAMES)
+    quick = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, look_seconds=0.3, alive_seconds=1.0)
+    return quick.model_copy(update=changes)
+
+
+@pytest.fixture
+async def pool(world: OutsideWorld) -> AsyncIterator[GrobidPool]:
+    async with GrobidPool(settings(world)) as opened:
+        yield opened
+
+
+async def titles(pool: GrobidPool, pdfs: list[bytes]) -> list[str]:
+    teis = await asyncio.gather(*(pool.parse(pdf, "paper", 120.0) for pdf in pdfs))
+    return [read_tei(tei).title for tei in teis]
+
+
+async def test_documents_are_shared_out_and_come_back_in_order(world: OutsideWorld, pool: GrobidPool) -> None:
+    assert await titles(pool, PDFS) == TITLES
+    stats = [world.stats(name) for name in NAMES]
+    assert sum(one.by_status["200"] for one in stats) == len(PDFS)
+    assert all(one.requests >= 10 for one in stats)
+
+
+async def test_503s_are_waited_out_and_sent_on(world: OutsideWorld, pool: GrobidPool) -> None:
+    for name in NAMES:
+        world.configure(name, busy_rate=0.5)
+    assert await titles(pool, PDFS) == TITLES
+    assert sum(world.stats(name).by_status.get("503", 0) for name in NAMES) > 10
+
+
+async def test_more_slots_than_engines_only_cost_503s(world: OutsideWorld) -> None:
+    for name in NAMES:
+        world.configure(name, slots=1, parse_mean=0.02)
+    async with GrobidPool(settings(world, slots=6)) as greedy:
+        assert await titles(greedy, PDFS[:30]) == TITLES[:30]
+
+
+async def test_server_that_dies_loses_no_document_and_works_again_afterwards(
+    world: OutsideWorld, pool: GrobidPool
+) -> None:
+    for name in NAMES:
+        world.configure(name, parse_mean=0.3)
+    work = asyncio.create_task(titles(pool, PDFS))
+    while not world.stats("grobid_2").in_flight:  # noqa: ASYNC110 - the server is another process
+        await asyncio.sleep(0.01)
+    world.configure("grobid_2", dead=True)
+    assert await work == TITLES
+    assert world.stats("grobid_2").by_operation["isalive"] >= 1
+    world.configure("grobid_2", dead=False)
+    world.reset()
+    while not world.stats("grobid_2").by_operation.get("process_fulltext_document"):
+        assert await titles(pool, PDFS[:12]) == TITLES[:12]
+
+
+async def test_server_that_hangs_is_given_up_after_a_look(world: OutsideWorld, pool: GrobidPool) -> None:
+    world.configure("grobid_1", hung=True)
+    assert await titles(pool, PDFS[:12]) == TITLES[:12]
+    world.configure("grobid_1", hung=False)
+
+
+async def test_server_that_only_takes_long_keeps_its_document(world: OutsideWorld) -> None:
+    for name in NAMES:
+        world.configure(name, parse_mean=1.0)
+    async with GrobidPool(settings(world, look_seconds=0.1)) as patient:
+        assert await titles(patient, PDFS[:1]) == TITLES[:1]
+    stats = [world.stats(name).by_operation for name in NAMES]
+    assert sum(one.get("process_fulltext_document", 0) for one in stats) == 1
+    assert sum(one.get("isalive", 0) for one in stats) >= 1
+
+
+async def test_engines_that_fail_now_and_then_lose_no_document(world: OutsideWorld) -> None:
+    for name in NAMES:
+        world.configure(name, fault_rate=0.2)
+    async with GrobidPool(settings(world, attempts=20)) as patient:
+        assert await titles(patient, PDFS) == TITLES
+
+
+@pytest.mark.parametrize(
+    ("knobs", "pdf", "cause"),
+    [
+        ({"empty_rate": 1.0}, PDFS[0], "no_text"),
+        ({"refuse_rate": 1.0}, PDFS[0], "damaged"),
+        ({}, b"<html>Sign in</html>", "damaged"),
+        ({"fault_rate": 1.0}, PDFS[0], "broken_parser"),
+    ],
+)
+async def test_document_at_fault_is_a_typed_failure_and_the_servers_stay(
+    world: OutsideWorld, pool: GrobidPool, knobs: dict[str, float], pdf: bytes, cause: str
+) -> None:
+    for name in NAMES:
+        world.configure(name, **knobs)
+    with pytest.raises(Unreadable) as refused:
+        await pool.parse(pdf, "paper", 60.0)
+    assert refused.value.cause == cause
+    for name in NAMES:
+        world.configure(name, **GrobidKnobs().model_dump())
+    assert await titles(pool, PDFS[:3]) == TITLES[:3]
+
+
+async def test_entity_bomb_for_an_answer_is_refused_unexpanded(world: OutsideWorld, pool: GrobidPool) -> None:
+    for name in NAMES:
+        world.configure(name, bomb=True)
+    tei = await pool.parse(PDFS[0], "paper", 60.0)
+    with pytest.raises(Unreadable) as refused:
+        read_tei(tei)
+    assert refused.value.cause == "markup"
+
+
+async def test_all_servers_gone_is_said_after_the_outage_and_they_are_used_when_back(world: OutsideWorld) -> None:
+    for name in NAMES:
+        world.configure(name, dead=True)
+    async with GrobidPool(settings(world, outage_seconds=0.3, attempts=10)) as pool:
+        assert await pool.version() is None
+        assert not any((await pool.alive()).values())
+        outcomes = await asyncio.gather(*(pool.parse(pdf, "paper", 60.0) for pdf in PDFS[:20]), return_exceptions=True)
+        assert all(isinstance(one, ParserUnavailable) for one in outcomes)
+        for name in NAMES:
+            world.configure(name, dead=False)
+        while await pool.version() is None:  # noqa: ASYNC110 - the servers are another process
+            await asyncio.sleep(0.05)
+        assert await titles(pool, PDFS[:12]) == TITLES[:12]
+        assert await pool.version() == "0.9.1"
+
+
+async def test_document_that_outlasts_its_deadline_gives_its_slot_back(world: OutsideWorld) -> None:
+    for name in NAMES:
+        world.configure(name, parse_mean=30.0)
+    async with GrobidPool(settings(world, slots=1)) as pool:
+        late = [pool.parse(pdf, "paper", 0.5) for pdf in PDFS[:9]]
+        outcomes = await asyncio.gather(*late, return_exceptions=True)
+        assert all(isinstance(one, ParserUnavailable) for one in outcomes)
+        for name in NAMES:
+            world.configure(name, parse_mean=0.0)
+        assert await titles(pool, PDFS[:9]) == TITLES[:9]
+
+
+async def test_cancelled_documents_give_their_slots_back(world: OutsideWorld, pool: GrobidPool) -> None:
+    for name in NAMES:
+        world.configure(name, parse_mean=30.0)
+    tasks = [asyncio.create_task(pool.parse(pdf, "paper", 120.0)) for pdf in PDFS[:30]]
+    while sum(world.stats(name).in_flight for name in NAMES) < 12:  # noqa: ASYNC110 - they are another process
+        await asyncio.sleep(0.02)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for name in NAMES:
+        world.configure(name, parse_mean=0.0)
+    assert await titles(pool, PDFS) == TITLES
+
+
+def test_pool_without_servers_is_a_wrong_setting() -> None:
+    with pytest.raises(ConfigurationError, match="No GROBID server"):
+        GrobidPool(GrobidSettings())
