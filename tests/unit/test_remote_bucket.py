@@ -222,9 +222,16 @@ class World:
         self._at(self._late(), "ask", process, f"{process}.{next(self._numbers)}")
 
     def _answered(self, process: int, ticket: str) -> None:
-        # News of one process arrive in order.
+        # News of one process arrive in order, and once more when it could not know that they did.
         self.bucket.hear(News("sent", ticket, self.now), self.now, self.limits)
         self.bucket.hear(News("answered", ticket, self.now), self.now, self.limits)
+        if self.dice.random() < 0.2:
+            self._at(self._late(5.0), "heard_again", process, f"{ticket} {self.now}")
+
+    def _heard_again(self, process: int, told: str) -> None:
+        ticket, at = told.split()
+        for kind in ("sent", "answered"):
+            self.bucket.hear(News(kind, ticket, float(at)), self.now, self.limits)
 
 
 @UNHURRIED

@@ -163,17 +163,19 @@ class Bucket:
             return
         if self.pending is not None and self.pending.ticket == ticket:
             self.pending = None
+            self.last_sent = ticket
+        # Else it was heard before, or its holder came late and others have sent since: their spacing must not shrink.
         self.flying[ticket] = at + limits.answer_within
-        self.last_sent = ticket
         self.ready_at = max(self.ready_at, at + limits.transit + limits.spacing)
 
     def _answered(self, ticket: str, at: float, limits: Limits) -> None:
         if self.flying.pop(ticket, None) is None:
             return
+        ready_at = at + limits.spacing
         if limits.connections == 1:
-            self.ready_at = at + limits.spacing
+            self.ready_at = ready_at if ticket == self.last_sent else max(self.ready_at, ready_at)
         elif ticket == self.last_sent:
-            self.ready_at = min(self.ready_at, at + limits.spacing)
+            self.ready_at = min(self.ready_at, ready_at)
 
     def _pass_time(self, now: float, limits: Limits) -> float:
         """Ends what nobody will end any more: turns of the dead, and the day."""

@@ -1,6 +1,7 @@
 """Hands out one bucket's turns inside one process: a single voice towards the other processes, a fair line inside."""
 
 import asyncio
+import logging
 import math
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ from workers.remote.turns import TurnKeeper
 
 __all__ = ["Clerk"]
 
+_LOG = logging.getLogger(__name__)
 _PACE_MEMORY = 0.8
 """Weight of the past in the running mean of the seconds between two turns."""
 _FAREWELL_SECONDS = 2.0
@@ -38,6 +40,8 @@ class Clerk:
         """Of the turn that is asked for."""
         self._unused: Turn | None = None
         """Granted, and neither sent nor given back."""
+        self._asking = False
+        """Whether it may have been granted without our knowing."""
         self._queued = False
         """Whether the other processes expect us to ask again."""
         self._verdict = Later(0.0, 0.0, "limit")
@@ -100,12 +104,16 @@ class Clerk:
             news, self._news = self._news, []
             if not news and want is None:
                 continue
+            self._asking = want is not None
             try:
                 verdict = await self._keeper.exchange(news, want)
-            except StorageError as error:
-                self._news = [*news, *self._news]
+            except BaseException as error:
+                self._news = [*news, *self._news]  # they may or may not have been heard
+                if not isinstance(error, StorageError):
+                    raise
                 self.refuse_all(error)
                 continue
+            self._asking = False
             if isinstance(verdict, Granted):
                 self._hand_over(now)
             elif verdict is not None:
@@ -114,14 +122,18 @@ class Clerk:
 
     async def farewell(self) -> None:
         """The last news, once `run` has ended. What does not get through expires."""
-        news = [*self._news, News("left", self._claimant, 0.0)] if self._queued else self._news
+        news = self._news
+        if self._asking:
+            news = [*news, News("unused", self._ticket, 0.0)]  # it may have been granted
+        if self._asking or self._queued:
+            news = [*news, News("left", self._claimant, 0.0)]
         if not news:
             return
         try:
             async with asyncio.timeout(_FAREWELL_SECONDS):
                 await self._keeper.exchange(news, None)
-        except (TimeoutError, StorageError):
-            return
+        except (TimeoutError, StorageError) as error:
+            _LOG.warning("the last news of turns at %s did not get through: %s", self._source, error)
 
     @property
     def _opens_at(self) -> float:
