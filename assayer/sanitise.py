@@ -1,6 +1,7 @@
 """Makes text from outside safe to show and to put into prompts: the unseen goes, what the eye sees stays.
 
-Removed: zero-width and format characters, bidi controls, tag characters, control characters, HTML comments.
+Removed: zero-width and format characters, bidi controls, tag characters, control characters, HTML comments and
+hidden HTML elements.
 Rewritten: our citation forms (`[P3]` → `(P3)`, `[@id]` → `(@id)`), line ends (to `\\n`), odd spaces (to a
 space), Cyrillic and Greek look-alikes inside Latin words. Flagged: all of it that looks meant to deceive, and
 orders to whoever judges the text (`assayer.injections`).
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assayer.evidence import LABEL
+from assayer.hidden_markup import hidden_spans, without_tags
 from assayer.injections import find_orders
 from assayer.models import TextFlag
 from assayer.models.idea import FlagKind
@@ -74,16 +76,20 @@ class _Draft:
         replacement: Callable[[re.Match[str]], str],
         mark: Callable[[re.Match[str]], tuple[FlagKind, str] | None],
     ) -> None:
-        """Replaces every match, keeps earlier marks in place and adds new ones."""
+        """Replaces every match."""
+        self.replace((*match.span(), replacement(match), mark(match)) for match in pattern.finditer(self.text))
+
+    def replace(self, changes: Iterable[tuple[int, int, str, tuple[FlagKind, str] | None]]) -> None:
+        """Start, end, replacement, mark, in order; keeps earlier marks in place and adds new ones."""
         pieces, ends, shifts, found = [], [0], [0], list[_Mark]()
         done = length = 0
-        for match in pattern.finditer(self.text):
-            pieces += [self.text[done : match.start()], replacement(match)]
-            length += match.start() - done
-            if kind := mark(match):
+        for start, end, replacement, kind in changes:
+            pieces += [self.text[done:start], replacement]
+            length += start - done
+            if kind:
                 found.append(_Mark(kind[0], length, kind[1]))
-            length += len(pieces[-1])
-            done = match.end()
+            length += len(replacement)
+            done = end
             ends.append(done)
             shifts.append(length - done)
         if pieces:
@@ -132,6 +138,19 @@ def _remove_comments(draft: _Draft) -> None:
         draft.rewrite(_COMMENT, lambda m: " ", lambda m: ("hidden_text", m[1]) if m[1].strip() else None)
 
 
+def _remove_hidden_markup(draft: _Draft) -> None:
+    text = draft.text
+    draft.replace(
+        (start, end, "> " if _inside_tag(text, start) else " ", ("hidden_text", without_tags(text[start:end])))
+        for start, end in hidden_spans(text)
+    )
+
+
+def _inside_tag(text: str, place: int) -> bool:
+    """There, a tag that the removal would complete has to end instead, or it would hide the rest the next time."""
+    return text.rfind("<", 0, place) > text.rfind(">", 0, place)
+
+
 def _rewrite_labels(draft: _Draft) -> None:
     """Also a citation mark that never closes: nothing in the result may be taken for one of ours."""
     if "[" in draft.text:
@@ -148,6 +167,7 @@ def _clean(text: str) -> _Draft:
         draft.compose()
         _collapse_lookalikes(draft)
     _remove_comments(draft)
+    _remove_hidden_markup(draft)
     _rewrite_labels(draft)
     return draft
 
