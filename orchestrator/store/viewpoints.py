@@ -146,8 +146,7 @@ class PgViewpointGraph:
         return int(once.sum())
 
     def _edges(self, new: Sequence[NewIdea], state: _State, idea_of: NDArray[np.int32]) -> Edges:
-        for one in new:
-            self._neighbours.add(one.vectors)
+        self._neighbours.add(np.concatenate([one.vectors for one in new]))
         return edges_of(new, self._neighbours, state.viewpoints, state.plan, idea_of)
 
     async def _catch_up(self, connection: Connection, viewpoints: int) -> None:

@@ -10,7 +10,6 @@ from assayer.methods.grapheval.judge import Judge, Placed
 from assayer.methods.grapheval.locality import without_viewpoint
 from assayer.methods.grapheval.viewpoints import Viewpoint
 from assayer.models import NeighbourViewpoint, ViewpointEvidence
-from assayer.sanitise import sanitise
 
 __all__ = ["explain"]
 
@@ -76,9 +75,9 @@ def _neighbours(place: int, placed: Placed, judge: Judge) -> list[NeighbourViewp
         idea = contents.ideas[contents.arrays.idea_of[row]]
         found.append(
             NeighbourViewpoint(
-                text=_line(contents.viewpoints[row].text),
+                text=contents.viewpoints[row].text,
                 idea=idea.id,
-                title=_line(idea.title),
+                title=idea.title,
                 url=idea.url,
                 date=idea.date,
                 label=idea.label,
@@ -86,7 +85,3 @@ def _neighbours(place: int, placed: Placed, judge: Judge) -> list[NeighbourViewp
             )
         )
     return found
-
-
-def _line(text: str) -> str:
-    return " ".join(sanitise(text)[0].split())

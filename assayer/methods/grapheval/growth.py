@@ -30,6 +30,9 @@ __all__ = [
 ]
 
 
+_BLOCK = 2048
+"""Viewpoints whose neighbours are asked for at once."""
+
 Ends = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
 """Sources, targets and cosines of edges, each in one direction."""
 
@@ -133,7 +136,7 @@ def edges_of(
     """Edges of new ideas, whose vectors are `neighbours`' last rows, `first_row` on; `idea_of` tells the idea of
     every row. Each undirected edge stands there in both directions."""
     starts = first_row + np.cumsum([0, *(len(one.vectors) for one in new)])
-    found = [_outside(one, int(start), neighbours, plan.inter) for one, start in zip(new, starts[:-1], strict=True)]
+    found = _outside(new, first_row, neighbours, plan.inter, idea_of)
     for one, start in zip(new, starts[:-1], strict=True):
         inside = by_relations(one.vectors, one.relations) if plan.relations else by_cosine(one.vectors, plan.intra)
         found.append((inside[0] + start, inside[1] + start, inside[2]))
@@ -141,14 +144,21 @@ def edges_of(
     return undirected(sources, targets, weights.astype(np.float32), idea_of)
 
 
-def _outside(new: NewIdea, start: int, neighbours: Neighbours, inter: int) -> Ends:
-    """The nearest viewpoints of other ideas. The idea's own stand in the index too, so that many more are asked for."""
-    own = len(new.vectors)
-    rows, cosines = neighbours.nearest(new.vectors, inter + own)
-    foreign = (rows >= 0) & ((rows < start) | (rows >= start + own))
-    kept = foreign & (np.cumsum(foreign, axis=1) <= inter)
-    sources = np.repeat(np.arange(start, start + own), kept.sum(axis=1))
-    return sources, rows[kept], cosines[kept]
+def _outside(
+    new: Sequence[NewIdea], first_row: int, neighbours: Neighbours, inter: int, idea_of: NDArray[np.int32]
+) -> list[Ends]:
+    """The nearest viewpoints of other ideas, for many viewpoints at once. An idea's own stand in the index too, so
+    that so many more are asked for."""
+    vectors = np.concatenate([one.vectors for one in new])
+    most = inter + max(len(one.vectors) for one in new)
+    found: list[Ends] = []
+    for start in range(0, len(vectors), _BLOCK):
+        some = np.arange(start, min(start + _BLOCK, len(vectors))) + first_row
+        rows, cosines = neighbours.nearest(vectors[some - first_row], most)
+        foreign = (rows >= 0) & (idea_of[rows] != idea_of[some][:, None])
+        kept = foreign & (np.cumsum(foreign, axis=1) <= inter)
+        found.append((np.repeat(some, kept.sum(axis=1)), rows[kept], cosines[kept]))
+    return found
 
 
 def by_cosine(vectors: Vectors, intra: int) -> Ends:

@@ -77,7 +77,8 @@ class MemoryViewpointGraph:
 
     async def add(self, ideas: Sequence[NewIdea]) -> Added:
         plan = self._created()
-        known = {idea.id: Standing(idea.digest, idea.label) for idea in self._ideas.values()}
+        met = (self._ideas.get(one.idea.id) for one in ideas)
+        known = {idea.id: Standing(idea.digest, idea.label) for idea in met if idea is not None}
         admission = admit(plan, known, ideas)
         edges = self._grow(plan, admission.new) if admission.new else 0
         for idea_id, label in admission.labels:
@@ -94,7 +95,7 @@ class MemoryViewpointGraph:
             self._sizes.append(len(one.vectors))
             self._viewpoints += one.viewpoints.viewpoints
             self._vectors.append(one.vectors)
-            self._neighbours.add(one.vectors)
+        self._neighbours.add(np.concatenate([one.vectors for one in new]))
         edges = edges_of(new, self._neighbours, first, plan, self._idea_of())
         self._edges.append(edges)
         return len(edges.sources) // 2

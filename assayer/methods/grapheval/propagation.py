@@ -7,14 +7,16 @@ the state of the round before; Z_i makes d_i sum to 1. Round by round, on one CP
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.options import MOST_ROUNDS
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 __all__ = ["LabelPropagation", "Propagated", "propagate"]
 
@@ -54,22 +56,26 @@ def _initial(graph: GraphArrays) -> Distributions:
     return state
 
 
-def _normalised(weights: sp.csr_array[np.float64, tuple[int, int]]) -> sp.csr_array[np.float64, tuple[int, int]]:
+def _normalised(weights: "sp.csr_array[np.float64, tuple[int, int]]") -> "sp.csr_array[np.float64, tuple[int, int]]":
     """Each row divided by its sum, so that a viewpoint's weights sum to 1; each direction of an edge has its own."""
-    sums: NDArray[np.float64] = np.asarray(weights.sum(axis=1)).ravel()
-    inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-    return sp.csr_array(sp.diags_array(inverse) @ weights)
+    sizes = np.diff(weights.indptr)
+    sums: NDArray[np.float64] = np.asarray(weights @ np.ones(weights.shape[1]))
+    weights.data /= np.repeat(sums, sizes)
+    return weights
 
 
 def _scaled(state: Distributions) -> Distributions:
-    sums = state.sum(axis=1, keepdims=True)
+    # A product with ones: several times quicker than a sum over so few columns.
+    sums = (state @ np.ones(state.shape[1]))[:, None]
     scaled: Distributions = np.divide(state, sums, out=np.zeros_like(state), where=sums > 0)
     return scaled
 
 
 def _leaders(state: Distributions) -> NDArray[np.int64]:
     """The most probable class of each viewpoint, UNKNOWN where no label has arrived."""
-    return np.where(state.any(axis=1), state.argmax(axis=1), UNKNOWN)
+    leaders: NDArray[np.int64] = state.argmax(axis=1)
+    leaders[state @ np.ones(state.shape[1]) == 0] = UNKNOWN
+    return leaders
 
 
 @dataclass(frozen=True)
@@ -90,8 +96,8 @@ class LabelPropagation:
         """Raises ValueError for a prior that does not fit the classes."""
         hidden = graph.with_unknown(rows)
         nodes = propagate(hidden, self.rounds).nodes
-        sums = np.zeros((len(graph.ideas), len(graph.classes)))
-        np.add.at(sums, graph.idea_of, nodes)
+        columns = (np.bincount(graph.idea_of, column, len(graph.ideas)) for column in nodes.T)
+        sums = np.stack(list(columns), axis=1)
         scores = _scaled(sums[rows] * self._odds(hidden))
         scores[~scores.any(axis=1)] = np.nan
         return scores

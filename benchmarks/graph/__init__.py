@@ -1,0 +1,1 @@
+"""How a viewpoint graph and a verdict scale with its size."""
