@@ -8,7 +8,7 @@ import ctypes
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
 import pypdfium2.raw as pdfium
@@ -59,12 +59,11 @@ class _Shape(NamedTuple):
 def hidden_characters(page: Any, text: Any) -> dict[int, Hiding]:
     """Indices into the text page, with why nobody sees them. Spaces and line ends that pdfium adds are never listed."""
     objects: dict[int, list[int]] = defaultdict(list)
-    boxes: dict[int, _Box] = {}
     for index in range(text.count_chars()):
         pointer = pdfium.FPDFText_GetTextObject(text, index)
         if pointer:
-            objects[ctypes.cast(pointer, ctypes.c_void_p).value or 0].append(index)
-            boxes[index] = _character_box(text, index)
+            objects[ctypes.addressof(pointer.contents)].append(index)
+    boxes = _character_boxes(text, chain.from_iterable(objects.values()))
     shapes, order = _shapes(page)
     scanned = _is_scan(text, objects.values(), shapes)
     paper = _Box(*page.get_bbox())
@@ -121,7 +120,7 @@ def _shapes(page: Any) -> tuple[list[_Shape], dict[int, int]]:
         item = pdfium.FPDFPage_GetObject(page, place)
         kind = pdfium.FPDFPageObj_GetType(item)
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
-            order[ctypes.cast(item, ctypes.c_void_p).value or 0] = place
+            order[ctypes.addressof(item.contents)] = place
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE or (kind == pdfium.FPDF_PAGEOBJ_PATH and _is_filled(item)):
             colour = _colour_of(item) if kind == pdfium.FPDF_PAGEOBJ_PATH else None
             shapes.append(_Shape(place, _object_box(item), colour))
@@ -166,10 +165,13 @@ class _Picture:
         return across.value, down.value
 
 
-def _character_box(text: Any, index: int) -> _Box:
+def _character_boxes(text: Any, indices: Iterable[int]) -> dict[int, _Box]:
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    pdfium.FPDFText_GetCharBox(text, index, left, right, bottom, top)
-    return _Box(left.value, bottom.value, right.value, top.value)
+    boxes: dict[int, _Box] = {}
+    for index in indices:
+        pdfium.FPDFText_GetCharBox(text, index, left, right, bottom, top)
+        boxes[index] = _Box(left.value, bottom.value, right.value, top.value)
+    return boxes
 
 
 def _object_box(item: Any) -> _Box:
