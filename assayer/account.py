@@ -115,7 +115,7 @@ def notices(
     """In the order in which a reader should meet them."""
     found = [
         _no_llm(world),
-        _corpus_fit(fit, run.journal.searched_beyond(world.literature.source)),
+        _corpus_fit(fit, run.journal.searched_beyond(world.literature.source), run.journal.near_beyond),
         _budget(run),
         _retraction(parts, references),
         _injection(idea, run),
@@ -147,7 +147,7 @@ def _no_llm(world: World) -> Notice | None:
     return Notice(kind="no_llm", text=text)
 
 
-def _corpus_fit(fit: CorpusFit, beyond: Sequence[str]) -> Notice | None:
+def _corpus_fit(fit: CorpusFit, beyond: Sequence[str], near: Mapping[PaperId, str]) -> Notice | None:
     """A search in remote sources adds papers, and takes nothing from what the corpus lacks: it is rationed, sees
     titles and abstracts, and returns what it was asked for."""
     if fit.level == "good":
@@ -155,8 +155,9 @@ def _corpus_fit(fit: CorpusFit, beyond: Sequence[str]) -> Notice | None:
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"
     if beyond:
         text = (
-            f"The local corpus {extent} (fit {fit.value:.2f}); searches in {', '.join(beyond)} added to it. What none "
-            "of them returned may well exist: nothing here counts as new because they are silent about it."
+            f"The local corpus {extent} (fit {fit.value:.2f}). Searches in {', '.join(beyond)} found {len(near)} "
+            "paper(s) near what they were asked. What none of them returned may well exist: nothing here counts as "
+            "new because they are silent about it."
         )
     else:
         text = (

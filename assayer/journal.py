@@ -33,6 +33,8 @@ class Journal:
     found: set[PaperId] = field(default_factory=set)
     read: set[PaperId] = field(default_factory=set)
     full_texts: set[PaperId] = field(default_factory=set)
+    near_beyond: dict[PaperId, str] = field(default_factory=dict)
+    """Papers near what was searched for that came from beyond the corpus, and from which source."""
     _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
     _without_full_text: dict[PaperId, str] = field(default_factory=dict)
     _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
@@ -50,6 +52,8 @@ class Journal:
     def use(self, source: str, operation: Operation, requests: int = 0, results: int = 0, cached: int = 0) -> None:
         """Requests that a source of literature answered, how many of them from the shared cache, and how much came
         back."""
+        if not (requests or results):
+            return
         entry = self._sources[source, operation]
         entry[0] += requests
         entry[1] += results

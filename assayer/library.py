@@ -21,6 +21,8 @@ _SAME_TITLE = 93.0
 """Ratio (0 to 100) of two normalised titles that we take for the same paper."""
 _SHINGLE = 6
 """Words; a run of this many shared words is copied text, not shared jargon."""
+_SEVERAL = 5
+"""Papers; a search by words always finds a few that are near by chance."""
 _COPIED = 0.5
 """Share of an abstract's shingles that also stand in the idea: the idea was made from this paper."""
 
@@ -115,9 +117,9 @@ class Library:
 
     def level(self, fit: Literal["good", "partial", "poor"]) -> Literal["good", "partial", "poor"]:
         """How much the literature searched so far covers the idea's field: as much as the corpus, but at least in
-        part once a search beyond the corpus found something. No more: it found what it was asked for, and nobody
-        knows what else there is."""
-        return "partial" if fit == "poor" and self._run.journal.searched_beyond(self._literature.source) else fit
+        part once searches beyond the corpus have found several papers near what they were asked. No more: they found
+        what they were asked for, and nobody knows what else there is."""
+        return "partial" if fit == "poor" and len(self._run.journal.near_beyond) >= _SEVERAL else fit
 
     async def as_they_stand(self, papers: Sequence[Paper]) -> tuple[Paper, ...]:
         """Papers that are about to be cited, marked where a source knows that they were retracted."""

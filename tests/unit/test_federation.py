@@ -134,7 +134,7 @@ async def test_source_that_fails_costs_its_own_answers_and_is_named() -> None:
 
 async def test_one_evaluation_asks_no_more_than_its_allowance_and_says_what_it_did_not_ask() -> None:
     run, source = a_run(CUTOFF), s2(a_paper("1", "semantic_scholar"))
-    federation = a_federation(run, [], [source], requests=5, requests_at_once=3)
+    federation = a_federation(run, [], [source], questions=5, questions_at_once=3)
     for number in range(4):
         await federation.search([f"{QUERY} {number} {part}" for part in "abcdef"], 10, CUTOFF)
     assert len(source.asks) == 5
@@ -151,7 +151,7 @@ async def test_worst_answered_queries_are_asked_first() -> None:
             return []
 
     local = [a_paper(str(number)) for number in range(3)]
-    federation = a_federation(a_run(CUTOFF), local, [Noting("arxiv", [])], requests_at_once=1)
+    federation = a_federation(a_run(CUTOFF), local, [Noting("arxiv", [])], questions_at_once=1)
     await federation.search([QUERY, "tidal heating of icy moons"], 10, CUTOFF)
     assert asked == ["tidal heating of icy moons"]
 
@@ -259,3 +259,16 @@ async def test_busy_source_is_no_silence_of_it() -> None:
     (trouble,) = run.journal.troubles()
     assert trouble.reason == SourceBusy.reason
     assert run.journal.sources() == tuple(use for use in run.journal.sources() if use.source == "corpus")
+
+
+@pytest.mark.parametrize(("near", "found"), [(0.2, True), (0.999, False)])
+async def test_only_papers_near_what_was_asked_say_that_a_field_is_covered_beyond_the_corpus(
+    near: float, found: bool
+) -> None:
+    run = a_run(CUTOFF)
+    theirs = a_paper("theirs", "semantic_scholar")
+    ours, also_theirs = a_paper("ours"), a_paper("ours", "semantic_scholar")
+    federation = a_federation(run, [ours], [s2(theirs, also_theirs)], near=near)
+    await federation.search([QUERY], 10, CUTOFF)
+    await federation.snippets([QUERY], 10, CUTOFF)
+    assert run.journal.near_beyond == ({theirs.id: "semantic_scholar"} if found else {})

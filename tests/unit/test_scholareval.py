@@ -225,19 +225,30 @@ async def test_near_papers_in_a_poor_corpus_are_shown_but_earn_no_novelty_score(
 async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found_something() -> None:
     lenient = OPTIONS.model_copy(update={"admission": OPTIONS.admission.model_copy(update={"poor": 0.0})})
     run = a_run()
-    run.journal.use("arxiv", "search", requests=1, results=3)
+    run.journal.use("arxiv", "search", requests=1, results=5)
+    run.journal.near_beyond.update({PaperId(f"arxiv:{number}"): "arxiv" for number in range(5)})
     idea = parse_idea(IDEA, source="idea.md")
     report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], run, lenient)).report
     assert any(isinstance(one.score, Score) for one in report.parts[1].assessments)
     notice = next(notice for notice in report.notices if notice.kind == "corpus_fit")
-    assert "searches in arxiv" in notice.text
+    assert "Searches in arxiv found 5 paper(s) near" in notice.text
     assert report.coverage.corpus_fit == POOR
+
+
+async def test_search_beyond_a_poor_corpus_that_found_nothing_near_changes_nothing() -> None:
+    lenient = OPTIONS.model_copy(update={"admission": OPTIONS.admission.model_copy(update={"poor": 0.0})})
+    run = a_run()
+    run.journal.use("arxiv", "search", requests=1, results=40)
+    idea = parse_idea(IDEA, source="idea.md")
+    report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], run, lenient)).report
+    assert all(isinstance(one.score, Absent) for one in report.parts[1].assessments)
 
 
 async def test_silence_beyond_a_poor_corpus_is_no_novelty_either() -> None:
     strict = OPTIONS.model_copy(update={"admission": scholareval.Options().admission.model_copy(update={"partial": 2})})
     run = a_run()
-    run.journal.use("arxiv", "search", requests=1, results=3)
+    run.journal.use("arxiv", "search", requests=1, results=5)
+    run.journal.near_beyond.update({PaperId(f"arxiv:{number}"): "arxiv" for number in range(5)})
     idea = parse_idea(IDEA, source="idea.md")
     report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], run, strict)).report
     reasons = {one.score.reason for one in report.parts[1].assessments if isinstance(one.score, Absent)}

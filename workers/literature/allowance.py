@@ -11,10 +11,10 @@ __all__ = ["Allowance"]
 
 
 class Allowance:
-    """Requests by kind of question, and seconds of waiting in which at least one request was on its way."""
+    """Questions by kind, and seconds of waiting in which at least one was on its way."""
 
-    def __init__(self, requests: int, seconds: float, clock: Clock) -> None:
-        self._requests = requests
+    def __init__(self, questions: int, seconds: float, clock: Clock) -> None:
+        self._questions = questions
         self._seconds = seconds
         self._clock = clock
         self._asked: Counter[Operation] = Counter()
@@ -22,8 +22,8 @@ class Allowance:
         self._since = 0.0
 
     def take(self, operation: Operation, wanted: int) -> int:
-        """How many of the wanted requests may be sent; they are taken."""
-        granted = min(wanted, self._requests - self._asked[operation])
+        """How many of the wanted questions may be asked; they are taken."""
+        granted = min(wanted, self._questions - self._asked[operation])
         self._asked[operation] += granted
         return granted
 
@@ -35,7 +35,7 @@ class Allowance:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """While this is open time counts, once however many requests are on their way."""
+        """While this is open time counts, once however many questions are on their way."""
         if not self._in_flight:
             self._since = self._clock.monotonic()
         self._in_flight += 1

@@ -39,7 +39,7 @@ class Beyond:
         self._settings = settings
         self._run = run
         self._allowances = {
-            source.name: Allowance(settings.requests, settings.patience_seconds, run.clock) for source in sources
+            source.name: Allowance(settings.questions, settings.patience_seconds, run.clock) for source in sources
         }
 
     def __bool__(self) -> bool:
@@ -119,7 +119,7 @@ class Beyond:
         """Every source with the first of the items, as far as its allowance reaches, all side by side."""
         jobs = []
         for source in sources:
-            granted = self._take(source, operation, len(items), self._settings.requests_at_once)
+            granted = self._take(source, operation, len(items), self._settings.questions_at_once)
             jobs += [(number, source) for number in range(granted)]
         works = (self._ask(source, operation, asked(source, items[number])) for number, source in jobs)
         found: list[list[Found]] = [[] for _ in items]

@@ -198,6 +198,7 @@ class Federation:
             return hits
         near = await measure(others)
         hits += [Hit(paper=paper, similarity=near[paper.id]) for paper in others]
+        self._note_near({paper.id: paper.source for paper in others if near[paper.id] >= self._settings.near})
         return sorted(hits, key=lambda hit: (-hit.similarity, hit.paper.id))[:limit]
 
     async def _passages(
@@ -210,6 +211,13 @@ class Federation:
             return passages
         theirs = self._catalogue.add([snippet.paper for snippet in counting])
         cosines = await self._nearness.of_texts(query, [(one.paper.title, one.text) for one in counting])
+        self._note_near(
+            {
+                paper.id: one.paper.source
+                for one, paper, cosine in zip(counting, theirs, cosines, strict=True)
+                if cosine >= self._settings.near and self._catalogue.local_id(paper.id, self.source) is None
+            }
+        )
         passages += [
             Passage(
                 paper=paper, section=one.section, text=one.text, similarity=cosine, cites=self._mentioned(one.cites)
@@ -217,6 +225,9 @@ class Federation:
             for one, paper, cosine in zip(counting, theirs, cosines, strict=True)
         ]
         return sorted(passages, key=lambda one: (-one.similarity, one.paper.id, one.text))[:limit]
+
+    def _note_near(self, found: Mapping[PaperId, str]) -> None:
+        self._run.journal.near_beyond.update(found)
 
     def _mentioned(self, cited: Iterable[Identifiers]) -> tuple[PaperId, ...]:
         ids = (self._catalogue.mention(one) for one in cited)

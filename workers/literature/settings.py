@@ -17,11 +17,11 @@ class LiteratureSettings(Frozen):
     fresh_days: int = Field(default=60, ge=0)
     """A corpus whose newest paper is older than the cutoff (or today) by more is asked to be topped up with what
     appeared since."""
-    requests: int = Field(default=12, ge=0)
-    """To one source for one kind of question, per evaluation."""
-    requests_at_once: int = Field(default=4, ge=1)
+    questions: int = Field(default=12, ge=0)
+    """Of one kind to one source, per evaluation. Most take one request, some two."""
+    questions_at_once: int = Field(default=4, ge=1)
     """Of these, for the queries of one search, so that the first dimension does not take all."""
     patience_seconds: float = Field(default=60.0, ge=0)
-    """An evaluation waits so long for one source, all its requests together."""
+    """An evaluation waits so long for one source, all its questions together."""
     searched: tuple[str, ...] = ("semantic_scholar", "openalex", "arxiv")
     """Sources that queries go to, if they are configured. Crossref has few abstracts and is asked for records only."""
