@@ -1,0 +1,45 @@
+"""One of several processes that ask the same source; started by `benchmarks.remote.limits`.
+
+    python -m benchmarks.remote.member DATABASE_URL SOURCE BASE_URL NAME CALLS
+
+Says `ready`, waits for a line, asks for so many things that nobody else asks for, all at once, and prints how many of
+its calls ended without an answer, its CPU seconds, and the mean wait in seconds.
+"""
+
+import asyncio
+import statistics
+import sys
+import time
+
+from assayer.errors import SourceError
+from benchmarks.remote.world import KINDS, courier, open_database
+from workers.remote import Ask, Call, Courier
+
+_PATHS = {"semantic_scholar": "graph/v1/paper/search", "arxiv": "query"}
+_WORDS = {"semantic_scholar": "query", "arxiv": "search_query"}
+
+
+async def main(url: str, source: str, base_url: str, name: str, calls: int) -> None:
+    async with open_database(url) as opened, courier({source: KINDS[source](base_url=base_url)}, opened) as door:
+        print("ready", flush=True)
+        await asyncio.to_thread(sys.stdin.readline)
+        began = time.process_time()
+        waits = await asyncio.gather(*(_ask(door, source, f"{name} {number}") for number in range(calls)))
+    answered = [wait for wait in waits if wait is not None]
+    cpu = time.process_time() - began
+    print(calls - len(answered), f"{cpu:.3f}", f"{statistics.fmean(answered):.3f}", flush=True)
+
+
+async def _ask(door: Courier, source: str, words: str) -> float | None:
+    began = time.monotonic()
+    call = Call(source, "search", _PATHS[source], ((_WORDS[source], f"graph {words}"),))
+    try:
+        await door.fetch(call, Ask(words.split(maxsplit=1)[0], 600.0))
+    except SourceError as error:
+        print(error, file=sys.stderr)
+        return None
+    return time.monotonic() - began
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5])))

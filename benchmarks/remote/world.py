@@ -1,0 +1,46 @@
+"""What both measurements need: a database of its own, a clock, a courier on them."""
+
+import datetime as dt
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from cluster.postgres import EmbeddedPostgres
+from orchestrator.store import Database, DatabaseSettings, PgReplies, PgTurns
+from workers.remote import Courier, SourceSettings
+from workers.remote.settings import ArxivSettings, SemanticScholarSettings
+
+__all__ = ["KINDS", "SystemClock", "courier", "database", "open_database"]
+
+KINDS: dict[str, type[SourceSettings]] = {"semantic_scholar": SemanticScholarSettings, "arxiv": ArxivSettings}
+
+
+class SystemClock:
+    def now(self) -> dt.datetime:
+        return dt.datetime.now(dt.UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+@asynccontextmanager
+async def database() -> AsyncIterator[tuple[str, Database]]:
+    """A durable PostgreSQL with empty tables, and its URL."""
+    with tempfile.TemporaryDirectory(prefix="assayer-bench-") as folder:
+        async with EmbeddedPostgres(Path(folder)) as server:
+            url = await server.ensure()
+            async with open_database(url) as opened:
+                await opened.migrate()
+                yield url, opened
+
+
+def open_database(url: str) -> Database:
+    return Database(DatabaseSettings(url=SecretStr(url)))
+
+
+def courier(sources: dict[str, SourceSettings], opened: Database) -> Courier:
+    return Courier(sources, PgReplies(opened), PgTurns(opened), SystemClock())
