@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.arrays import GraphArrays
 from assayer.methods.grapheval.baselines import IdeaLogistic, Majority, NearestIdeas, TfidfLogistic
 from assayer.methods.grapheval.calibration import Provenance
+from assayer.methods.grapheval.locality import Local
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.propagation import LabelPropagation
 from assayer.methods.grapheval.selection import BestOf, StrongestEdges
@@ -57,6 +58,7 @@ def _propagations() -> Sequence[Scorer]:
         paper,
         StrongestEdges(paper, 1),
         StrongestEdges(paper, 3),
+        Local(StrongestEdges(paper, 3), hops=2),
         BestOf("label propagation, strongest edges chosen inside", candidates),
     )
 
