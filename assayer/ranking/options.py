@@ -20,23 +20,28 @@ class Dimension(Frozen):
 DIMENSIONS = (
     Dimension(
         name="novelty",
-        question="Which idea would teach its field something that it does not know yet? A new combination counts when "
-        "the plan says what only the combination shows; new words for a known technique do not count.",
+        question="Which idea, if it succeeds, would teach its field something that it does not know yet? A "
+        "finding, a concept and a method can each be new; what counts is how much one could do or see "
+        "that one could not before. A new combination is new as far as the plan says what only the "
+        "combination shows. An honest name for a known part costs nothing; a new name for a known whole "
+        "gains nothing.",
     ),
     Dimension(
         name="feasibility",
-        question="Which idea could its authors carry out as described: data that exist or can be collected, methods "
-        "that fit the question, effort in proportion, risks seen and met?",
+        question="Which idea could its authors carry out as described: data that exist or can be collected, "
+        "methods that fit the question, effort in proportion? A step on which all depends and that the "
+        "plan does not explain counts against it.",
     ),
     Dimension(
         name="effectiveness",
-        question="Which idea is more likely to reach what it aims at if carried out well, by a margin that would "
-        "change what others do, and measured in a way that could show failure?",
+        question="Which idea, carried out as described, is more likely to reach the aim that it states, and to "
+        "know it? A test that could come out against the aim counts for it; its absence counts against "
+        "it.",
     ),
     Dimension(
         name="overall",
-        question="Which idea deserves to be carried out first, weighing what it would teach, how likely it is to work "
-        "and what it would be worth? Not the sum of the other verdicts: a fatal flaw in one may decide.",
+        question="Which idea deserves to be carried out first? Worth if it succeeds comes first, then the chance "
+        "that it does. Not the sum of the other verdicts: a flaw on which all depends may decide.",
     ),
 )
 

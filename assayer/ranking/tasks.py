@@ -10,7 +10,7 @@ from assayer.tasks import Prompts, Task
 
 __all__ = ["COMPARISON", "Answer", "Entry", "Question"]
 
-_Words = Annotated[str, Field(min_length=1, max_length=600)]
+_Words = Annotated[str, Field(min_length=1, max_length=400)]
 
 
 class Question(Frozen):
@@ -21,8 +21,8 @@ class Question(Frozen):
 
 class Entry(Frozen):
     respect: str
-    a: _Words = Field(description="At most 25 words: what weighs most in idea A's plan.")
-    b: _Words = Field(description="At most 25 words: what weighs most in idea B's plan.")
+    in_a: _Words = Field(description="At most 25 words: the one or two elements of idea A's plan that weigh most.")
+    in_b: _Words = Field(description="At most 25 words: the one or two elements of idea B's plan that weigh most.")
     reason: _Words = Field(description="At most 30 words: why one outweighs the other.")
     better: Literal["A", "B", "tie"]
 

@@ -50,7 +50,7 @@ class JudgeLlm:
             raise self._fails
         better = self._judge(_worth(data.first), _worth(data.second))
         entries = [
-            {"respect": one.name, "a": "its plan", "b": "its plan", "reason": "worth", "better": better}
+            {"respect": one.name, "in_a": "its plan", "in_b": "its plan", "reason": "worth", "better": better}
             for one in data.dimensions
         ]
         answer = Answer(entries=tuple(Entry.model_validate(entry) for entry in entries))
