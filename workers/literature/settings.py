@@ -10,7 +10,7 @@ __all__ = ["LiteratureSettings"]
 class LiteratureSettings(Frozen):
     """What is enough, and what one evaluation may ask of remote sources that all evaluations share."""
 
-    near: float = Field(default=0.45, ge=-1, le=1)
+    near: float = Field(default=0.4, ge=-1, le=1)
     """Cosine of a query and a paper from which the paper is an answer to it."""
     near_enough: int = Field(default=5, ge=1)
     """So many answers from the corpus, and a query is answered."""
