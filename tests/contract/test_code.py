@@ -172,6 +172,18 @@ async def test_unknown_commit_is_a_failed_download(world: OutsideWorld) -> None:
             pass
 
 
+async def test_git_is_not_sent_elsewhere(world: OutsideWorld, remote: Courier) -> None:
+    commit = await GitHub(remote).commit(FIRST.name, None, ASK)
+    assert commit is not None
+    settings = CodeSettings(clone_url=world.url("github/moved"))
+    with pytest.raises(DownloadFailed, match="git could not fetch"):
+        async with Cloner(settings).fetched(FIRST.name, commit):
+            pass
+    operations = world.stats("github").by_operation
+    assert operations["moved"] == 1
+    assert "git" not in operations
+
+
 async def test_cloner_speaks_one_protocol_only_and_needs_a_host() -> None:
     for wrong in ("file:///etc", "ext::sh -c id", "ssh://host", "https://host/?x"):
         with pytest.raises(ValueError, match="clone_url"):

@@ -6,12 +6,14 @@ import ssl
 import subprocess
 import tracemalloc
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, suppress
 from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from prometheus_client import REGISTRY
 
 from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError
 from benchmarks.simulator.outside.hostile import PDF
@@ -65,6 +67,16 @@ async def test_honest_pdf_lands_in_its_file(world: OutsideWorld, downloader: Dow
     assert download.url == world.url("hostile/honest.pdf")
 
 
+async def test_packed_pdf_is_unpacked_hashed_and_counted_as_it_is_kept(
+    world: OutsideWorld, downloader: Downloader
+) -> None:
+    before = REGISTRY.get_sample_value("assayer_download_bytes_total") or 0
+    download, body = await downloader.read(world.url("hostile/packed.pdf"), {"pdf"}, LIMITS)
+    assert body == PDF * 1_000
+    assert (download.size, download.sha256) == (len(body), hashlib.sha256(body).hexdigest())
+    assert REGISTRY.get_sample_value("assayer_download_bytes_total") == before + len(body)
+
+
 @pytest.mark.parametrize(
     ("path", "error", "says"),
     [
@@ -116,6 +128,23 @@ async def test_host_that_plays_for_time_is_left(
     with pytest.raises(error, match=says):
         await downloader.to_file(world.url(f"hostile/{path}"), tmp_path / "paper.pdf", {"pdf"}, IMPATIENT)
     assert not (tmp_path / "paper.pdf").exists()
+
+
+async def test_host_that_drips_its_headers_is_left(downloader: Downloader) -> None:
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n")
+        with suppress(ConnectionError), closing(writer):
+            while not reader.at_eof():
+                writer.write(b"X: y\r\n")
+                await writer.drain()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(reader.read(100), 0.1)
+
+    server = await asyncio.start_server(drip, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(DownloadFailed, match="did not answer within 1 s"):
+            await downloader.read(f"http://127.0.0.1:{port}/x.pdf", {"pdf"}, IMPATIENT)
 
 
 async def test_ten_thousand_redirects_cost_as_many_requests_as_are_allowed(

@@ -20,11 +20,12 @@ from aiohttp import (
 )
 from yarl import URL
 
-from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused
+from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError
 from assayer.ports import Clock
 from workers.fetching.addresses import Policy, shown
 from workers.fetching.bodies import Write, receive
 from workers.fetching.kinds import Kind
+from workers.fetching.metrics import DOWNLOADED_BYTES, DOWNLOADS
 from workers.fetching.pacing import HostTurns
 from workers.fetching.resolving import Resolver, SystemResolver, guarded_connector
 from workers.fetching.robots import Robots
@@ -142,6 +143,19 @@ class Downloader:
 
     async def _follow(self, text: str, order: _Order) -> Download | int:
         """The delivered body, or the status of an answer that delivers none."""
+        try:
+            answer = await self._hops(text, order)
+        except FullTextError as error:
+            DOWNLOADS.labels(type(error).__name__).inc()
+            raise
+        if isinstance(answer, int):
+            DOWNLOADS.labels("absent").inc()
+        else:
+            DOWNLOADS.labels("delivered").inc()
+            DOWNLOADED_BYTES.inc(answer.size)
+        return answer
+
+    async def _hops(self, text: str, order: _Order) -> Download | int:
         url, left = self._policy.url(text), order.limits.seconds
         for _ in range(self._settings.redirects + 1):
             if order.robots:

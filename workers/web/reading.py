@@ -16,6 +16,7 @@ from assayer.ports import Clock
 from assayer.sanitise import clean_text, hidden_flags, sanitise
 from workers.confinement.running import KilledCause, ParserKilled, run_confined
 from workers.fetching import Download, Downloader, shown
+from workers.remote.metrics import PARSE_FAILURES
 from workers.web.settings import PageSettings
 
 __all__ = ["PageReader"]
@@ -77,6 +78,7 @@ class PageReader:
         return answer
 
     def _unreadable(self, cause: UnreadableCause | KilledCause, download: Download) -> Unreadable:
+        PARSE_FAILURES.labels("web", cause).inc()
         limits = self._settings
         words: dict[UnreadableCause, str] = {
             "too_much_text": f"has more than {limits.characters:,} characters",

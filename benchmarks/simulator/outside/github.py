@@ -48,6 +48,7 @@ class GitHub(Twin):
             web.get(f"{repository}/git/blobs/{{sha}}", self.blob),
             web.get("/git/{owner}/{name}.git/info/refs", self.git),
             web.post("/git/{owner}/{name}.git/git-upload-pack", self.git),
+            web.get("/moved/{tail:.+}", self.moved),
         ]
 
     def caller(self, request: web.Request) -> str:
@@ -149,6 +150,12 @@ class GitHub(Twin):
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
         status = int(headers.pop("Status", "200").split()[0])
         return web.Response(status=status, headers=headers, body=body)
+
+    async def moved(self, request: web.Request) -> web.Response:
+        """A host that sends git elsewhere."""
+        return web.Response(
+            status=301, headers={"Location": f"/github/git/{request.match_info['tail']}?{request.query_string}"}
+        )
 
     def _stored(self, request: web.Request) -> Stored | None:
         name = f"{request.match_info['owner']}/{request.match_info['name']}"

@@ -1,6 +1,7 @@
 """A host that means harm, or is only broken: what a downloader must survive."""
 
 import asyncio
+import gzip
 import zlib
 from collections.abc import AsyncIterator, Sequence
 
@@ -27,6 +28,7 @@ class Hostile(Twin):
     def routes(self) -> Sequence[web.RouteDef]:
         return [
             web.get("/honest.pdf", self.honest),
+            web.get("/packed.pdf", self.packed),
             web.get("/redirects/{number}", self.redirects),
             web.get("/redirect", self.redirect),
             web.get("/nowhere", self.nowhere),
@@ -50,6 +52,11 @@ class Hostile(Twin):
 
     async def honest(self, request: web.Request) -> web.Response:
         return web.Response(body=PDF, content_type="application/pdf")
+
+    async def packed(self, request: web.Request) -> web.Response:
+        """Honest, and smaller on its way than what it says."""
+        body = gzip.compress(PDF * 1_000)
+        return web.Response(body=body, content_type="application/pdf", headers={"Content-Encoding": "gzip"})
 
     async def redirects(self, request: web.Request) -> web.Response:
         """Ten thousand of them, and then a PDF."""

@@ -1,0 +1,37 @@
+"""The guard of the tests itself: what would leave this machine is refused and counted."""
+
+import socket
+
+import pytest
+
+from tests.loopback import loopback_only
+
+
+def test_foreign_names_and_addresses_are_refused_before_a_packet_and_counted() -> None:
+    with loopback_only() as outbound, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        with pytest.raises(OSError, match="leave loopback"):
+            socket.getaddrinfo("example.org", 80)
+        with pytest.raises(OSError, match="leave loopback"):
+            socket.create_connection(("192.0.2.1", 80))
+        with pytest.raises(OSError, match="leave loopback"):
+            datagrams.sendto(b"x", ("198.51.100.7", 53))
+        with pytest.raises(OSError, match="leave loopback"):
+            datagrams.connect(("203.0.113.9", 53))
+    assert outbound.attempts == [
+        "socket.getaddrinfo example.org",
+        "socket.connect 192.0.2.1",
+        "socket.sendto 198.51.100.7",
+        "socket.connect 203.0.113.9",
+    ]
+
+
+def test_this_machine_may_be_reached_and_numbers_looked_up() -> None:
+    with loopback_only() as outbound, socket.create_server(("127.0.0.1", 0)) as server:
+        with socket.create_connection(server.getsockname()):
+            pass
+        assert socket.getaddrinfo("8.8.8.8", 53)
+        assert socket.getaddrinfo("localhost", 53)
+        ours, theirs = socket.socketpair()
+        ours.close()
+        theirs.close()
+    assert outbound.attempts == []
