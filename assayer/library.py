@@ -75,9 +75,26 @@ class Library:
         self._run.journal.found.add(paper.id)
         return True
 
+    def _admit_later(self, paper: Paper) -> bool:
+        published = paper.publication_date
+        if published is None or self._before is None or published <= self._before:
+            return False
+        if is_own_paper(self._title, self._shingles, paper):
+            self.own_papers[paper.id] = paper
+            return False
+        self._run.journal.found.add(paper.id)
+        return True
+
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         answers = await self._literature.search(queries, limit, self._before)
         return [[hit for hit in hits if self._admit(hit.paper)] for hits in answers]
+
+    async def search_later(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
+        """Papers published after the cutoff: for advice on revision, never to judge by. None without a cutoff."""
+        if self._before is None:
+            return [[] for _ in queries]
+        answers = await self._literature.search(queries, limit, None)
+        return [[hit for hit in hits if self._admit_later(hit.paper)] for hits in answers]
 
     async def snippets(self, query: str, limit: int) -> list[Passage]:
         (passages,) = await self._literature.snippets([query], limit, self._before)

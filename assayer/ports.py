@@ -39,6 +39,7 @@ __all__ = [
     "Llm",
     "Progress",
     "ProgressEvent",
+    "Reranker",
     "Vectors",
     "Web",
 ]
@@ -84,6 +85,17 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         """One unit vector a text, in order. An empty sequence gives shape (0, dimensions)."""
+        ...
+
+
+class Reranker(Protocol):
+    @property
+    def name(self) -> str:
+        """Model name; recorded in reports."""
+        ...
+
+    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """How well each text answers the query, 0 to 1, in order."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from assayer.ports import Embedder, FullTexts, Literature, Llm
+from assayer.ports import Code, Embedder, FullTexts, Literature, Llm, Reranker, Web
 
 __all__ = ["World"]
 
@@ -13,3 +13,9 @@ class World:
     literature: Literature
     full_texts: FullTexts
     embedder: Embedder
+    web: Web | None = None
+    """None: no search of the web is configured."""
+    code: Code | None = None
+    """None: no host of code is configured."""
+    reranker: Reranker | None = None
+    """None: candidates are ranked by their embeddings alone."""

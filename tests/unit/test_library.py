@@ -72,3 +72,21 @@ async def test_a_paper_without_full_text_is_counted_once_with_its_reason() -> No
         assert await library.full_texts([_paper("a", CUTOFF)]) == {}
     (dropped,) = run.journal.dropped()
     assert (dropped.what, dropped.count, dropped.reason) == ("full text", 1, "this test has none")
+
+
+async def test_a_search_of_what_came_later_finds_only_that_and_never_the_ideas_own_paper() -> None:
+    papers = [
+        _paper("on-the-day", CUTOFF),
+        _paper("day-after", CUTOFF + dt.timedelta(days=1)),
+        _paper("own", CUTOFF + dt.timedelta(days=90), title="Checking the Quotes of Generated Reviews"),
+        _paper("undated", None),
+    ]
+    library = Library(MemoryCorpus(papers, HashingEmbedder()), NoFullTexts(), a_run(CUTOFF), IDEA)
+    (hits,) = await library.search_later(["quotes of reviews"], 10)
+    assert [hit.paper.id for hit in hits] == ["day-after"]
+    assert library.own_papers.keys() == {"own"}
+
+
+async def test_without_a_cutoff_nothing_came_later() -> None:
+    library = Library(MemoryCorpus([_paper("any", CUTOFF)], HashingEmbedder()), NoFullTexts(), a_run(), IDEA)
+    assert await library.search_later(["quotes of reviews"], 10) == [[]]

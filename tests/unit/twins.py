@@ -38,9 +38,7 @@ class TwinLlm:
         self.asked.append((task.name, data))
         if task.name in self._failing:
             raise self._failing[task.name]
-        assert task.fallback is not None
-        scripted = self._scripted.get(task.name)
-        value = await task.fallback(data, self._embedder) if scripted is None else scripted(data)
+        value = await self._answer(task, data)
         assert isinstance(value, task.output)
         assert list(task.check(data, value)) == []
         record = CallRecord(
@@ -54,6 +52,12 @@ class TwinLlm:
             attempts=1,
         )
         return Answer(value, record)
+
+    async def _answer(self, task: Task[In, Out], data: In) -> BaseModel:
+        if task.name in self._scripted:
+            return self._scripted[task.name](data)
+        assert task.fallback is not None
+        return await task.fallback(data, self._embedder)
 
 
 class NoFullTexts:
