@@ -6,7 +6,7 @@ from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.remote.world import KINDS, database
+from benchmarks.remote.world import database, settings
 from benchmarks.simulator.outside.process import OutsideWorld
 
 __all__ = ["Kept", "measure"]
@@ -61,7 +61,7 @@ async def measure(source: str, processes: int, calls: int, papers: Path | None, 
         least_spacing=stats.least_spacing,
         peak_concurrency=stats.peak_concurrency,
         per_second=(stats.requests - 1) / spread if spread else 0.0,
-        allowed_per_second=1 / KINDS[source]().spacing_seconds,
+        allowed_per_second=1 / settings(source).spacing_seconds,
         cpu_ms=1e3 * sum(float(one[1]) for one in told) / stats.requests,
         transactions=(after[0]["done"] - before[0]["done"]) / stats.requests,
         waits=tuple(sorted(float(one[2]) for one in told)),

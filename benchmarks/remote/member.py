@@ -12,7 +12,7 @@ import sys
 import time
 
 from assayer.errors import SourceError
-from benchmarks.remote.world import KINDS, courier, open_database
+from benchmarks.remote.world import courier, open_database, settings
 from workers.remote import Ask, Call, Courier
 
 _PATHS = {"semantic_scholar": "graph/v1/paper/search", "arxiv": "query"}
@@ -20,7 +20,7 @@ _WORDS = {"semantic_scholar": "query", "arxiv": "search_query"}
 
 
 async def main(url: str, source: str, base_url: str, name: str, calls: int) -> None:
-    async with open_database(url) as opened, courier({source: KINDS[source](base_url=base_url)}, opened) as door:
+    async with open_database(url) as opened, courier({source: settings(source, base_url)}, opened) as door:
         print("ready", flush=True)
         await asyncio.to_thread(sys.stdin.readline)
         began = time.process_time()

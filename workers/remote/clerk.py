@@ -115,7 +115,7 @@ class Clerk:
                 continue
             self._asking = False
             if isinstance(verdict, Granted):
-                self._hand_over(now)
+                self._hand_over(now, want.price if want else 0)
             elif verdict is not None:
                 self._queued, self._verdict, self._heard_at = True, verdict, self._clock.monotonic()
                 self._refuse_impatient(self._heard_at)
@@ -166,23 +166,35 @@ class Clerk:
             return None
         return Want(self._claimant, self._ticket, first.flight.price)
 
-    def _hand_over(self, asked_at: float) -> None:
+    def _hand_over(self, asked_at: float, price: int) -> None:
         now = self._clock.monotonic()
         until = asked_at + self._keeper.limits.send_within
         turn = Turn(self._ticket, until, self._clock, self._tell)
         self._ticket, self._queued, self._unused = self._new_ticket(), False, turn
         self._verdict, self._heard_at = Later(0.0, 0.0, "limit"), now
+        flight = self._next(price)
+        if flight is None:
+            turn.done()
+            return
+        self._calls[flight].set_result(turn)
         if self._granted_at is not None:
             self._pace = _PACE_MEMORY * self._pace + (1 - _PACE_MEMORY) * (now - self._granted_at)
-        while (seat := self._line.serve()) is not None:
-            call = self._calls[seat.flight]
-            if not call.done():
-                for other in seat.flight:
-                    self._line.leave(other)
-                call.set_result(turn)
-                self._granted_at = now if self._line else None
-                return
-        turn.done()
+        self._granted_at = now if self._line else None
+
+    def _next(self, price: int) -> Flight | None:
+        """Takes the next one out of the line. None if it has become empty meanwhile, or the next one takes more of the
+        day's budget than was asked for."""
+        while (seat := self._line.first()) is not None:
+            flight = seat.flight
+            wanting = not self._calls[flight].done()
+            if wanting and flight.price > price:
+                return None
+            self._line.serve()
+            for other in flight:
+                self._line.leave(other)
+            if wanting:
+                return flight
+        return None
 
     def _tell(self, turn: Turn, news: News) -> None:
         if turn is self._unused and news.kind in {"sent", "unused"}:

@@ -2,6 +2,7 @@
 cache when it has been answered before."""
 
 import asyncio
+import datetime as dt
 import logging
 import uuid
 from collections.abc import Callable, Mapping
@@ -43,6 +44,7 @@ _IMPATIENCE_SECONDS = 1.0
 """Between two looks at the patience of those who wait for another process."""
 _PURGE_SECONDS = 600.0
 _PURGE_BATCH = 500
+_RELEASE_SECONDS = 2.0
 _STORE_CALLS = 4
 """At once on the cache, so that turns never wait for a connection to the database behind a crowd of them."""
 _STOPPING = SourceUnavailable("The program is stopping.")
@@ -169,33 +171,46 @@ class Courier:
     async def _obtain(self, flight: Flight, desk: Desk) -> Reply:
         lifetime = desk.settings.lifetime if flight.call.lifetime is None else flight.call.lifetime
         claimant = self._new_id()
-        while True:
-            async with self._store_calls:
-                found = await self._replies.claim(flight.key, lifetime, claimant, self._claim_seconds)
-            if isinstance(found, KeptReply):
-                CACHE_HITS.labels(flight.call.source, "stored").inc()
-                return Reply(found.status, found.body, found.fetched_at, cached=True)
-            if found == "claimed":
-                break
-            await self._watch(flight, desk)
         self._claims.add(claimant)
         try:
+            kept = await self._claim(flight, desk, claimant, lifetime)
+            if kept is not None:
+                CACHE_HITS.labels(flight.call.source, "stored").inc()
+                return Reply(kept.status, kept.body, kept.fetched_at, cached=True)
             answer = await desk.ask(flight)
             status: Literal[200, 404] = 200 if answer.status == 200 else 404
             kept = KeptReply(flight.call.source, status, answer.body, self._clock.now())
             async with self._store_calls:
                 await self._replies.keep(flight.key, kept, lifetime)
+            return Reply(status, kept.body, kept.fetched_at, cached=False)
         except BaseException:
-            await self._replies.release(flight.key, claimant)
+            await self._release(flight, claimant)
             raise
         finally:
             self._claims.discard(claimant)
-        return Reply(status, kept.body, kept.fetched_at, cached=False)
+
+    async def _claim(self, flight: Flight, desk: Desk, claimant: str, lifetime: dt.timedelta) -> KeptReply | None:
+        """The reply that is there, or once nobody else is asking for it any more, None: it is for us to ask."""
+        while True:
+            async with self._store_calls:
+                found = await self._replies.claim(flight.key, lifetime, claimant, self._claim_seconds)
+            if isinstance(found, KeptReply):
+                return found
+            if found == "claimed":
+                return None
+            await self._watch(flight, desk)
+
+    async def _release(self, flight: Flight, claimant: str) -> None:
+        """What does not get through expires."""
+        try:
+            async with asyncio.timeout(_RELEASE_SECONDS):
+                await self._replies.release(flight.key, claimant)
+        except (TimeoutError, StorageError) as error:
+            _LOG.warning("a claim on an answer of %s was not released: %s", flight.call.source, error)
 
     async def _watch(self, flight: Flight, desk: Desk) -> None:
         """While another process asks: until it is done, as long as each asker's patience and one answer last."""
-        settled = self._lookout.settled(flight.key)
-        try:
+        with self._lookout.watching(flight.key) as settled:
             while not settled.done():
                 await asyncio.wait([settled], timeout=_IMPATIENCE_SECONDS)
                 now = self._clock.monotonic()
@@ -203,8 +218,6 @@ class Courier:
                     if now - seat.since > seat.patience + desk.settings.answer_seconds:
                         seat.refuse(_still_asking(flight.call.source, now - seat.since))
             settled.result()
-        finally:
-            self._lookout.forget(flight.key)
 
     async def _keep_house(self) -> None:
         purge_at = self._clock.monotonic() + _PURGE_SECONDS

@@ -1,6 +1,9 @@
 """Watches for the end of what other processes are asking for: one question for everything at a time."""
 
 import asyncio
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from assayer.errors import StorageError
 from workers.remote.replies import Replies
@@ -15,23 +18,24 @@ class Lookout:
         """`pause`: seconds between two questions to the store."""
         self._replies = replies
         self._pause = pause
-        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
         self._some = asyncio.Event()
 
-    def settled(self, key: str) -> "asyncio.Future[None]":
-        """Done when nobody else is asking for it any more; StorageError when the store is gone. Call `forget` after."""
-        future = self._waiting.get(key)
-        if future is None:
-            future = self._waiting[key] = asyncio.get_running_loop().create_future()
-            self._some.set()
-        return future
-
-    def forget(self, key: str) -> None:
-        future = self._waiting.pop(key, None)
-        if future is not None:
-            future.cancel()
-        if not self._waiting:
-            self._some.clear()
+    @contextmanager
+    def watching(self, key: str) -> Iterator["asyncio.Future[None]"]:
+        """Done when nobody else is asking for it any more; StorageError when the store is gone."""
+        settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(key, set()).add(settled)
+        self._some.set()
+        try:
+            yield settled
+        finally:
+            settled.cancel()
+            self._waiting[key].discard(settled)
+            if not self._waiting[key]:
+                del self._waiting[key]
+            if not self._waiting:
+                self._some.clear()
 
     async def run(self) -> None:
         while True:
@@ -41,15 +45,16 @@ class Lookout:
             try:
                 settled = await self._replies.settled(keys)
             except StorageError as error:
-                for key in keys:
-                    self._fail(key, error)
-                continue
-            for key in settled:
-                future = self._waiting.get(key)
-                if future is not None and not future.done():
-                    future.set_result(None)
+                self._tell(keys, error)
+            else:
+                self._tell(settled, None)
 
-    def _fail(self, key: str, error: StorageError) -> None:
-        future = self._waiting.get(key)
-        if future is not None and not future.done():
-            future.set_exception(error)
+    def _tell(self, keys: Sequence[str], error: StorageError | None) -> None:
+        for key in keys:
+            for one in self._waiting.get(key, ()):
+                if one.done():
+                    continue
+                if error is None:
+                    one.set_result(None)
+                else:
+                    one.set_exception(copy.copy(error))
