@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Literal, NewType
 
 from assayer.models.base import Frozen
-from assayer.models.idea import Section
+from assayer.models.idea import Section, TextFlag
 
 PaperId = NewType("PaperId", str)
 
@@ -120,6 +120,8 @@ class FullText(Frozen):
     """Who found the sections. `pypdfium2` guesses headings from type, and references and captions from their form."""
     references: tuple[CitedWork, ...] = ()
     captions: tuple[Caption, ...] = ()
+    flags: tuple[TextFlag, ...] = ()
+    """Text that nobody can see, which the parser left out. Sections are not sanitised yet."""
 
 
 class CorpusFit(Frozen):

@@ -6,13 +6,14 @@ from importlib.metadata import version
 
 from assayer.imrad import part_of
 from assayer.models import Section
+from assayer.sanitise import hidden_flags
 from workers.documents import ParsedPdf, PdfLimits, extract_pdf
 from workers.full_texts.bibliography import read_references
 from workers.full_texts.parsed import ParsedPaper
 
 __all__ = ["EmbeddedParser"]
 
-_LAYOUT = "2"
+_LAYOUT = "3"
 """Version of our reading of a page; a new one reads stored documents again."""
 
 
@@ -41,6 +42,7 @@ def _paper(parsed: ParsedPdf, version: str) -> ParsedPaper:
         sections=tuple(_without_list(parsed.sections) if references else parsed.sections),
         references=references,
         captions=parsed.captions,
+        flags=hidden_flags((f"page {one.page}, {one.why}", one.text) for one in parsed.hidden),
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from assayer.models import Caption, CitedWork, Frozen, FullText, PaperId, Section
+from assayer.models import Caption, CitedWork, Frozen, FullText, PaperId, Section, TextFlag
 
 __all__ = ["ParsedPaper", "ParserName"]
 
@@ -19,6 +19,8 @@ class ParsedPaper(Frozen):
     """The abstract first, where there is one."""
     references: tuple[CitedWork, ...] = ()
     captions: tuple[Caption, ...] = ()
+    flags: tuple[TextFlag, ...] = ()
+    """Text that nobody can see; GROBID does not tell it from the rest."""
 
     def full_text(self, paper: PaperId) -> FullText:
         return FullText(
@@ -27,4 +29,5 @@ class ParsedPaper(Frozen):
             parser=self.parser,
             references=self.references,
             captions=self.captions,
+            flags=self.flags,
         )

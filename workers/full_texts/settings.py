@@ -51,7 +51,7 @@ class GrobidSettings(Frozen):
     """For the answer to that question."""
     attempts: int = Field(default=3, ge=1)
     """Servers that may break down over one document before it is given up."""
-    busy_seconds: float = Field(default=0.1, gt=0)
+    busy_seconds: float = Field(default=0.05, gt=0)
     """A slot rests so long after a server's first 503, twice as long after the next one in a row."""
     busy_seconds_max: float = Field(default=5.0, gt=0)
     recover_seconds: float = Field(default=2.0, gt=0)

@@ -28,7 +28,7 @@ def evidence_of(
         full_text = (full_texts or {}).get(paper.id)
         matched = (passages or {}).get(paper.id, ())
         text, flags = sanitise("\n\n".join(_stretches(paper, matched, full_text))[: limit_chars * 2])
-        if any(flag.kind == "suspected_injection" for flag in flags):
+        if any(flag.kind == "suspected_injection" for flag in (*flags, *(full_text.flags if full_text else ()))):
             run.journal.suspects[paper.id] = _title(paper)
         run.journal.read.add(paper.id)
         beyond_abstract = full_text is not None or any(one.section not in ("title", "abstract") for one in matched)
