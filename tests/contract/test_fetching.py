@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from aiohttp import web
+from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 from prometheus_client import REGISTRY
 
@@ -20,7 +20,8 @@ from benchmarks.simulator.outside.hostile import PDF
 from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.weighing import SystemClock
 from tests.loopback import Outbound, loopback_only
-from workers.fetching import Address, Downloader, DownloadLimits, FetchingSettings
+from workers.fetching import Address, Downloader, DownloadLimits, FetchingSettings, Policy
+from workers.fetching.resolving import guarded_connector
 
 LIMITS = DownloadLimits(bytes=3_000_000, seconds=60)
 IMPATIENT = DownloadLimits(bytes=3_000_000, seconds=60, answer_seconds=1, slowest=1_000, patience=1)
@@ -217,6 +218,15 @@ async def test_public_name_with_one_private_address_is_refused() -> None:
     async with Downloader(FetchingSettings(), SystemClock(), Both()) as downloader:
         with pytest.raises(AddressRefused, match=r"127\.0\.0\.1, which is not a public address"):
             await downloader.read("https://paper.example/x.pdf", {"pdf"}, LIMITS)
+
+
+async def test_last_door_refuses_an_address_that_nobody_looked_at_before() -> None:
+    """A literal address asks no resolver; whoever forgets to check the URL still opens no socket."""
+    policy = Policy.of(FetchingSettings())
+    async with ClientSession(connector=guarded_connector(policy, Names("8.8.8.8"))) as session:
+        for url in ("http://10.0.0.1/", "http://[::1]/", "http://127.0.0.1:8080/"):
+            with pytest.raises(AddressRefused, match="A connection leads to"):
+                await session.get(url)
 
 
 async def test_unknown_name_is_a_failed_download() -> None:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shutil import which
 from typing import IO
 from urllib.parse import urlsplit
 
@@ -40,9 +41,11 @@ _CAUTIONS = {
 
 class Cloner:
     def __init__(self, settings: CodeSettings) -> None:
-        """Raises ConfigurationError without a host to fetch from."""
+        """Raises ConfigurationError without a host to fetch from, and without git."""
         if settings.clone_url is None:
             raise ConfigurationError("There is no host to fetch repositories from.", "Set ASSAYER_CODE__CLONE_URL.")
+        if which("git") is None:
+            raise ConfigurationError("Repositories cannot be fetched: git is not installed.", "Install git.")
         self._url = settings.clone_url
         self._settings = settings
         self._turns = asyncio.Semaphore(settings.clones_at_once)

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
 from typing import Protocol
 
@@ -14,6 +15,10 @@ from workers.fetching.addresses import Address, Policy
 __all__ = ["Resolver", "SystemResolver", "guarded_connector"]
 
 
+_LOOKUPS = 16
+"""At once."""
+
+
 class Resolver(Protocol):
     async def resolve(self, host: str) -> tuple[Address, ...]:
         """All addresses of a name, in order of preference. Raises OSError when it has none."""
@@ -21,12 +26,23 @@ class Resolver(Protocol):
 
 
 class SystemResolver:
-    """The machine's own: hosts file, DNS, in whatever order it is configured."""
+    """The machine's own: hosts file, DNS, in whatever order it is configured.
+
+    A name server that answers slowly can hold up other look-ups, but none of the process's other work: they have
+    threads of their own.
+    """
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_LOOKUPS, thread_name_prefix="resolver")
 
     async def resolve(self, host: str) -> tuple[Address, ...]:
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
-        return tuple(dict.fromkeys(ip_address(place[0]) for *_, place in found))
+        return await loop.run_in_executor(self._threads, _look_up, host)
+
+
+def _look_up(host: str) -> tuple[Address, ...]:
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+    return tuple(dict.fromkeys(ip_address(place[0]) for *_, place in found))
 
 
 class _CheckedNames(AbstractResolver):
