@@ -1,8 +1,8 @@
 """The nine tasks of ScholarEval: prompt file, answer schema, check, fallback."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from assayer.checks import each_once
 from assayer.evidence import LABEL, Evidence, unknown_labels
 from assayer.methods.scholareval import fallbacks
 from assayer.methods.scholareval.schemas import (
@@ -47,15 +47,6 @@ __all__ = [
 _PROMPTS = Prompts("assayer.methods.scholareval")
 
 
-def _each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]:
-    """Complaints unless every wanted label was answered exactly once."""
-    counts = Counter(got)
-    complaints = [f"There is no entry for {noun} {label}." for label in wanted if label not in counts]
-    complaints += [f"{noun.capitalize()} {label} has {n} entries." for label, n in counts.items() if n > 1]
-    complaints += [f"{label} is not a {noun} given here." for label in counts if label not in set(wanted)]
-    return complaints
-
-
 def _citations(claims: Iterable[Claim], labels: Sequence[str], required: bool) -> list[str]:
     """Complaints about labels that were not given, and about claims that cite none where they must."""
     complaints = []
@@ -73,7 +64,7 @@ def _labels(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:
-    return _each_once(_labels(question.evidence), (one.label for one in answer.readings), "paper")
+    return each_once(_labels(question.evidence), (one.label for one in answer.readings), "paper")
 
 
 def _check_review(question: ReviewQuestion, answer: MethodReview) -> list[str]:
@@ -90,18 +81,18 @@ def _check_summary(question: SummaryQuestion, answer: SoundnessSummary) -> list[
 
 def _check_queries(question: QueriesQuestion, answer: Queries) -> list[str]:
     labels = [statement.label for statement in question.statements]
-    return _each_once(labels, (one.statement for one in answer.queries), "statement")
+    return each_once(labels, (one.statement for one in answer.queries), "statement")
 
 
 def _check_relevance(question: RelevanceQuestion, answer: Relevances) -> list[str]:
-    return _each_once(_labels(question.evidence), (one.label for one in answer.judgements), "paper")
+    return each_once(_labels(question.evidence), (one.label for one in answer.judgements), "paper")
 
 
 def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list[str]:
-    complaints = _each_once(_labels(question.evidence), (one.label for one in answer.comparisons), "paper")
+    complaints = each_once(_labels(question.evidence), (one.label for one in answer.comparisons), "paper")
     dimensions = [dimension.label for dimension in question.dimensions]
     for paper in answer.comparisons:
-        found = _each_once(dimensions, (one.dimension for one in paper.verdicts), "dimension")
+        found = each_once(dimensions, (one.dimension for one in paper.verdicts), "dimension")
         complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
     return complaints
 
