@@ -1,7 +1,6 @@
 """Reads a page from an address in data: guarded download, robots.txt, a confined parser, sanitised text."""
 
 import asyncio
-import datetime as dt
 import tempfile
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -17,6 +16,7 @@ from assayer.sanitise import clean_text, hidden_flags, sanitise
 from workers.confinement.running import KilledCause, ParserKilled, run_confined
 from workers.fetching import Download, Downloader, shown
 from workers.remote.metrics import PARSE_FAILURES
+from workers.sources.fields import read_date
 from workers.web.settings import PageSettings
 
 __all__ = ["PageReader"]
@@ -112,13 +112,12 @@ def _decoded(body: bytes, charset: str) -> str:
 
 def _page(article: _Article, download: Download) -> Page:
     text, flags = sanitise(article.text)
-    published = dt.date.fromisoformat(article.published) if article.published else None
     return Page(
         url=download.url,
         title=" ".join(clean_text(article.title).split()),
         site=" ".join(clean_text(article.site).split()),
         text=text,
-        published=published,
+        published=read_date(article.published),
         flags=(*flags, *_hidden_flags(article.hidden)),
     )
 
