@@ -85,7 +85,9 @@ async def open_shelves(
         locators = [_bound(make, courier) for name, make in LOCATORS.items() if courier and name in on]
         yield Shelves(
             federations=Federations(corpus, records, settings.literature),
-            full_texts=await _full_texts(settings, CorpusFullTexts(corpus), corpus.source, locators, clock, stack),
+            full_texts=await _full_texts(
+                settings, CorpusFullTexts(corpus), corpus.source, locators, PgTurns(database), clock, stack
+            ),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
         )
 
@@ -95,6 +97,7 @@ async def _full_texts(
     own: CorpusFullTexts,
     source: str,
     locators: Sequence[Callable[[Run], LocatesPdfs]],
+    turns: PgTurns,
     clock: Clock,
     stack: AsyncExitStack,
 ) -> Callable[[Run], FullTexts]:
@@ -103,7 +106,7 @@ async def _full_texts(
     store = settings.full_texts.store or str(settings.home / "documents")
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
     service = await stack.enter_async_context(
-        open_full_texts(settings.full_texts, settings.grobid, store, downloader, clock)
+        open_full_texts(settings.full_texts, settings.grobid, store, downloader, clock, turns)
     )
     first = [First(source, own)]
     return lambda run: service.for_run(run, first, [Locator(make(run), run) for make in locators])

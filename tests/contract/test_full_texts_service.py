@@ -34,6 +34,7 @@ from workers.full_texts import (
 )  # fmt: skip
 from workers.full_texts.embedded import EmbeddedParser
 from workers.remote import Ask
+from workers.remote.turns import MemoryTurns, Turns
 
 GROBIDS = ("grobid_1", "grobid_2", "grobid_3")
 LIBRARY = Library(SAMPLE)
@@ -70,22 +71,29 @@ class Bench:
         self.world = world
         self.store = store
         self.hosts = HostSettings(
-            arxiv=world.url("files/arxiv"), acl=world.url("files/acl"), pmc=world.url("files/pmc"),
+            arxiv=world.url("files/arxiv"),
+            arxiv_spacing_seconds=0.0,
+            acl=world.url("files/acl"),
+            pmc=world.url("files/pmc"),
             openreview=world.url("files/openreview"),
-        )  # fmt: skip
+        )
 
-    def open(self, *, grobid: bool = True, **changes: Any) -> AbstractAsyncContextManager[FullTextService]:
-        return self._open(grobid, FullTextSettings.model_validate({"hosts": self.hosts, **changes}))
+    def open(
+        self, *, grobid: bool = True, turns: Turns | None = None, **changes: Any
+    ) -> AbstractAsyncContextManager[FullTextService]:
+        return self._open(grobid, turns, FullTextSettings.model_validate({"hosts": self.hosts, **changes}))
 
     @asynccontextmanager
-    async def _open(self, grobid: bool, settings: FullTextSettings) -> AsyncIterator[FullTextService]:
+    async def _open(
+        self, grobid: bool, turns: Turns | None, settings: FullTextSettings
+    ) -> AsyncIterator[FullTextService]:
         urls = tuple(self.world.url(name.replace("_", "-")) for name in GROBIDS) if grobid else ()
         pool = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, outage_seconds=0.2)
         fetching = FetchingSettings(allow=("127.0.0.0/8",), connections_per_host=16)
         clock = SystemClock()
         async with (
             Downloader(fetching, clock) as downloads,
-            open_full_texts(settings, pool, str(self.store), downloads, clock) as service,
+            open_full_texts(settings, pool, str(self.store), downloads, clock, turns) as service,
         ):
             yield service
 
@@ -314,6 +322,21 @@ async def test_copy_of_another_paper_is_not_taken_for_this_one(bench: Bench) -> 
     async with bench.open() as service:
         answers = await service.for_run(a_run()).get([wrong])
     assert reason(answers, wrong.id) == "a document could not be parsed (other document)"
+
+
+async def test_arxiv_is_asked_for_one_pdf_at_a_time_and_slowly_by_all_processes_together(bench: Bench) -> None:
+    spaced = bench.hosts.model_copy(update={"arxiv_spacing_seconds": 0.3})
+    entries = [one for one in LIBRARY.entries if one.arxiv and not one.acl][:6]
+    papers = [bench.paper(one).model_copy(update={"pdf_urls": ()}) for one in entries]
+    turns = MemoryTurns(SystemClock())
+    async with bench.open(hosts=spaced, turns=turns) as one, bench.open(hosts=spaced, turns=turns) as other:
+        answers = await asyncio.gather(one.for_run(a_run()).get(papers[:3]), other.for_run(a_run()).get(papers[3:]))
+    assert [len(texts(answer)) for answer in answers] == [3, 3]
+    stats = bench.world.stats("files")
+    assert stats.requests == len(papers)
+    assert stats.least_spacing is not None
+    assert stats.least_spacing >= 0.3
+    assert stats.peak_concurrency == 1
 
 
 async def test_host_that_fails_is_asked_again_only_after_its_time(bench: Bench) -> None:

@@ -13,6 +13,7 @@ from workers.fetching import Download, DownloadLimits, Kind
 from workers.full_texts.archive import Archive
 from workers.full_texts.candidates import Candidate
 from workers.full_texts.metrics import COPIES
+from workers.full_texts.pace import HostPace
 from workers.full_texts.settings import FullTextSettings
 
 __all__ = ["Copies", "Copy", "Downloads"]
@@ -37,29 +38,34 @@ class Copy(NamedTuple):
 
 
 class Copies:
-    def __init__(self, archive: Archive, downloads: Downloads, settings: FullTextSettings) -> None:
+    def __init__(self, archive: Archive, downloads: Downloads, pace: HostPace, settings: FullTextSettings) -> None:
         self._archive = archive
         self._downloads = downloads
+        self._pace = pace
         self._settings = settings
 
     async def get(self, candidate: Candidate) -> Copy:
         """Raises the failure of this visit, or of the last one while it counts; any other FullTextError is the
-        archive's."""
+        archive's; StorageError when the store of turns is out of reach."""
         try:
-            copy = await self._get(candidate.url)
+            copy = await self._get(candidate)
         except FullTextError as error:
             COPIES.labels(candidate.source, type(error).__name__).inc()
             raise
         COPIES.labels(candidate.source, "stored" if copy.cached else "fetched").inc()
         return copy
 
-    async def _get(self, url: str) -> Copy:
+    async def _get(self, candidate: Candidate) -> Copy:
+        url = candidate.url
         known = await self._archive.visited(url)
         if known is not None:
             return Copy(known, cached=True)
         async with self._claimed(url):
             known = await self._archive.visited(url)  # by the process that had the claim before
-            return Copy(known, cached=True) if known else Copy(await self._fetch(url), cached=False)
+            if known is not None:
+                return Copy(known, cached=True)
+            async with self._pace.turn(candidate.source):
+                return Copy(await self._fetch(url), cached=False)
 
     @asynccontextmanager
     async def _claimed(self, url: str) -> AsyncIterator[None]:

@@ -15,12 +15,14 @@ from workers.full_texts.archive import Archive
 from workers.full_texts.candidates import Candidate, candidates
 from workers.full_texts.copies import Copies, Downloads
 from workers.full_texts.embedded import EmbeddedParser
+from workers.full_texts.pace import HostPace
 from workers.full_texts.places import Places
 from workers.full_texts.pool import GrobidPool
 from workers.full_texts.reader import DocumentReader
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.full_texts.storage import Storage
 from workers.remote import Ask
+from workers.remote.turns import MemoryTurns, Turns
 from workers.sources.source import LocatesPdfs
 
 __all__ = ["First", "FullTextService", "open_full_texts"]
@@ -177,12 +179,19 @@ class _RunFullTexts:
 
 @asynccontextmanager
 async def open_full_texts(
-    settings: FullTextSettings, grobid: GrobidSettings, store: str, downloads: Downloads, clock: Clock
+    settings: FullTextSettings,
+    grobid: GrobidSettings,
+    store: str,
+    downloads: Downloads,
+    clock: Clock,
+    turns: Turns | None = None,
 ) -> AsyncIterator[FullTextService]:
-    """`store` is an fsspec URL. Raises ConfigurationError."""
+    """`store` is an fsspec URL; without `turns` this process shares the pace of repositories with no other. Raises
+    ConfigurationError."""
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(GrobidPool(grobid)) if grobid.urls else None
         archive = Archive(Storage(store), settings, clock)
         reader = DocumentReader(archive, pool, EmbeddedParser(settings.pdf, settings.parsers_at_once), clock)
-        acquisition = Acquisition(Copies(archive, downloads, settings), reader, settings)
+        pace = HostPace(settings, turns or MemoryTurns(clock), clock)
+        acquisition = Acquisition(Copies(archive, downloads, pace, settings), reader, settings)
         yield await stack.enter_async_context(FullTextService(acquisition, settings))

@@ -32,6 +32,8 @@ class HostSettings(Frozen):
 
     arxiv: Address = "https://export.arxiv.org/pdf"
     """The mirror that arXiv keeps for programs."""
+    arxiv_spacing_seconds: float = Field(default=3.0, ge=0)
+    """Between two PDFs from arXiv, one at a time: what it asks of programs, over all processes together."""
     acl: Address = "https://aclanthology.org"
     pmc: Address = "https://pmc.ncbi.nlm.nih.gov/articles"
     openreview: Address = "https://openreview.net/pdf"
@@ -72,7 +74,7 @@ class FullTextSettings(Frozen):
     pdf: PdfLimits = PdfLimits()
     parsers_at_once: int = Field(default_factory=lambda: max(1, os.cpu_count() or 1), ge=1)
     """Children that read PDFs side by side; each takes one core and `pdf.memory_bytes`."""
-    at_once: int = Field(default=16, ge=1)
+    at_once: int = Field(default=32, ge=1)
     """Papers that are fetched and read at once, all evaluations of this process together."""
     copies: int = Field(default=4, ge=1)
     """Addresses that are tried for one paper, and again as many from each locator of free copies."""
