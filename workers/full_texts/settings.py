@@ -32,8 +32,9 @@ class HostSettings(Frozen):
 
     arxiv: Address = "https://export.arxiv.org/pdf"
     """The mirror that arXiv keeps for programs."""
-    arxiv_spacing_seconds: float = Field(default=3.0, ge=0)
-    """Between two PDFs from arXiv, one at a time: what it asks of programs, over all processes together."""
+    arxiv_spacing_seconds: float = Field(default=1.0, ge=0)
+    """Between two PDFs from arXiv, one at a time, over all processes together. It lets programs harvest that mirror in
+    bursts of four a second with a second's rest; its three seconds are for the API."""
     acl: Address = "https://aclanthology.org"
     pmc: Address = "https://pmc.ncbi.nlm.nih.gov/articles"
     openreview: Address = "https://openreview.net/pdf"
