@@ -144,21 +144,21 @@ async def test_page_nested_without_end_is_read_as_deep_as_the_parser_goes(
 
 
 @pytest.mark.parametrize(
-    ("limits", "cause"),
+    ("limits", "causes"),
     [
-        ({"characters": 50}, "too_much_text"),
-        ({"wall_seconds": 0.01}, "time"),
-        ({"memory_bytes": 30_000_000}, "broken_parser"),
+        ({"characters": 50}, {"too_much_text"}),
+        ({"wall_seconds": 0.01}, {"time"}),
+        ({"memory_bytes": 30_000_000}, {"memory", "broken_parser"}),
     ],
 )
 async def test_reading_process_over_a_limit_is_given_up(
-    world: OutsideWorld, limits: dict[str, float], cause: str
+    world: OutsideWorld, limits: dict[str, float], causes: set[str]
 ) -> None:
     settings = PageSettings.model_validate({"download": SHORT, **limits})
     async with Downloader(LOOPBACK, CLOCK) as downloader:
         with pytest.raises(Unreadable) as failure:
             await PageReader(downloader, settings, CLOCK).read(world.url("pages/hiding/display"))
-    assert failure.value.cause == cause
+    assert failure.value.cause in causes
 
 
 async def test_run_reads_what_it_can_and_says_why_not(
