@@ -11,8 +11,8 @@ from assayer.methods.grapheval import Options
 from assayer.methods.grapheval.calibration import Calibration
 from assayer.methods.grapheval.judge import Judge
 from assayer.methods.grapheval.ports import Scorer
-from assayer.methods.grapheval.propagation import LabelPropagation
 from assayer.methods.grapheval.records import Added, GraphContents, GraphPlan, NewIdea
+from assayer.methods.grapheval.selection import propagation
 from assayer.models import Absent
 from cluster.settings import Settings
 from index.viewpoints import FaissNeighbours
@@ -93,7 +93,7 @@ def checkpoint_file(folder: Path) -> Path:
 
 def _scorer(options: Options, folder: Path, plan: GraphPlan) -> Scorer:
     if options.scorer == "propagation":
-        return LabelPropagation(options.rounds)
+        return propagation(options)
     from workers.viewpoint_network import NetworkScorer, load
 
     path = checkpoint_file(folder)

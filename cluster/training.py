@@ -17,8 +17,8 @@ from assayer.methods.grapheval.holdout import held_out, later_than, stratified_f
 from assayer.methods.grapheval.locality import Local
 from assayer.methods.grapheval.measures import accuracy, auroc, calibration_error
 from assayer.methods.grapheval.ports import Scorer
-from assayer.methods.grapheval.propagation import LabelPropagation
 from assayer.methods.grapheval.records import GraphContents
+from assayer.methods.grapheval.selection import propagation
 from cluster.graphs import calibration_file, checkpoint_file
 
 __all__ = ["Holdout", "Measured", "Trained", "train"]
@@ -71,7 +71,7 @@ def train(
     if options.scorer == "network":
         name, scores = _network(contents, folder, options, parts, provenance, told)
     else:
-        scorer = Local(LabelPropagation(options.rounds), options.hops)
+        scorer = Local(propagation(options), options.hops)
         name, scores = scorer.name, _held_out(scorer, arrays, parts, told)
     rows = np.concatenate(parts)
     truth = arrays.labels[rows]

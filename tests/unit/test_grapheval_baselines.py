@@ -6,9 +6,10 @@ from assayer.methods.grapheval.arrays import INTER, GraphArrays
 from assayer.methods.grapheval.baselines import IdeaLogistic, Majority, NearestIdeas, TfidfLogistic
 from assayer.methods.grapheval.holdout import held_out, later_than, stratified_folds
 from assayer.methods.grapheval.measures import auroc
+from assayer.methods.grapheval.options import Options
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.propagation import LabelPropagation
-from assayer.methods.grapheval.selection import BestOf, StrongestEdges, strongest
+from assayer.methods.grapheval.selection import BestOf, StrongestEdges, propagation, strongest
 from tests.unit.grapheval_graphs import rows, separable, unlike
 
 GRAPH = separable()
@@ -120,3 +121,9 @@ def test_best_of_chooses_by_the_known_ideas_only() -> None:
     wise = BestOf("wise", [Oracle(GRAPH, honest=False), misleading])
     assert wise.choose(GRAPH, ASKED) is misleading, "what it says of the asked ideas took no part"
     assert StrongestEdges(LabelPropagation(), 2).score(GRAPH, ASKED).shape == (3, 2)
+
+
+def test_propagation_of_the_options_hears_few_edges_unless_told_otherwise() -> None:
+    asked = propagation(Options()).score(GRAPH, ASKED)
+    assert (asked == LabelPropagation().score(strongest(GRAPH, 3), ASKED)).all()
+    assert propagation(Options(strongest=None)) == LabelPropagation()

@@ -21,6 +21,9 @@ class Options(Frozen):
     prior: tuple[float, ...] | None = None
     """Shares of the outcomes where the idea will be judged, in the graph's order; None: those of the calibration."""
     rounds: int = Field(default=MOST_ROUNDS, ge=1)
+    strongest: int | None = Field(default=3, ge=1)
+    """Viewpoints of other ideas that each viewpoint hears in propagation, the nearest ones; None: all of its edges, as
+    the paper has it. On real decisions few edges tell more than many: docs/quality/grapheval.md."""
     hops: int = Field(default=2, ge=1, le=5)
     """How far around an idea the graph is looked at."""
     viewpoints: int = Field(default=64, ge=1)

@@ -10,9 +10,11 @@ from assayer.methods.grapheval.arrays import INTER, GraphArrays
 from assayer.methods.grapheval.baselines import two_classes
 from assayer.methods.grapheval.holdout import held_out, stratified_folds
 from assayer.methods.grapheval.measures import auroc
+from assayer.methods.grapheval.options import Options
 from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.propagation import LabelPropagation
 
-__all__ = ["BestOf", "StrongestEdges", "strongest"]
+__all__ = ["BestOf", "StrongestEdges", "propagation", "strongest"]
 
 Rows = NDArray[np.int32]
 
@@ -46,6 +48,12 @@ class StrongestEdges:
 
     def score(self, graph: GraphArrays, rows: Rows) -> NDArray[np.float64]:
         return self._scorer.score(strongest(graph, self._inter), rows)
+
+
+def propagation(options: Options) -> Scorer:
+    """The scorer that needs no training, as the options have it."""
+    scorer = LabelPropagation(options.rounds)
+    return scorer if options.strongest is None else StrongestEdges(scorer, options.strongest)
 
 
 class BestOf:
