@@ -1,0 +1,110 @@
+"""From labelled ideas to a report: build, train, evaluate, add and check, as a user runs them."""
+
+import gzip
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.corpus_papers import REAL_PAPERS
+from tests.e2e.program import IDEAS, Program
+
+_REAL = REAL_PAPERS.parents[1] / "iclr2017" / "submissions.jsonl.gz"
+_EACH = 16
+"""Ideas of each outcome."""
+IDEA = IDEAS / "quote-then-abstain.md"
+
+
+def _real() -> list[dict[str, Any]]:
+    with gzip.open(_REAL, "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    chosen = [one for status in ("Reject", "Poster") for one in [r for r in records if r["status"] == status][:_EACH]]
+    return [{**one, "label": one["status"], "date": one["publication_date"]} for one in chosen]
+
+
+def _invented() -> list[dict[str, Any]]:
+    texts = {
+        "Reject": "We collect {n} citations of old reviews by hand. No quotation is checked against its source.",
+        "Poster": "We verify {n} quotations of generated reviews in context. Statements without support are left out.",
+    }
+    return [
+        {"id": f"{label}-{n}", "title": f"Plan {n}", "text": text.format(n=n + 2), "label": label, "date": "2017-04"}
+        for label, text in texts.items()
+        for n in range(_EACH)
+    ]
+
+
+@pytest.fixture(scope="module")
+def graph() -> Iterator[Program]:
+    """A home with a graph and its calibration."""
+    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
+    with tempfile.TemporaryDirectory(prefix="assayer-graph-") as folder:
+        Path(folder).chmod(0o711)
+        program = Program(Path(folder))
+        try:
+            _write(program, "labelled.jsonl", _real() if _REAL.is_file() else _invented())
+            built = program.run("graph", "build", "labelled.jsonl", "--classes", "Reject,Poster")
+            assert built.code == 0, built.err
+            assert f"{2 * _EACH} ideas added" in built.out
+            trained = program.run("graph", "train", "--folds", 3)
+            assert trained.code == 0, trained.err
+            assert "always the commonest outcome" in trained.out
+            yield program
+        finally:
+            program.stop_server()
+
+
+def _write(program: Program, name: str, records: list[dict[str, Any]]) -> Path:
+    path = program.home / name
+    path.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    return path
+
+
+def test_an_idea_is_evaluated_without_a_language_model_and_without_a_corpus(graph: Program) -> None:
+    ended = graph.run("evaluate", IDEA, "--method", "grapheval", "--cutoff", "2018-01-01")
+    assert ended.code == 0, ended.err
+    report = json.loads((graph.out / f"{IDEA.stem}.json").read_text("utf-8"))
+    verdict = report["verdict"]
+    assert report["method"] == "grapheval"
+    assert verdict["graph"]["labelled"] == 2 * _EACH
+    assert [one["name"] for one in verdict["probabilities"]] == ["Reject", "Poster"]
+    assert all(one["low"] <= one["probability"] <= one["high"] for one in verdict["probabilities"])
+    neighbours = [near for one in verdict["evidence"] for near in one["neighbours"]]
+    assert {near["label"] for near in neighbours} <= {"Reject", "Poster"}
+    assert len({near["text"] for near in neighbours}) > 3
+    html = (graph.out / f"{IDEA.stem}.html").read_text("utf-8")
+    text = (graph.out / f"{IDEA.stem}.md").read_text("utf-8")
+    assert 'class="tie' in html
+    assert "## What labelled ideas say" in text
+    assert verdict["evidence"][0]["neighbours"][0]["label"] in text
+
+
+def test_an_idea_with_a_known_id_and_another_text_is_refused_in_one_sentence(graph: Program) -> None:
+    first = json.loads((graph.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
+    changed = {"id": first["id"], "title": "Other", "text": "A wholly other text stands here now."}
+    path = _write(graph, "changed.jsonl", [changed])
+    ended = graph.run("graph", "add", path)
+    assert ended.code == 2
+    assert "Traceback" not in ended.err
+    assert "two ideas with the id" in ended.err
+
+
+def test_a_copy_is_found_in_its_batch_and_in_the_graph(graph: Program) -> None:
+    folder = graph.home / "batch"
+    folder.mkdir()
+    first = json.loads((graph.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
+    copied = first.get("abstract") or first["text"] + " The plan takes two years of work by three surveyors of a town."
+    (folder / "copied.txt").write_text(copied, "utf-8")
+    (folder / "copied_again.txt").write_text("Our plan.\n\n" + copied, "utf-8")
+    (folder / "own.md").write_text(IDEA.read_text("utf-8"), "utf-8")
+    ended = graph.run("graph", "check", folder, "--out", "found.json")
+    assert ended.code == 0, ended.err
+    found = json.loads((graph.home / "found.json").read_text("utf-8"))
+    batch = {Path(one["idea"]).name for one in found["Within the batch"]}
+    against = {Path(one["idea"]).name: one["closest"] for one in found["Against graph default"]}
+    assert batch == {"copied.txt", "copied_again.txt"}
+    assert against["copied.txt"] == str(first["id"])
+    assert "own.md" not in against
