@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import evaluations
-from tests.e2e.evaluations import JOBS, Ahead, Bare, Evaluated, Killed, Refused
+from tests.e2e.evaluations import JOBS, Ahead, Bare, Evaluated, Killed, Refused, ToppedUp
 from tests.e2e.program import CORPUS, Homes, Program
 
 
@@ -73,6 +73,11 @@ def refused(ahead: Ahead) -> Refused:
 @pytest.fixture(scope="session")
 def revoked(ahead: Ahead) -> Evaluated:
     return ahead.result(evaluations.revoked)
+
+
+@pytest.fixture(scope="session")
+def topped_up(ahead: Ahead) -> ToppedUp:
+    return ahead.result(evaluations.topped_up)
 
 
 @pytest.fixture(scope="session")

@@ -16,10 +16,12 @@ from typing import Any, NamedTuple, TypeVar
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from benchmarks.simulator.counters import Stats
+from benchmarks.simulator.outside.counters import Stats as OutsideStats
+from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
-from tests.e2e.program import IDEAS, Ended, Homes, Program
+from tests.e2e.program import IDEAS, Ended, Homes, Program, addresses, reading
 
-__all__ = ["JOBS", "Ahead", "Bare", "Evaluated", "Kill", "Killed", "Refused"]
+__all__ = ["JOBS", "Ahead", "Bare", "Evaluated", "Kill", "Killed", "Refused", "ToppedUp"]
 
 T = TypeVar("T")
 
@@ -47,6 +49,16 @@ class Refused(NamedTuple):
     guarded_url: str
     unknown_model: Ended
     other_url: str
+
+
+class ToppedUp(NamedTuple):
+    """With remote sources; the second run's reports lie in `second`."""
+
+    first: Ended
+    second: Ended
+    program: Program
+    stats: Mapping[str, OutsideStats]
+    """What the services counted in the first run."""
 
 
 class Kill(NamedTuple):
@@ -144,6 +156,21 @@ def revoked(homes: Homes) -> Evaluated:
         return Evaluated(Ended(process.returncode, out, err, 0.0), program, simulated.stats())
 
 
+def topped_up(homes: Homes) -> ToppedUp:
+    """With every remote source on; for the second run, of another idea, two of them are gone."""
+    program = homes.fresh("topped_up")
+    with OutsideWorld(limits=False) as world, Simulator(latency_mean=0.05) as simulated:
+        quick = {f"{source}__SPACING_SECONDS": 0.02 for source in ("S2", "ARXIV", "OPENALEX", "CROSSREF", "UNPAYWALL")}
+        gone = {"ARXIV__ATTEMPTS": 1, "OPENALEX__ATTEMPTS": 1}
+        program = program.asking(simulated).having(**addresses(world), **reading(world), **quick, **gone)
+        first = program.run("evaluate", *TWO_IDEAS)
+        stats = {name: world.stats(name) for name in ("semantic_scholar", "arxiv", "openalex", "crossref", "files")}
+        world.configure("arxiv", down=True)
+        world.configure("openalex", malformed_rate=1.0)
+        second = program.run("evaluate", IDEAS / "coral-acoustics.txt", "--format", "json", "--out", "second")
+        return ToppedUp(first, second, program, stats)
+
+
 def killed(homes: Homes) -> Killed:
     program = homes.fresh("killed")
     command = ("evaluate", *TWO_IDEAS, "--format", "json")
@@ -171,7 +198,17 @@ def killed(homes: Homes) -> Killed:
         return Killed(ended, program, simulated.stats(), alone, left_behind, with_database, used)
 
 
-JOBS: tuple[Callable[[Homes], Any], ...] = (killed, refused, revoked, bare, undisturbed, dated, faulty, budgeted)
+JOBS: tuple[Callable[[Homes], Any], ...] = (
+    killed,
+    topped_up,
+    refused,
+    revoked,
+    bare,
+    undisturbed,
+    dated,
+    faulty,
+    budgeted,
+)
 """In the order in which they are begun; each is a fixture of the same name."""
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "Report",
     "addresses",
     "compared",
+    "reading",
     "reports",
     "violations",
 ]
@@ -118,6 +119,16 @@ class Program:
         if (pid := self.server) is not None:
             os.kill(pid, signal.SIGQUIT)
             waiting(lambda: self.server)
+
+
+def reading(world: OutsideWorld) -> dict[str, str]:
+    """Settings under which full texts are fetched, from the simulated hosts and no other."""
+    hosts = ("ARXIV", "ACL", "PMC", "OPENREVIEW")
+    return {
+        "FULL_TEXTS__FETCH": "true",
+        "FETCHING__ALLOW": "127.0.0.0/8",
+        **{f"FULL_TEXTS__HOSTS__{host}": world.url(f"files/{host.lower()}") for host in hosts},
+    }
 
 
 def addresses(world: OutsideWorld) -> dict[str, str]:

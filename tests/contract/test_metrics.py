@@ -1,0 +1,45 @@
+"""Metrics of the program, over HTTP on this machine."""
+
+import socket
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from assayer.errors import ConfigurationError
+from cluster.metrics import serving_metrics
+from cluster.settings import MetricsSettings
+from workers.remote.metrics import REQUESTS
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port
+
+
+def test_metrics_of_sources_are_served_while_the_program_runs_and_no_longer() -> None:
+    port = _free_port()
+    REQUESTS.labels("a_source_of_this_test", "200").inc(3)
+    with serving_metrics(MetricsSettings(port=port)), urlopen(f"http://127.0.0.1:{port}/metrics") as page:
+        assert 'assayer_source_requests_total{source="a_source_of_this_test",status="200"} 3.0' in page.read().decode()
+    with pytest.raises(URLError):
+        urlopen(f"http://127.0.0.1:{port}/metrics")
+
+
+def test_port_that_is_taken_is_refused_by_name() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(ConfigurationError, match=r"ASSAYER_METRICS__PORT"),
+            serving_metrics(MetricsSettings(port=port)),
+        ):
+            pass
+
+
+def test_no_port_serves_nothing() -> None:
+    with serving_metrics(MetricsSettings()):
+        pass
