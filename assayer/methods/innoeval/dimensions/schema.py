@@ -1,0 +1,75 @@
+"""A dimension: a question, a scale with a band of words for each stretch of it, and the evidence that may answer."""
+
+from itertools import pairwise
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from assayer.models import Frozen
+
+__all__ = ["Band", "Dimension", "EvidenceKind", "Scale"]
+
+EvidenceKind = Literal["literature", "web", "code"]
+_WIDEST_GAP = 1.0
+"""Points of the scale between two bands; more is a band forgotten."""
+
+
+class Scale(Frozen):
+    min: float = 0.0
+    max: float = 10.0
+
+    @model_validator(mode="after")
+    def _has_width(self) -> "Scale":
+        if not self.min < self.max:
+            raise ValueError(f"the scale runs from {self.min:g} to {self.max:g}; its end must lie above its start")
+        return self
+
+
+class Band(Frozen):
+    """What scores from `low` to `high` mean, both included."""
+
+    low: float
+    high: float
+    means: Annotated[str, Field(min_length=10, max_length=600)]
+
+
+class Dimension(Frozen):
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9_ -]{1,38}[a-z0-9]$", description="Lower-case; how files and options speak of it."
+    )
+    title: str = Field(min_length=2, max_length=60)
+    question: str = Field(min_length=20, max_length=400)
+    """What a score answers, as one question."""
+    guidance: str = Field(default="", max_length=2_000)
+    """What counts, and what does not because another dimension asks for it."""
+    evidence: tuple[EvidenceKind, ...] = ("literature", "web", "code")
+    """Kinds of knowledge that reviewers see beside the idea; none of it when empty."""
+    sections: tuple[Annotated[str, Field(min_length=3, max_length=40)], ...] = ()
+    """Words in the headings of those sections of a long proposal that speak to it; all sections when empty."""
+    weight: float = Field(default=1.0, gt=0, le=100)
+    """In the final score."""
+    scale: Scale = Scale()
+    bands: tuple[Band, ...] = Field(min_length=2, max_length=12)
+    """From the best to the worst, over the whole scale."""
+
+    @model_validator(mode="after")
+    def _bands_cover_the_scale(self) -> "Dimension":
+        for band in self.bands:
+            if band.low > band.high:
+                raise ValueError(f"the band {band.low:g} to {band.high:g} ends before it begins")
+        first, last = self.bands[0], self.bands[-1]
+        if first.high != self.scale.max or last.low != self.scale.min:
+            raise ValueError(
+                "the bands must run from the best to the worst and cover the scale: they begin at "
+                f"{first.high:g} and end at {last.low:g}, the scale at {self.scale.max:g} and {self.scale.min:g}"
+            )
+        for upper, lower in pairwise(self.bands):
+            if lower.high >= upper.low:
+                raise ValueError(f"the bands from {upper.low:g} and up to {lower.high:g} overlap or are out of order")
+            if upper.low - lower.high > _WIDEST_GAP:
+                raise ValueError(f"no band covers the scores between {lower.high:g} and {upper.low:g}")
+        return self
+
+    def share(self, score: float) -> float:
+        """Where a score lies on the scale, 0 to 1."""
+        return (score - self.scale.min) / (self.scale.max - self.scale.min)

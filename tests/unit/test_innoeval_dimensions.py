@@ -1,0 +1,89 @@
+"""Dimensions: the built-in five, and those that users register in the same form."""
+
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.methods.innoeval.dimensions import BUILT_IN, chosen, load
+
+VALUE = """
+[[dimension]]
+name = "value for money"
+title = "Value for money"
+question = "Does what is asked for stand in proportion to what would be delivered?"
+evidence = ["literature"]
+sections = ["budget", "work package"]
+weight = 2
+scale = {{ min = 1, max = 6 }}
+bands = [{bands}]
+"""
+BANDS = (
+    '{ low = 5, high = 6, means = "Every position is needed and priced fairly." },'
+    '{ low = 3, high = 4, means = "Some positions are high or not explained." },'
+    '{ low = 1, high = 2, means = "The price is out of proportion." }'
+)
+
+
+def a_file(folder: Path, text: str) -> Path:
+    path = folder / "agency.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_built_in_dimensions_are_the_five_of_the_paper() -> None:
+    assert tuple(one.name for one in chosen(None)) == BUILT_IN
+
+
+def test_a_file_replaces_the_built_in_ones_but_those_it_keeps(tmp_path: Path) -> None:
+    own = VALUE.format(bands=BANDS)
+    assert [one.name for one in load(a_file(tmp_path, own))] == ["value for money"]
+    kept = load(a_file(tmp_path, f'keep = ["novelty"]\n{own}'))
+    assert [one.name for one in kept] == ["novelty", "value for money"]
+    assert kept[1].share(3.5) == pytest.approx(0.5)
+
+
+def test_dimensions_may_come_from_a_program(tmp_path: Path) -> None:
+    (value,) = load(a_file(tmp_path, VALUE.format(bands=BANDS)))
+    assert chosen((value,)) == (value,)
+    with pytest.raises(InputError, match="more than one dimension"):
+        chosen((value, value))
+
+
+@pytest.mark.parametrize(
+    ("bands", "told"),
+    [
+        (BANDS.replace("high = 6", "high = 5"), "cover the scale"),
+        (BANDS.replace("low = 1", "low = 2"), "cover the scale"),
+        (BANDS.replace("high = 4", "high = 5"), "overlap"),
+        (BANDS.replace("low = 3, high = 4", "low = 3, high = 3"), "no band covers the scores between 3 and 5"),
+        (BANDS.replace("low = 3", "low = 4.5"), "ends before it begins"),
+        (BANDS.split(",{", maxsplit=1)[0], "at least 2 items"),
+    ],
+)
+def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands: str, told: str) -> None:
+    with pytest.raises(InputError) as refused:
+        load(a_file(tmp_path, VALUE.format(bands=bands)))
+    assert "agency.toml: dimension 'value for money' (number 1)" in refused.value.message
+    assert told in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('keep = ["beauty"]', "keep names no built-in dimension: 'beauty'"),
+        ('keep = "novelty"', "keep is not a list"),
+        ("keep = []", "agency.toml has no dimension"),
+        (VALUE.format(bands=BANDS).replace('"literature"', '"rumour"'), "evidence.0"),
+        (VALUE.format(bands=BANDS).replace("min = 1, max = 6", "min = 6, max = 1"), "its end must lie above its start"),
+        (VALUE.format(bands=BANDS).replace("value for money", "Value For Money", 1), "name"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(InputError) as refused:
+        load(a_file(tmp_path, text))
+    assert told in refused.value.message
+
+
+def test_every_built_in_rubric_says_what_is_not_its_matter() -> None:
+    assert all("Does not count" in one.guidance for one in chosen(None))
