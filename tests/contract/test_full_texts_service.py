@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
+from prometheus_client import REGISTRY
 from rapidfuzz import fuzz
 
 from assayer.models import Absent, FullText, Identifiers, Paper, PaperId, Section
@@ -275,6 +276,9 @@ async def test_hostile_documents_each_end_in_a_typed_recorded_failure(bench: Ben
         "scan": "a document could not be parsed (no text)",
     }
     assert sum(trouble.requests for trouble in run.journal.troubles()) == len(HOSTILE)
+    causes = ("encrypted", "damaged", "no_pages", "no_text", "broken_parser")
+    measured = [{"parser": "pypdfium2", "cause": cause} for cause in causes]
+    assert all(REGISTRY.get_sample_value("assayer_full_text_parse_failures_total", labels) for labels in measured)
     assert requests == len(HOSTILE)
     assert bench.world.stats("files").requests == requests
     assert psutil.Process().memory_info().rss - before < 300_000_000

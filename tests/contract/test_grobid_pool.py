@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from prometheus_client import REGISTRY
 
 from assayer.errors import ConfigurationError, ParserUnavailable, Unreadable
 from benchmarks.simulator.outside.grobid import GrobidKnobs
@@ -95,6 +96,19 @@ async def test_server_that_dies_loses_no_document_and_works_again_afterwards(
     world.reset()
     while not world.stats("grobid_2").by_operation.get("process_fulltext_document"):
         assert await titles(pool, PDFS[:12]) == TITLES[:12]
+
+
+async def test_answers_and_absences_of_servers_are_measured(world: OutsideWorld, pool: GrobidPool) -> None:
+    world.configure("grobid_1", dead=True)
+    await titles(pool, PDFS[:12])
+    url = {name: world.url(name.replace("_", "-")) for name in NAMES}
+    assert REGISTRY.get_sample_value("assayer_grobid_up", {"server": url["grobid_1"]}) == 0
+    assert REGISTRY.get_sample_value("assayer_grobid_up", {"server": url["grobid_2"]}) == 1
+    read = {"server": url["grobid_2"], "outcome": "tei"}
+    broken = {"server": url["grobid_1"], "outcome": "broken"}
+    assert (REGISTRY.get_sample_value("assayer_grobid_answers_total", read) or 0) >= 1
+    assert (REGISTRY.get_sample_value("assayer_grobid_answers_total", broken) or 0) >= 1
+    world.configure("grobid_1", dead=False)
 
 
 async def test_server_that_hangs_is_given_up_after_a_look(world: OutsideWorld, pool: GrobidPool) -> None:

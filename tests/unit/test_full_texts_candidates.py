@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from assayer.models import Identifiers, Paper, PaperId
-from workers.full_texts import Candidate, HostSettings, candidates
+from workers.full_texts import Candidate, GrobidSettings, HostSettings, candidates
 from workers.full_texts.candidates import located
 
 HOSTS = HostSettings(
@@ -79,6 +80,13 @@ def test_locator_adds_only_what_was_not_tried() -> None:
     tried = candidates(one, HOSTS)
     found = located(("https://arxiv.org/pdf/2401.01234", "https://b.example/y.pdf"), tried, HOSTS)
     assert found == (Candidate("open_access_files", "https://b.example/y.pdf"),)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8070", "ftp://a.example", "http://me:secret@a.example"])
+def test_server_without_a_plain_web_address_is_refused(address: str) -> None:
+    with pytest.raises(ValidationError):
+        GrobidSettings.model_validate({"urls": f"http://127.0.0.1:8070/,{address}"})
+    assert GrobidSettings.model_validate({"urls": "http://a/, http://b"}).urls == ("http://a", "http://b")
 
 
 @given(st.lists(st.text(max_size=60) | st.sampled_from(["http://[", "ftp://a/x.pdf", "javascript:alert(1)", "//a/b"])))

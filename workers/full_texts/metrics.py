@@ -1,8 +1,8 @@
 """What fetching and reading of full texts costs, and why it fails."""
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
-__all__ = ["COPIES", "PARSED", "PARSE_FAILURES", "PARSE_SECONDS"]
+__all__ = ["COPIES", "GROBID_ANSWERS", "GROBID_UP", "PARSED", "PARSE_FAILURES", "PARSE_SECONDS"]
 
 COPIES = Counter(
     "assayer_full_text_copies_total",
@@ -19,3 +19,9 @@ PARSE_SECONDS = Histogram(
     ["parser"],
     buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300),
 )
+GROBID_ANSWERS = Counter(
+    "assayer_grobid_answers_total",
+    "What servers made of documents: tei, empty, busy, refused, broken.",
+    ["server", "outcome"],
+)
+GROBID_UP = Gauge("assayer_grobid_up", "1 while a server is in the pool.", ["server"])

@@ -12,6 +12,7 @@ from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from assayer.errors import ConfigurationError, ParserUnavailable, Unreadable
 from workers.full_texts import grobid
 from workers.full_texts.grobid import Broken, Busy, Empty, Outcome, Refused, Tei
+from workers.full_texts.metrics import GROBID_ANSWERS, GROBID_UP
 from workers.full_texts.roster import Roster
 from workers.full_texts.settings import GrobidSettings
 
@@ -45,6 +46,8 @@ class GrobidPool:
         self._asking = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
+        for url in self._settings.urls:
+            GROBID_UP.labels(url).set(1)
         self._session = ClientSession(
             connector=TCPConnector(limit=0, keepalive_timeout=4.0),
             timeout=ClientTimeout(total=None, sock_connect=self._settings.alive_seconds),
@@ -119,6 +122,7 @@ class GrobidPool:
             self._roster.released(url)
             self._serve()
             raise
+        GROBID_ANSWERS.labels(url, type(outcome).__name__.lower()).inc()
         if isinstance(outcome, Busy):
             self._roster.refused(url, asyncio.get_running_loop().time())
         elif isinstance(outcome, Broken):
@@ -188,6 +192,7 @@ class GrobidPool:
         """Out of the pool until it says that it is alive."""
         if not self._roster.broke(url):
             return
+        GROBID_UP.labels(url).set(0)
         _LOG.warning("GROBID server %s leaves the pool: %s", url, why)
         if not self._roster.any_up:
             self._out_since = asyncio.get_running_loop().time()
@@ -201,6 +206,7 @@ class GrobidPool:
                 break
             await asyncio.sleep(self._settings.recover_seconds)
         _LOG.info("GROBID server %s is back in the pool", url)
+        GROBID_UP.labels(url).set(1)
         self._roster.revived(url)
         self._out_since = None
         self._version = None

@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -21,6 +22,8 @@ def _separated(value: object) -> object:
 def _address(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"{url!r} is no http or https address")
+    if urlsplit(url).username is not None:
+        raise ValueError("an address with a user name would show it in logs")
     return url.rstrip("/")
 
 
