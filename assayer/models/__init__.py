@@ -1,6 +1,19 @@
 """The nouns of assayer, all frozen."""
 
 from assayer.models.base import Absent, Frozen
+from assayer.models.board import (
+    Agreement,
+    BoardRecord,
+    Decision,
+    Dispute,
+    Familiarity,
+    Interval,
+    JudgedDimension,
+    Masking,
+    MetaReview,
+    PoolUsed,
+    Reviewer,
+)
 from assayer.models.code import Codebase, Definition, Repository, SourceFile
 from assayer.models.coverage import (
     Coverage,
@@ -29,21 +42,18 @@ from assayer.models.paper import (
     Passage,
     Retraction,
 )
+from assayer.models.points import Citation, Label, Point, Score
 from assayer.models.report import (
     Assessment,
-    Citation,
     EvaluationId,
     IdeaCard,
-    Label,
     Notice,
     Part,
-    Point,
     PromptVersion,
     Provenance,
     Reading,
     Reference,
     Report,
-    Score,
     Summary,
     Usage,
 )
@@ -52,7 +62,9 @@ from assayer.models.web import Page, WebResult
 
 __all__ = [
     "Absent",
+    "Agreement",
     "Assessment",
+    "BoardRecord",
     "CachedAnswer",
     "CallRecord",
     "Caption",
@@ -62,9 +74,12 @@ __all__ = [
     "Codebase",
     "CorpusFit",
     "Coverage",
+    "Decision",
     "Definition",
+    "Dispute",
     "Dropped",
     "EvaluationId",
+    "Familiarity",
     "Fault",
     "FaultCount",
     "FaultKind",
@@ -77,9 +92,13 @@ __all__ = [
     "IdeaCard",
     "IdeaId",
     "Identifiers",
+    "Interval",
+    "JudgedDimension",
     "Label",
     "LedgerRow",
+    "Masking",
     "Message",
+    "MetaReview",
     "ModuleDepth",
     "NeighbourViewpoint",
     "Notice",
@@ -90,6 +109,7 @@ __all__ = [
     "Part",
     "Passage",
     "Point",
+    "PoolUsed",
     "PromptVersion",
     "Provenance",
     "Reading",
@@ -97,6 +117,7 @@ __all__ = [
     "Report",
     "Repository",
     "Retraction",
+    "Reviewer",
     "Score",
     "Section",
     "SourceFile",

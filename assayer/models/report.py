@@ -6,45 +6,15 @@ from typing import Literal, NewType
 from pydantic import Field
 
 from assayer.models.base import Absent, Frozen
+from assayer.models.board import BoardRecord
 from assayer.models.coverage import Coverage
 from assayer.models.idea import IdeaId, TextFlag
 from assayer.models.paper import FieldOrigin, PaperId, Retraction
+from assayer.models.points import Citation, Label, Point, Score
 from assayer.models.verdict import Verdict
 
 EvaluationId = NewType("EvaluationId", str)
-Label = NewType("Label", str)
-"""`P3`: stands for one of the report's references; written `[P3]` in texts."""
-
 REPORT_SCHEMA_VERSION: Literal[1] = 1
-
-
-class Score(Frozen):
-    """A number on a stated scale, and what it rests on."""
-
-    value: float
-    scale_min: float = 0.0
-    scale_max: float = 10.0
-    basis: str
-
-
-class Citation(Frozen):
-    """A reference that carries a point, with the words that carry it."""
-
-    label: Label
-    quote: str | None
-    """The words quoted from the paper; None when the point cites the paper as a whole."""
-    quote_state: Literal["verified", "not_found", "none"]
-    """`not_found`: the quoted words are not in the text that was shown; the point is marked."""
-
-
-class Point(Frozen):
-    """One strength, weakness, suggestion … in a sentence or two, with `[P3]` labels in the text."""
-
-    kind: Literal["support", "contradiction", "strength", "weakness", "suggestion"]
-    text: str
-    citations: tuple[Citation, ...] = ()
-    downgraded: bool = False
-    """True when none of its quotes could be found in the sources."""
 
 
 class Reading(Frozen):
@@ -174,6 +144,8 @@ class Report(Frozen):
     parts: tuple[Part, ...]
     verdict: Verdict | Absent | None = None
     """Of a graph of labelled ideas; None where the method has no such verdict to give."""
+    board: BoardRecord | None = None
+    """Of the reviewers whose assessments the parts hold; None where the method has no board."""
     references: tuple[Reference, ...]
     coverage: Coverage
     provenance: Provenance

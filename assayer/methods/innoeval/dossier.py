@@ -3,7 +3,7 @@
 from typing import Literal, Protocol
 
 from assayer.evidence import Quoted
-from assayer.models import CorpusFit, Frozen, Idea, Notice, Paper, PaperId, Part, Summary
+from assayer.models import BoardRecord, CorpusFit, Frozen, Idea, Notice, Paper, PaperId, Part, Summary
 
 __all__ = ["Board", "Deliberation", "Dossier", "Grounding", "IdeaPart", "Kind", "Knowledge", "SixTuple"]
 
@@ -95,6 +95,8 @@ class Deliberation(Frozen):
     parts: tuple[Part, ...]
     """One for each dimension, scores absent with a reason where nobody could judge."""
     notices: tuple[Notice, ...] = ()
+    board: BoardRecord | None = None
+    """Who judged and what they saw; copied to the report."""
 
 
 class Board(Protocol):

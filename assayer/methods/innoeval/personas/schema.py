@@ -4,23 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from assayer.models import Frozen
+from assayer.models import Familiarity, Frozen
 
-__all__ = ["Familiarity", "Level", "Persona"]
-
-Level = Annotated[int, Field(ge=1, le=10, strict=True)]
-"""10 knows everything that bears on the topic; a level hides the rest: 8 hides a fifth."""
-
-
-class Familiarity(Frozen):
-    literature: Level
-    """With papers: decides how many of the papers found stay visible."""
-    methods: Level
-    """With theory and methodology: in the prompt's words only."""
-    applications: Level
-    """With building and running things: decides about repositories."""
-    frontier: Level
-    """With what is discussed and released now: decides about web pages."""
+__all__ = ["Persona"]
 
 
 class Persona(Frozen):

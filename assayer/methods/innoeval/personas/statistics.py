@@ -8,8 +8,8 @@ from statistics import mean, median
 from rapidfuzz import fuzz
 
 from assayer.methods.innoeval.personas.pool import Pool
-from assayer.methods.innoeval.personas.schema import Familiarity, Persona
-from assayer.models import Frozen
+from assayer.methods.innoeval.personas.schema import Persona
+from assayer.models import Familiarity, Frozen
 
 __all__ = ["Count", "PoolStatistics", "Spread", "statistics"]
 
