@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 
 from assayer.errors import AssayerError, LlmRejected, LlmUnavailable, RunCancelled
 
-__all__ = ["Failed", "attempt", "deepen", "depth", "each", "measured", "together"]
+__all__ = ["Failed", "attempt", "both", "deepen", "depth", "each", "measured", "together"]
 
 In = TypeVar("In")
 Out = TypeVar("Out")
+Other = TypeVar("Other")
 
 _depth: ContextVar[int] = ContextVar("depth", default=0)
 
@@ -60,6 +61,13 @@ async def together(works: Iterable[Coroutine[Any, Any, Out]]) -> list[Out]:
     outcomes = [task.result() for task in tasks]
     _depth.set(max((reached for _, reached in outcomes), default=depth()))
     return [result for result, _ in outcomes]
+
+
+async def both(one: Coroutine[Any, Any, Out], other: Coroutine[Any, Any, Other]) -> tuple[Out, Other]:
+    """Two works of different kinds, as `together`."""
+    works: list[Coroutine[Any, Any, Any]] = [one, other]
+    first, second = await together(works)
+    return first, second
 
 
 async def attempt(work: Awaitable[Out]) -> Out | Failed:

@@ -1,0 +1,253 @@
+"""A small world for InnoEval: papers, pages and repositories on both sides of a day, and simple answers."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel
+
+from assayer.evidence import marker
+from assayer.ideas import parse_idea
+from assayer.methods.innoeval.dossier import Deliberation, Dossier
+from assayer.methods.innoeval.schemas import (
+    Extraction,
+    ExtractionQuestion,
+    GroundedFind,
+    GroundedPart,
+    GroundingQuestion,
+    Groundings,
+    PartQueries,
+    Queries,
+    QueriesQuestion,
+    RefinedQuery,
+    Refinement,
+    RefinementQuestion,
+    Relevance,
+    RelevanceQuestion,
+    Relevances,
+)
+from assayer.models import (
+    Absent,
+    Codebase,
+    Definition,
+    Page,
+    Paper,
+    PaperId,
+    Part,
+    Point,
+    Repository,
+    Score,
+    SourceFile,
+    Summary,
+    WebResult,
+)
+from tests.unit.twins import Answerer
+
+CUTOFF = dt.date(2024, 6, 30)
+DAY = dt.timedelta(days=1)
+IDEA = parse_idea(
+    "# Checking quotes before reviews are read\n\nReviews quote papers wrongly. We build a checker that compares every "
+    "quoted sentence with its source, and test it on 500 reviews against two baselines.",
+    source="idea.md",
+)
+
+
+def papers(number: int = 30) -> list[Paper]:
+    return [
+        Paper(
+            id=PaperId(f"paper {n}"),
+            title=f"Quoted sentences and their sources, study {n}",
+            abstract=f"Study {n} compares quoted sentences with their sources. In {40 + n} of 100 reviews a quote was "
+            "not found in the paper that it was said to come from.",
+            publication_date=CUTOFF + dt.timedelta(days=40 * (n - number + 6)),
+            url=f"https://papers.example.org/{n}",
+            citation_count=n,
+            source="corpus",
+        )
+        for n in range(number)
+    ]
+
+
+def page(n: int, published: dt.date | None) -> WebResult:
+    return WebResult(
+        title=f"How we check quotes, part {n}",
+        url=f"https://pages.example.org/{n}",
+        snippet=f"Notes on checking quotes in reviews, part {n}.",
+        published=published,
+    )
+
+
+def repository(n: int, created: dt.date | None) -> Repository:
+    return Repository(
+        name=f"lab/quote-checker-{n}",
+        url=f"https://code.example.org/lab/quote-checker-{n}",
+        description=f"Checks quotes in reviews against papers, version {n}.",
+        stars=10 * n,
+        language="Python",
+        created=created,
+    )
+
+
+PAGES = [page(n, CUTOFF + DAY * (n - 4)) for n in range(8)]
+REPOSITORIES = [repository(n, CUTOFF + DAY * (n - 4)) for n in range(8)]
+
+
+class TwinWeb:
+    """Answers every query with all its pages in the window, as the port promises: undated ones too."""
+
+    def __init__(self, pages: Sequence[WebResult] = PAGES, texts: Mapping[str, Page | Absent] | None = None) -> None:
+        self._pages, self._texts = pages, texts or {}
+        self.read_urls: list[str] = []
+
+    async def search(
+        self, queries: Sequence[str], limit: int, after: dt.date | None, before: dt.date | None
+    ) -> list[list[WebResult]]:
+        found = [one for one in self._pages if _in_window(one.published, after, before)]
+        return [found[:limit] for _ in queries]
+
+    async def read(self, urls: Sequence[str]) -> Mapping[str, Page | Absent]:
+        self.read_urls += urls
+        return {url: self._texts.get(url, _page_at(url)) for url in urls}
+
+
+class TwinCode:
+    def __init__(self, repositories: Sequence[Repository] = REPOSITORIES) -> None:
+        self._repositories = repositories
+        self.states: dict[str, dt.date | None] = {}
+        """As of which day each repository was read."""
+
+    async def search(
+        self, queries: Sequence[str], limit: int, after: dt.date | None, before: dt.date | None
+    ) -> list[list[Repository]]:
+        found = [one for one in self._repositories if _in_window(one.created, after, before)]
+        return [found[:limit] for _ in queries]
+
+    async def read(self, repositories: Sequence[str], before: dt.date | None) -> Mapping[str, Codebase | Absent]:
+        self.states |= dict.fromkeys(repositories, before)
+        return {name: codebase(name) for name in repositories}
+
+
+def _in_window(day: dt.date | None, after: dt.date | None, before: dt.date | None) -> bool:
+    return day is None or ((after is None or after <= day) and (before is None or day <= before))
+
+
+def _page_at(url: str) -> Page:
+    text = "Quotes are checked by hand here.\n\nWe found that one quote in three was wrong, and nobody had noticed."
+    return Page(url=url, title="", site="pages.example.org", text=f"{text}\n\nThis is {url.rpartition('/')[2]}.")
+
+
+_MATCH = "import difflib\n\ndef match_quote(quote, source):\n    pass\n"
+
+
+def codebase(name: str) -> Codebase:
+    return Codebase(
+        name=name,
+        commit="a" * 40,
+        tree=("README.md", "checker/match.py", "checker/run.py"),
+        files=3,
+        readme="A checker of quotes.\n\nEvery quoted sentence is compared with its source by edit distance.",
+        sources=(
+            SourceFile(path="checker/match.py", text="import difflib\n\ndef match_quote(quote, source):\n    pass\n"),
+        ),
+        definitions=(
+            Definition(path="checker/match.py", line=3, kind="function", name="match_quote", doc="Find a quote."),
+            Definition(
+                path="checker/run.py", line=1, kind="function", name="main", doc="", calls=("match_quote", "print")
+            ),
+        ),
+    )
+
+
+def extraction(question: BaseModel) -> Extraction:
+    assert isinstance(question, ExtractionQuestion)
+    return Extraction(
+        tldr="A checker compares every quoted sentence of a review with its source.",
+        motivations=["Reviews quote papers wrongly."],
+        research_questions=["How many quotes of reviews stand in their sources?"],
+        methods=["A checker compares quoted sentences with sources.", "A test on 500 reviews against two baselines."],
+        settings=None,
+        results=None,
+    )
+
+
+def queries(question: BaseModel) -> Queries:
+    assert isinstance(question, QueriesQuestion)
+    return Queries(
+        queries=[
+            PartQueries(
+                part=part.label,
+                literature=[f"quotes {part.name}", f"sources {part.name}"],
+                web=[f"checking quotes {part.name}"],
+                code=[f"quote checker {part.name}"],
+            )
+            for part in question.parts
+        ]
+    )
+
+
+def relevance(question: BaseModel) -> Relevances:
+    assert isinstance(question, RelevanceQuestion)
+    return Relevances(
+        judgements=[
+            Relevance(label=find.label, reason="It checks quotes too.", relevance=8, quality=6)
+            for find in question.evidence
+        ]
+    )
+
+
+def refinement(question: BaseModel) -> Refinement:
+    assert isinstance(question, RefinementQuestion)
+    return Refinement(
+        queries=[
+            RefinedQuery(tried=one.label, problem="Too narrow.", change="generalise", query=f"{one.query} again")
+            for one in question.tried[: question.limit]
+        ]
+    )
+
+
+def grounding(question: BaseModel) -> Groundings:
+    assert isinstance(question, GroundingQuestion)
+    return Groundings(
+        finds=[
+            GroundedFind(
+                label=find.label,
+                groundings=[
+                    GroundedPart(
+                        part=question.parts[1].label,
+                        quote=" ".join(find.text.split("\n\n")[0].split()[:12]),
+                        analysis="It shows that quotes are often wrong.",
+                        stance="supports",
+                    )
+                ],
+            )
+            for find in question.evidence
+        ]
+    )
+
+
+ANSWERS: Mapping[str, Answerer] = {
+    "innoeval.extraction": extraction,
+    "innoeval.queries": queries,
+    "innoeval.relevance": relevance,
+    "innoeval.refinement": refinement,
+    "innoeval.grounding": grounding,
+}
+
+
+class TwinBoard:
+    """One reviewer who cites the first thing of each side that it was given, and keeps the dossier."""
+
+    def __init__(self) -> None:
+        self.dossiers: list[Dossier] = []
+
+    async def deliberate(self, dossier: Dossier) -> Deliberation:
+        self.dossiers.append(dossier)
+        cited = "".join(f"[{marker(one.paper.id)}]" for one in dossier.before[:1])
+        point = Point(kind="strength", text=f"Quotes can be checked {cited}.")
+        part = Part(
+            name="novelty",
+            title="Novelty",
+            score=Score(value=5.0, basis="One reviewer."),
+            summary=Summary(strengths=(point,), weaknesses=(), suggestions=()),
+            assessments=(),
+        )
+        return Deliberation(summary=Summary(strengths=(point,), weaknesses=(), suggestions=()), parts=(part,))

@@ -1,0 +1,299 @@
+"""InnoEval up to its board, in memory: rounds, selection, reading, grounding, and what lies after the cutoff."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.errors import AssayerError, MalformedAnswer, NoFallback, SourceUnavailable
+from assayer.evaluation import Evaluation
+from assayer.methods.innoeval.dossier import Dossier
+from assayer.methods.innoeval.options import Options
+from assayer.methods.innoeval.pipeline import evaluate
+from assayer.methods.innoeval.schemas import (
+    Extraction,
+    GroundedFind,
+    GroundedPart,
+    GroundingQuestion,
+    Groundings,
+    Relevance,
+    RelevanceQuestion,
+    Relevances,
+)
+from assayer.models import Absent, Dropped, Page, WebResult
+from assayer.run import Run
+from assayer.world import World
+from index.memory import MemoryCorpus
+from tests.unit.innoeval_world import ANSWERS, CUTOFF, DAY, IDEA, PAGES, TwinBoard, TwinCode, TwinWeb, page, papers
+from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
+from workers.embedding_hashing import HashingEmbedder
+from workers.llm import Fallbacks
+
+OPTIONS = Options(top=3, later=2)
+
+
+def _world(
+    scripted: Mapping[str, Answerer] | None = None, failing: Mapping[str, AssayerError] | None = None
+) -> tuple[World, TwinLlm]:
+    embedder = HashingEmbedder()
+    llm = TwinLlm(embedder, {**ANSWERS, **(scripted or {})}, failing)
+    world = World(
+        llm=llm,
+        literature=MemoryCorpus(papers(), embedder),
+        full_texts=NoFullTexts(),
+        embedder=embedder,
+        web=TwinWeb(),
+        code=TwinCode(),
+    )
+    return world, llm
+
+
+async def _evaluated(
+    world: World, options: Options = OPTIONS, cutoff: dt.date | None = None, run: Run | None = None
+) -> tuple[Evaluation, Dossier]:
+    board = TwinBoard()
+    evaluation = await evaluate(IDEA, world, run or a_run(cutoff), options, board)
+    return evaluation, board.dossiers[0]
+
+
+def _dropped(evaluation: Evaluation) -> dict[tuple[str, str], int]:
+    dropped: Sequence[Dropped] = evaluation.report.coverage.dropped
+    return {(one.what, one.reason): one.count for one in dropped}
+
+
+async def test_the_board_gets_the_best_of_each_kind_read_and_grounded() -> None:
+    _, dossier = await _evaluated(_world()[0])
+    assert [one.kind for one in dossier.before] == ["literature"] * 3 + ["web"] * 3 + ["code"] * 3
+    assert all(one.text and 0 <= one.score <= 10 for one in dossier.before)
+    assert {one.paper_id for one in dossier.groundings} == {one.paper.id for one in dossier.before}
+    assert all(one.quote and one.quote.state == "verified" for one in dossier.groundings)
+    assert dossier.after == ()
+
+
+async def test_the_search_is_ten_levels_deep_when_every_round_finds_something() -> None:
+    class Endless(TwinWeb):
+        """Another page for every query."""
+
+        async def search(self, queries: Sequence[str], *_: object) -> list[list[WebResult]]:
+            return [[WebResult(title=query, url=f"https://x.example.org/{query}", snippet=query)] for query in queries]
+
+    world, llm = _world()
+    evaluation, _ = await _evaluated(replace(world, web=Endless()), OPTIONS.model_copy(update={"top": 30}))
+    assert {one.module: one.levels for one in evaluation.report.coverage.depth} == {"search": 10, "board": 0}
+    assert [name for name, _ in llm.asked].count("innoeval.refinement") == 3
+
+
+async def test_the_search_ends_when_a_round_finds_nothing_new() -> None:
+    world, llm = _world()
+    evaluation, _ = await _evaluated(world, OPTIONS.model_copy(update={"hits": 40}))
+    assert [name for name, _ in llm.asked].count("innoeval.refinement") == 1
+    assert {one.module: one.levels for one in evaluation.report.coverage.depth}["search"] == 5
+
+
+async def test_nothing_is_judged_twice_however_many_rounds_find_it() -> None:
+    world, llm = _world()
+    await _evaluated(world, OPTIONS.model_copy(update={"hits": 2}))
+    judged = [
+        find.paper_id
+        for _, question in llm.asked
+        if isinstance(question, RelevanceQuestion)
+        for find in question.evidence
+    ]
+    assert len(judged) == len(set(judged))
+
+
+async def test_relevance_weighs_more_than_closeness_and_the_irrelevant_is_left_out() -> None:
+    def by_number(question: BaseModel) -> Relevances:
+        assert isinstance(question, RelevanceQuestion)
+        return Relevances(
+            judgements=[
+                Relevance(
+                    label=find.label,
+                    reason="By its number.",
+                    relevance=10 if find.title.endswith("17") else 5 if find.title.endswith("4") else 2,
+                    quality=5,
+                )
+                for find in question.evidence
+            ]
+        )
+
+    options = OPTIONS.model_copy(update={"top": 20, "hits": 40})
+    evaluation, dossier = await _evaluated(_world({"innoeval.relevance": by_number})[0], options)
+    literature = [one for one in dossier.before if one.kind == "literature"]
+    assert literature[0].paper.id == "paper 17"
+    assert {one.paper.id for one in literature} == {"paper 17", "paper 4", "paper 14", "paper 24"}
+    assert _dropped(evaluation)["paper", "judged not relevant enough to be read"] == 26
+
+
+async def test_what_came_after_the_cutoff_is_kept_apart_and_never_grounded() -> None:
+    world, llm = _world()
+    evaluation, dossier = await _evaluated(world, cutoff=CUTOFF)
+    assert all(one.paper.publication_date and one.paper.publication_date <= CUTOFF for one in dossier.before)
+    assert {one.kind for one in dossier.after} == {"literature", "web", "code"}
+    assert all(one.paper.publication_date and one.paper.publication_date > CUTOFF for one in dossier.after)
+    assert all(one.dated for one in (*dossier.before, *dossier.after))
+    late = {one.paper.id for one in dossier.after}
+    shown = [
+        find.paper_id
+        for _, question in llm.asked
+        if isinstance(question, GroundingQuestion)
+        for find in question.evidence
+    ]
+    assert shown
+    assert late.isdisjoint(shown)
+    assert late.isdisjoint(reference.id for reference in evaluation.report.references)
+
+
+async def test_with_a_cutoff_repositories_are_read_as_they_were_and_their_fame_is_not_shown() -> None:
+    world, llm = _world()
+    code = TwinCode()
+    _, dossier = await _evaluated(replace(world, code=code), cutoff=CUTOFF)
+    before = {one.paper.title for one in dossier.before if one.kind == "code"}
+    assert before
+    assert {code.states[name] for name in before} == {CUTOFF}
+    standings = [
+        find.standing
+        for _, question in llm.asked
+        if isinstance(question, RelevanceQuestion)
+        for find in question.evidence
+    ]
+    assert not any("stars" in one or "cited" in one for one in standings)
+
+
+async def test_undated_pages_count_only_without_a_cutoff() -> None:
+    world = replace(_world()[0], web=TwinWeb([page(1, None)]))
+    _, unlimited = await _evaluated(world)
+    assert [(one.kind, one.dated) for one in unlimited.before if one.kind == "web"] == [("web", False)]
+    bound, dossier = await _evaluated(world, cutoff=CUTOFF)
+    assert not any(one.kind == "web" for one in dossier.before)
+    assert _dropped(bound)["web page", "on the other side of the cutoff, or at an unknown date"] >= 1
+
+
+async def test_a_page_that_says_of_itself_that_it_is_newer_than_the_cutoff_is_no_knowledge() -> None:
+    shown = page(1, CUTOFF - DAY)
+    newer = Page(url=shown.url, title="Newer", site="x", text="It is newer than it looks.", published=CUTOFF + DAY)
+    world = replace(_world()[0], web=TwinWeb([shown], {shown.url: newer}))
+    _, dossier = await _evaluated(world, cutoff=CUTOFF)
+    assert not any(one.kind == "web" for one in dossier.before)
+
+
+async def test_the_ideas_own_page_is_kept_out() -> None:
+    own = WebResult(title=f"[2401.1] {IDEA.title.upper()} | arXiv", url="https://own.example.org/", snippet="")
+    evaluation, dossier = await _evaluated(replace(_world()[0], web=TwinWeb([own, PAGES[0]])))
+    assert [one.paper.url for one in dossier.before if one.kind == "web"] == [PAGES[0].url]
+    assert _dropped(evaluation)["web page", "the idea's own"] == 1
+
+
+async def test_pages_that_cannot_be_read_are_counted_with_the_reason() -> None:
+    absent = Absent(reason="the server did not deliver it")
+    world = replace(_world()[0], web=TwinWeb(texts={one.url: absent for one in PAGES}))
+    evaluation, dossier = await _evaluated(world)
+    assert not any(one.kind == "web" for one in dossier.before)
+    assert _dropped(evaluation)["web page to be read", "the server did not deliver it"] == 3
+
+
+async def test_a_web_search_that_is_down_costs_its_own_queries_only() -> None:
+    class Down(TwinWeb):
+        async def search(self, *_: object) -> list[list[WebResult]]:
+            raise SourceUnavailable("The web is down.")
+
+    evaluation, dossier = await _evaluated(replace(_world()[0], web=Down()))
+    assert {one.kind for one in dossier.before} == {"literature", "code"}
+    assert _dropped(evaluation)["query of web or code", SourceUnavailable.reason] >= 5
+
+
+async def test_without_web_and_code_literature_alone_is_searched_and_asked_for() -> None:
+    world, llm = _world()
+    _, dossier = await _evaluated(replace(world, web=None, code=None))
+    assert {one.kind for one in dossier.before} == {"literature"}
+    assert {getattr(question, "kinds", ("literature",)) for _, question in llm.asked} == {("literature",)}
+
+
+async def test_a_judge_that_fails_makes_nothing_irrelevant() -> None:
+    evaluation, dossier = await _evaluated(_world(failing={"innoeval.relevance": MalformedAnswer("no JSON")})[0])
+    assert dossier.before == ()
+    dropped = _dropped(evaluation)
+    assert dropped["find to be judged", MalformedAnswer.reason] > 0
+    assert not any(reason.startswith("judged not relevant") for _, reason in dropped)
+
+
+async def test_a_refinement_that_fails_ends_the_search_and_not_the_evaluation() -> None:
+    evaluation, dossier = await _evaluated(_world(failing={"innoeval.refinement": MalformedAnswer("no JSON")})[0])
+    assert dossier.before
+    assert _dropped(evaluation)["query to be refined", MalformedAnswer.reason] > 0
+
+
+async def test_an_extraction_that_fails_is_the_evaluations_failure() -> None:
+    with pytest.raises(MalformedAnswer):
+        await _evaluated(_world(failing={"innoeval.extraction": MalformedAnswer("no JSON")})[0])
+
+
+async def test_without_any_query_the_error_is_raised() -> None:
+    with pytest.raises(MalformedAnswer):
+        await _evaluated(_world(failing={"innoeval.queries": MalformedAnswer("no JSON")})[0])
+
+
+async def test_without_a_language_model_the_methods_that_can_do_without_are_named() -> None:
+    world = replace(_world()[0], llm=Fallbacks(HashingEmbedder()))
+    with pytest.raises(NoFallback, match="--method scholareval or --method grapheval"):
+        await _evaluated(world)
+
+
+async def test_the_reranker_decides_which_is_nearer() -> None:
+    class Backwards:
+        name = "backwards"
+
+        async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+            return [float("study 9." in text) for text in texts]
+
+    options = OPTIONS.model_copy(update={"hits": 40, "top": 15})
+    _, dossier = await _evaluated(replace(_world()[0], reranker=Backwards()), options)
+    assert dossier.before[0].paper.id == "paper 9"
+
+
+async def test_an_invented_quote_is_marked_and_one_part_takes_one_grounding_of_a_find() -> None:
+    def twice(question: BaseModel) -> Groundings:
+        assert isinstance(question, GroundingQuestion)
+        one = GroundedPart(
+            part="S1", quote="words that nobody ever wrote", analysis="See [P1] at www.x.org/y.", stance="contradicts"
+        )
+        return Groundings(finds=[GroundedFind(label=find.label, groundings=[one, one]) for find in question.evidence])
+
+    evaluation, dossier = await _evaluated(_world({"innoeval.grounding": twice})[0])
+    assert len(dossier.groundings) == len(dossier.before)
+    assert {one.quote.state for one in dossier.groundings if one.quote} == {"not_found"}
+    assert {one.analysis for one in dossier.groundings} == {"See (another paper) at (link removed)"}
+    assert evaluation.report.coverage.quotes_unverified == len(dossier.before)
+
+
+async def test_the_report_shows_the_background_by_part_of_the_idea_with_numbered_references() -> None:
+    evaluation, dossier = await _evaluated(_world()[0])
+    *_, background = evaluation.report.parts
+    assert [one.name for one in background.assessments] == [part.name.capitalize() for part in dossier.six.parts]
+    labels = {reading.label for one in background.assessments for reading in one.readings}
+    assert labels == {reference.label for reference in evaluation.report.references}
+    assert {reference.source for reference in evaluation.report.references} == {"corpus", "web", "github"}
+    assert len(evaluation.papers) == len(evaluation.report.references)
+
+
+async def test_the_same_run_twice_gives_the_same_report() -> None:
+    first, second = [(await _evaluated(_world()[0], cutoff=CUTOFF))[0].report for _ in range(2)]
+    assert first.model_dump_json(exclude={"usage"}) == second.model_dump_json(exclude={"usage"})
+
+
+async def test_silence_of_the_idea_stays_silence() -> None:
+    def little(question: BaseModel) -> Extraction:
+        return Extraction(
+            tldr="Quotes are checked.", motivations=[], research_questions=[], methods=[], settings=" ", results=None
+        )
+
+    def of_the_summary(question: BaseModel) -> Groundings:
+        assert isinstance(question, GroundingQuestion)
+        return Groundings(finds=[GroundedFind(label=find.label, groundings=[]) for find in question.evidence])
+
+    world, _ = _world({"innoeval.extraction": little, "innoeval.grounding": of_the_summary})
+    _, dossier = await _evaluated(world)
+    assert [part.name for part in dossier.six.parts] == ["summary"]
+    assert dossier.groundings == ()

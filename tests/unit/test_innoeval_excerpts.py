@@ -1,0 +1,61 @@
+"""Stretches of long texts, and repositories as a reviewer skims them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.methods.innoeval.codebases import account_of
+from assayer.methods.innoeval.excerpts import excerpt, words_of
+from assayer.quotes import stands_in
+from tests.unit.innoeval_world import codebase
+
+ABOUT = words_of("A checker compares quoted sentences with their sources.")
+
+
+def test_the_stretches_that_share_rare_words_with_the_idea_are_kept_in_reading_order() -> None:
+    text = "\n\n".join(
+        [
+            "The weather was fine on every day of the study.",
+            "A checker of quoted words was built.",
+            "Nothing else was looked at on any day of the study.",
+            "It compares sentences with their sources.",
+        ]
+    )
+    assert excerpt([text], ABOUT, 90).split("\n\n") == [
+        "A checker of quoted words was built.",
+        "It compares sentences with their sources.",
+    ]
+
+
+def test_neighbouring_stretches_of_one_paragraph_stay_one_paragraph() -> None:
+    sentence = "The checker compares quoted sentences with their sources and counts those that do not stand there."
+    text = " ".join([sentence] * 20)
+    assert excerpt([text], ABOUT, 5_000) == text
+
+
+@given(st.lists(st.text(), max_size=5), st.integers(0, 400))
+def test_an_excerpt_is_never_longer_than_asked_and_holds_nothing_but_the_text(texts: list[str], limit: int) -> None:
+    kept = excerpt(texts, ABOUT, limit)
+    assert len(kept) <= limit
+    everything = " ".join(" ".join(texts).split())
+    for paragraph in filter(None, kept.split("\n\n")):
+        assert all(word in everything for word in paragraph.split())
+
+
+def test_words_of_an_excerpt_can_be_quoted_from_it() -> None:
+    text = "It was  long\nago. A checker of quoted words was\nbuilt and compared with two baselines in 2020."
+    kept = excerpt([text], ABOUT, 500)
+    assert stands_in("A checker of quoted words was built and compared", kept)
+
+
+def test_an_account_of_a_repository_holds_readme_structure_graph_and_code() -> None:
+    text = account_of(codebase("lab/checker"), ABOUT | {"quote", "match"}, 3_000)
+    assert "Every quoted sentence is compared with its source" in text
+    assert "Structure (3 files): README.md, checker/match.py, checker/run.py" in text
+    assert "checker/run.py → checker/match.py" in text
+    assert "checker/run.py: main → match_quote" in text
+    assert "def match_quote(quote, source):" in text
+
+
+@given(st.integers(0, 900))
+def test_an_account_keeps_to_its_length(limit: int) -> None:
+    assert len(account_of(codebase("lab/checker"), ABOUT, limit)) <= limit
