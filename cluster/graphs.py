@@ -64,7 +64,7 @@ class GraphAtHand:
         folder = await self.folder()
         scorer = _scorer(options, folder, contents.plan)
         calibration = _calibration(calibration_file(folder, options))
-        return Judge(contents, self.neighbours, scorer, options.hops, calibration)
+        return Judge(contents, self.neighbours, scorer, options.reach, calibration)
 
 
 def graph_at_hand(settings: Settings, database: Database, name: str) -> GraphAtHand:

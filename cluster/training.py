@@ -71,7 +71,7 @@ def train(
     if options.scorer == "network":
         name, scores = _network(contents, folder, options, parts, provenance, told)
     else:
-        scorer = Local(propagation(options), options.hops)
+        scorer = Local(propagation(options), options.reach)
         name, scores = scorer.name, _held_out(scorer, arrays, parts, told)
     rows = np.concatenate(parts)
     truth = arrays.labels[rows]
@@ -136,4 +136,4 @@ def _network(
     )
     folder.mkdir(parents=True, exist_ok=True)
     save(checkpoint, checkpoint_file(folder))
-    return Local(NetworkScorer(checkpoint, contents.plan.embedder), options.hops).name, scores
+    return Local(NetworkScorer(checkpoint, contents.plan.embedder), options.reach).name, scores

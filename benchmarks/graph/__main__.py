@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from assayer.methods.grapheval import Options
 from assayer.methods.grapheval.explanation import explain
 from assayer.methods.grapheval.growth import by_cosine
 from assayer.methods.grapheval.judge import Judge
@@ -42,9 +43,10 @@ _ASKED, _ADDED = 30, 20
 def main() -> None:
     options = _options()
     print(machine())
-    rows = [asyncio.run(_measure(size, options.store)) for size in options.sizes]
-    for row in rows:
-        print(json.dumps(row))
+    rows = []
+    for size in options.sizes:
+        rows.append(asyncio.run(_measure(size, options.store)))
+        print(json.dumps(rows[-1]), flush=True)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "graph.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")
@@ -100,7 +102,7 @@ def _propagation(contents: GraphContents) -> Row:
 
 def _verdicts(contents: GraphContents, neighbours: FaissNeighbours, size: int) -> Row:
     """One idea after another as the pipeline asks, embedding apart; all the graph, then what was known halfway."""
-    judge = Judge(contents, neighbours, LabelPropagation(), 2, Absent(reason="not calibrated"))
+    judge = Judge(contents, neighbours, LabelPropagation(), Options().reach, Absent(reason="not calibrated"))
     idea = asked()
     told = next(ideas(0, vectors(SIZE, 0, size))).viewpoints.viewpoints
     halfway = int(np.median(contents.arrays.dates))

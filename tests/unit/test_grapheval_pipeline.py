@@ -27,7 +27,7 @@ from workers.llm import Fallbacks
 
 EMBEDDER = HashingEmbedder()
 OPTIONS = Options()
-LOCAL = Local(LabelPropagation(), OPTIONS.hops)
+LOCAL = Local(LabelPropagation(), OPTIONS.reach)
 TOPICS = {
     "reject": "Drawing maps of towns by hand takes surveyors {n} weeks. Ink on paper maps fades after {n} winters.",
     "accept": "Bees visit flower strips beside orchards {n} times. Honey from such orchards weighs {n} kilograms.",
@@ -77,7 +77,7 @@ async def judge_of(graph: MemoryViewpointGraph, calibration: Calibration | Absen
     contents = await graph.load()
     neighbours = ExactNeighbours()
     neighbours.add(contents.arrays.vectors)
-    return Judge(contents, neighbours, LabelPropagation(), OPTIONS.hops, calibration)
+    return Judge(contents, neighbours, LabelPropagation(), OPTIONS.reach, calibration)
 
 
 async def calibrated(graph: MemoryViewpointGraph) -> Judge:

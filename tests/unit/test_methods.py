@@ -29,7 +29,7 @@ async def judge_of(graph: MemoryViewpointGraph) -> Judge:
     contents = await graph.load()
     neighbours = ExactNeighbours()
     neighbours.add(contents.arrays.vectors)
-    return Judge(contents, neighbours, LabelPropagation(), Options().hops, Absent(reason="no calibration was fitted."))
+    return Judge(contents, neighbours, LabelPropagation(), Options().reach, Absent(reason="no calibration was fitted."))
 
 
 async def test_without_a_model_and_without_a_graph_the_report_says_why_labelled_ideas_say_nothing() -> None:
