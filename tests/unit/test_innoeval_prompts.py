@@ -1,0 +1,96 @@
+"""Every prompt of InnoEval's search renders, the shared part first, everything from outside fenced."""
+
+import re
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.methods.innoeval import tasks
+from assayer.methods.innoeval.schemas import (
+    ExtractionQuestion,
+    GroundedFind,
+    GroundedPart,
+    Groundings,
+    QueriesQuestion,
+    RefinedQuery,
+    Refinement,
+)
+from assayer.tasks import Task, fence
+from benchmarks.simulator.answers import compose, node_for
+from benchmarks.simulator.prompt import read
+from tests.unit.innoeval_questions import DIGEST, FINDS, GROUNDING, IDEA, PARTS, QUESTIONS, REFINING
+from workers.llm.schema import answer_schema
+
+CASES = pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
+
+
+def test_every_task_has_a_case() -> None:
+    assert {task.name for task, _ in QUESTIONS} == {task.name for task in tasks.SEARCH}
+
+
+@CASES
+def test_prompts_share_their_beginning(task: Task[Any, Any], question: BaseModel) -> None:
+    system, user = task.messages(question)
+    assert system.content == QUESTIONS[0][0].messages(QUESTIONS[0][1])[0].content
+    if isinstance(question, ExtractionQuestion):
+        assert user.content.startswith(f"# The idea\n\n{fence(IDEA, 'idea')}\n\n# ")
+    else:
+        assert user.content.startswith(f"# The idea, taken apart\n\n{fence(DIGEST, 'idea')}\n\n# ")
+
+
+@CASES
+def test_prompts_render_completely(task: Task[Any, Any], question: BaseModel) -> None:
+    text = task.messages(question)[1].content
+    assert not re.search(r"\{\{|\{%|%\}|\}\}", text)
+    assert "\n# Task: " in text
+    for kind, mark in re.findall(r"^<(\w+) ([0-9a-f]{16})>$", text, re.MULTILINE):
+        assert text.count(f"</{kind} {mark}>") >= 1
+
+
+@CASES
+def test_every_task_is_versioned_and_has_a_closed_schema(task: Task[Any, Any], question: BaseModel) -> None:
+    assert task.version >= 1
+    objects = [task.schema, *task.schema.get("$defs", {}).values()]
+    assert all(one["additionalProperties"] is False for one in objects if one.get("type") == "object")
+    assert all(set(one["required"]) == set(one["properties"]) for one in objects if one.get("type") == "object")
+
+
+def _simulated(task: Task[Any, Any], question: BaseModel, seed: int) -> Any:
+    output: type[BaseModel] = task.output
+    node = node_for(answer_schema(output).schema, strict=True)
+    made = compose(node, read([message.content for message in task.messages(question)]), seed)
+    return output.model_validate_json(made.text)
+
+
+@CASES
+@pytest.mark.parametrize("seed", range(5))
+def test_simulated_answers_pass_every_check(task: Task[Any, Any], question: BaseModel, seed: int) -> None:
+    assert list(task.check(question, _simulated(task, question, seed))) == []
+
+
+def test_simulated_queries_are_words_to_search_for() -> None:
+    answer = _simulated(*QUESTIONS[1], seed=0)
+    queries = [query for one in answer.queries for query in (*one.literature, *one.web, *one.code)]
+    assert queries
+    assert all(len(query.split()) <= 12 and not query.endswith(".") for query in queries)
+
+
+def test_kinds_that_are_not_searched_are_not_asked_for() -> None:
+    question = QueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature",))
+    text = tasks.QUERIES.messages(question)[1].content
+    assert "the web is not searched here" in text
+    assert "code is not searched here" in text
+
+
+def test_labels_that_were_not_given_are_complained_about() -> None:
+    refined = RefinedQuery(tried="Q9", problem="None.", change="narrow", query="quotes")
+    (complaint,) = tasks.REFINEMENT.check(REFINING, Refinement(queries=[refined]))
+    assert complaint == "Q9 is not a query given here."
+    point = GroundedPart(part="S7", quote="words", analysis="None.", stance="supports")
+    answer = Groundings(finds=[GroundedFind(label=find.label, groundings=[point]) for find in FINDS[:2]])
+    assert list(tasks.GROUNDING.check(GROUNDING, answer)) == [
+        "There is no entry for find P3.",
+        "Find P1: S7 is not a part given here.",
+        "Find P2: S7 is not a part given here.",
+    ]
