@@ -1,5 +1,6 @@
 """GraphEval from an idea to a report, over a graph in memory."""
 
+import dataclasses
 import datetime as dt
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 from assayer.errors import ConfigurationError, InputError
 from assayer.ideas import parse_idea
 from assayer.methods.grapheval import Options
+from assayer.methods.grapheval.arrays import UNKNOWN
 from assayer.methods.grapheval.calibration import Calibration, Provenance, fit
+from assayer.methods.grapheval.growth import by_cosine
 from assayer.methods.grapheval.holdout import held_out, stratified_folds
 from assayer.methods.grapheval.judge import Judge
 from assayer.methods.grapheval.locality import Local, Surroundings
@@ -212,5 +215,22 @@ async def test_surroundings_reach_exactly_as_far_as_their_hops() -> None:
         reached[3] = True
         for _ in range(hops):
             reached |= near[reached].any(axis=0)
-        found = Surroundings(arrays, hops).within(np.array([3]))
+        found = Surroundings(arrays, hops).within(np.array([3]), hops)
         assert found.tolist() == np.flatnonzero(reached).tolist()
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+async def test_an_idea_put_beside_a_graph_sees_what_it_would_see_as_a_part_of_it(hops: int) -> None:
+    others = forty()
+    graph = await graph_of(others)
+    contents = await graph.load()
+    judge = await judge_of(graph)
+    texts = [viewpoint.text for viewpoint in split(MAPS, 64)]
+    vectors = await EMBEDDER.embed(texts, "passage")
+    surrounded = dataclasses.replace(judge, hops=hops)
+    placed = surrounded.place(idea_of(), vectors, by_cosine(vectors, contents.plan.intra), None, UNKNOWN)
+    taken = Viewpoints(viewpoints=split(MAPS, 64), maker=SPLITTER)
+    await graph.add([NewIdea(known(99, None, text=MAPS), taken, vectors)])
+    grown = (await graph.load()).arrays
+    (inside,) = Local(LabelPropagation(), hops).score(grown, np.array([40], np.int32))
+    np.testing.assert_allclose(placed.around.score(LabelPropagation()), inside, atol=1e-6)

@@ -29,13 +29,15 @@ class Surroundings:
     def _adjacency(self) -> Sparse:
         return self.graph.adjacency()
 
-    def within(self, nodes: NDArray[np.integer], allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """Viewpoints at most `hops` edges from some others, these included; ascending. `allowed` (viewpoints,) keeps
+    def within(
+        self, nodes: NDArray[np.integer], hops: int, allowed: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.int64]:
+        """Viewpoints at most so many edges from some others, these included; ascending. `allowed` (viewpoints,) keeps
         to some of them."""
         reached = np.zeros(len(self.graph.vectors), np.bool_)
         reached[nodes] = True
         border = np.asarray(nodes)
-        for _ in range(self.hops):
+        for _ in range(hops):
             met = np.unique(self._adjacency[border].indices)
             border = met[~reached[met]]
             if allowed is not None:
@@ -84,7 +86,8 @@ class Around:
         """`found` are the neighbours in the graph of each of the idea's vectors; `inside` are the edges
         among these."""
         hit = found.rows >= 0
-        nodes = surroundings.within(np.unique(found.rows[hit]), allowed)
+        # Its neighbours are one hop away already.
+        nodes = surroundings.within(np.unique(found.rows[hit]), surroundings.hops - 1, allowed)
         piece = surroundings.cut(nodes)
         first, own = len(nodes), len(vectors)
         idea_of = np.append(piece.idea_of, np.full(own, len(piece.ideas), np.int32))
@@ -150,7 +153,7 @@ class Local:
         for place, row in enumerate(rows):
             own = np.flatnonzero(graph.idea_of == row)
             if len(own):
-                piece = surroundings.cut(surroundings.within(own))
+                piece = surroundings.cut(surroundings.within(own, self.hops))
                 here = np.array([piece.ideas.index(graph.ideas[row])], np.int32)
                 scores[place] = self.scorer.score(piece, here)[0]
         return scores
