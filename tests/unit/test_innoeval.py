@@ -18,6 +18,9 @@ from assayer.methods.innoeval.schemas import (
     GroundedPart,
     GroundingQuestion,
     Groundings,
+    PartQueries,
+    Queries,
+    QueriesQuestion,
     Relevance,
     RelevanceQuestion,
     Relevances,
@@ -297,3 +300,32 @@ async def test_silence_of_the_idea_stays_silence() -> None:
     _, dossier = await _evaluated(world)
     assert [part.name for part in dossier.six.parts] == ["summary"]
     assert dossier.groundings == ()
+
+
+async def test_queries_of_web_and_code_are_rationed_and_every_part_has_its_first() -> None:
+    class Counting(TwinWeb):
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked: list[str] = []
+
+        async def search(
+            self, queries: Sequence[str], limit: int, after: dt.date | None, before: dt.date | None
+        ) -> list[list[WebResult]]:
+            self.asked += queries
+            return await super().search(queries, limit, after, before)
+
+    def many(question: BaseModel) -> Queries:
+        assert isinstance(question, QueriesQuestion)
+        return Queries(
+            queries=[
+                PartQueries(part=one.label, literature=[one.name], web=[f"{one.name} a", f"{one.name} b"], code=[])
+                for one in question.parts
+            ]
+        )
+
+    web = Counting()
+    world = replace(_world({"innoeval.queries": many})[0], web=web)
+    evaluation, _ = await _evaluated(world, OPTIONS.model_copy(update={"web_queries": 5, "rounds": 0}))
+    assert sorted(web.asked) == ["method 1 a", "method 2 a", "motivation 1 a", "research question 1 a", "summary a"]
+    assert _dropped(evaluation)["query of web or code", "beyond what one evaluation may ask"] == 5
+    assert {(one.source, one.operation) for one in evaluation.report.coverage.sources} == {("web", "web")}

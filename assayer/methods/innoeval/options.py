@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from assayer.methods.innoeval.board_options import BoardOptions
 from assayer.models import Frozen
 
 __all__ = ["METHOD", "Options"]
@@ -14,6 +15,10 @@ class Options(Frozen):
     """Of refined queries, at most; the search ends earlier when nothing new is found."""
     parts_per_call: int = Field(default=4, ge=1)
     """Parts of the idea for which one call writes queries."""
+    web_queries: int = Field(default=24, ge=0)
+    """First queries of the web, at most; its searches are paid for one by one."""
+    code_queries: int = Field(default=10, ge=0)
+    """First queries of code, at most; its host allows few in a minute."""
     refined: int = Field(default=12, ge=1)
     """Refined queries of one round, at most."""
     tried_per_call: int = Field(default=24, ge=1)
@@ -42,5 +47,6 @@ class Options(Frozen):
     grounded_per_call: int = Field(default=5, ge=1)
     grounded_chars: int = Field(default=20_000, ge=1)
     """Of all finds in one call."""
+    board: BoardOptions = BoardOptions()
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Longer ideas are cut, and the cut is reported."""

@@ -1,10 +1,12 @@
 """Rounds of fast search: queries, finds, judgement, better queries, until nothing new is found."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from assayer.flow import Failed, each
-from assayer.methods.innoeval.dossier import IdeaPart
+from assayer.methods.innoeval.dossier import IdeaPart, Kind
 from assayer.methods.innoeval.finds import one_line
 from assayer.methods.innoeval.options import Options
 from assayer.methods.innoeval.queries import Outcome, first_queries, refined_queries
@@ -74,7 +76,8 @@ class Search:
 
         async def one(few: Sequence[IdeaPart]) -> dict[Query, list[Candidate]]:
             queries = await first_queries(self._llm, self._run, self._digest, few, self._sources.kinds)
-            return await self._sources.search(list(dict.fromkeys(queries)))
+            share = len(few) / len(parts)
+            return await self._sources.search(self._affordable(list(dict.fromkeys(queries)), share))
 
         some = _split(parts, self._options.parts_per_call)
         outcomes = await each(some, one)
@@ -84,6 +87,21 @@ class Search:
         found = {query: candidates for answer in answered for query, candidates in answer.items()}
         self._first = list(found)
         return found
+
+    def _affordable(self, queries: Sequence[Query], share: float) -> list[Query]:
+        """Of web and code no more than this share of what one evaluation may ask, each part's first query first."""
+        room = {
+            "literature": len(queries),
+            "web": math.ceil(self._options.web_queries * share),
+            "code": math.ceil(self._options.code_queries * share),
+        }
+        asked = []
+        for query in _in_turn(queries):
+            if room[query.kind] > 0:
+                asked.append(query)
+            room[query.kind] -= 1
+        self._run.journal.drop("query of web or code", "beyond what one evaluation may ask", len(queries) - len(asked))
+        return asked
 
     def _add(self, found: dict[Query, list[Candidate]]) -> int:
         """How many of them were not known."""
@@ -119,6 +137,16 @@ class Search:
             relevant=sum(map(self._selection.relevant, found)),
             titles=tuple(one_line(self._pool[one].paper.title)[:_TITLE_CHARS] for one in best),
         )
+
+
+def _in_turn(queries: Sequence[Query]) -> list[Query]:
+    """Every part's first query of a kind, then every part's second, and so on."""
+    before: Counter[tuple[str, Kind]] = Counter()
+    turns = []
+    for query in queries:
+        turns.append(before[query.part, query.kind])
+        before[query.part, query.kind] += 1
+    return [query for _, query in sorted(zip(turns, queries, strict=True), key=lambda one: one[0])]
 
 
 def _folded(text: str) -> tuple[str, ...]:

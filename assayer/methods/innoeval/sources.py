@@ -9,7 +9,7 @@ from assayer.flow import Failed, each, together
 from assayer.library import Library, is_own_paper, shingles
 from assayer.methods.innoeval.dossier import Kind
 from assayer.methods.innoeval.options import Options
-from assayer.models import Idea, Paper, PaperId, Repository, WebResult
+from assayer.models import Idea, Operation, Paper, PaperId, Repository, WebResult
 from assayer.run import Run
 from assayer.sanitise import sanitise
 from assayer.world import World
@@ -18,6 +18,9 @@ __all__ = ["KINDS", "NOUNS", "Candidate", "Query", "Side", "Sources"]
 
 KINDS: tuple[Kind, ...] = ("literature", "web", "code")
 NOUNS: Mapping[Kind, str] = {"literature": "paper", "web": "web page", "code": "repository"}
+
+_SOURCES: Mapping[Kind, tuple[str, Operation]] = {"web": ("web", "web"), "code": ("github", "code")}
+"""Under which the journal counts what they found."""
 
 Side = Literal["before", "after"]
 """Of the cutoff; without one everything is before."""
@@ -75,8 +78,12 @@ class Sources:
 
     async def _others(self, queries: Sequence[Query], side: Side) -> dict[Query, list[Candidate]]:
         outcomes = await each(queries, lambda query: self._one(query, side))
-        lost = [one for one in outcomes if isinstance(one, Failed)]
-        self._run.keep(lost, "query of web or code")
+        self._run.keep(outcomes, "query of web or code")
+        for query, outcome in zip(queries, outcomes, strict=True):
+            if isinstance(outcome, Failed):
+                self._run.journal.trouble(*_SOURCES[query.kind], outcome.error)
+            else:
+                self._run.journal.use(*_SOURCES[query.kind], results=len(outcome))
         return {
             query: self._admitted(found, side)
             for query, found in zip(queries, outcomes, strict=True)
