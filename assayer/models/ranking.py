@@ -1,17 +1,26 @@
 """The order of many ideas, with how sure it is."""
 
-import datetime as dt
 from typing import Literal, NewType
+
+from pydantic import Field
 
 from assayer.models.base import Absent, Frozen
 from assayer.models.coverage import Dropped, FaultCount
 from assayer.models.idea import IdeaId
-from assayer.models.report import PromptVersion
+from assayer.models.report import PromptVersion, Usage
 
 RankingId = NewType("RankingId", str)
 
 Band = Literal["in", "out", "human"]
 """Of a cut: certainly among the best, certainly not, or for people to decide."""
+
+
+class Dimension(Frozen):
+    """One respect in which two ideas are compared."""
+
+    name: str = Field(pattern=r"^[a-z][a-z_]*$")
+    question: str
+    """What better means here, in a sentence or two."""
 
 
 class DimensionVerdict(Frozen):
@@ -51,6 +60,24 @@ class RankedIdea(Frozen):
     chance_in: float | None
     """Of being among the best `cut`; None without a cut."""
     band: Band | None
+    by_baseline: dict[str, float]
+    """What each baseline says of it: mean place of its outcome, 0 the worst, 1 the best."""
+
+
+class Baseline(Frozen):
+    """A classifier of words or of embeddings, learned from labelled ideas. On real proposals such have found more of
+    the good ones than language models did."""
+
+    name: str
+    auroc: Interval
+    """On labelled ideas held out in five folds: chance to put one of a better outcome above one of a worse. 95 %."""
+    auroc_value: float
+    labelled: int
+    """Ideas it learned from."""
+    outcomes: tuple[str, ...]
+    """From worst to best."""
+    set_aside: int
+    """Labelled ideas that are among the ranked ones and taught nothing."""
 
 
 class Judge(Frozen):
@@ -58,6 +85,7 @@ class Judge(Frozen):
 
     comparisons: int
     """Answers used, those handed in included."""
+    handed_in: int
     failed: int
     """Pairs that were asked and got no usable answer; they are not counted for either idea."""
     ties: int
@@ -75,9 +103,12 @@ class Judge(Frozen):
 
 
 class Ranking(Frozen):
+    schema_version: Literal[1] = 1
     id: RankingId
     dimension: str
     """By which the ideas are ordered."""
+    dimensions: tuple[Dimension, ...]
+    """All that were judged."""
     cut: int | None
     confidence: float
     ideas: tuple[RankedIdea, ...]
@@ -94,4 +125,7 @@ class Ranking(Frozen):
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | Absent
-    made_at: dt.datetime
+    """What the answers used cost when they were paid for."""
+    baselines: tuple[Baseline, ...] | Absent
+    assayer_version: str
+    usage: Usage = Field(description="Of this execution only; excluded when two rankings are compared.")

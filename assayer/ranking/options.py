@@ -5,16 +5,9 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from assayer.models import Frozen
+from assayer.models.ranking import Dimension
 
 __all__ = ["DIMENSIONS", "Dimension", "Options"]
-
-
-class Dimension(Frozen):
-    """One respect in which two ideas are compared."""
-
-    name: str = Field(pattern=r"^[a-z][a-z_]*$")
-    question: str
-    """What better means here, in a sentence or two."""
 
 
 DIMENSIONS = (

@@ -1,13 +1,12 @@
 """From ideas to their order: rounds of comparisons, each chosen by what the ones before left open."""
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from assayer import account
+from assayer import __version__, account
 from assayer.errors import BudgetExhausted, InputError
 from assayer.flow import Failed, each
 from assayer.models import Idea, IdeaId
@@ -17,8 +16,9 @@ from assayer.ports import Llm
 from assayer.ranking.options import Options
 from assayer.ranking.pairing import next_pairs, other_way_round
 from assayer.ranking.standings import judge_of, standings
-from assayer.ranking.strengths import Floats, Ints, Strengths, Verdicts, fit
+from assayer.ranking.strengths import Floats, Ints, Verdicts, fit
 from assayer.ranking.tasks import COMPARISON, Answer, Question
+from assayer.ranking.triage import NO_BASELINE
 from assayer.run import Run
 from assayer.tasks import ask
 
@@ -43,9 +43,11 @@ class _Asked:
     """Comparisons so far, and how many pairs got no answer."""
 
     comparisons: list[Comparison]
+    handed_in: int
+    ended: int
+    """Answered or not, those handed in included."""
     failed: int = 0
     spent: BudgetExhausted | None = None
-    verdicts: dict[str, Verdicts] = field(default_factory=dict)
 
 
 async def rank(
@@ -62,25 +64,50 @@ async def rank(
     Point scores, where there are any, are the start from which comparisons move the ideas. Raises InputError for ideas
     that cannot be ranked, RunCancelled, LlmRejected and LlmUnavailable; a spent budget ends only the asking.
     """
+    started_at, started = run.clock.now(), run.clock.monotonic()
     rows = _rows(ideas, cut)
-    started_at = run.clock.now()
     seeds = _seeds(ideas, scores)
-    asked = _Asked([one for one in known if one.first in rows and one.second in rows])
+    usable = [one for one in known if _usable(one, rows, options.order_by)]
+    asked = _Asked(usable, handed_in=len(usable), ended=len(usable))
     budget = round(options.calls_per_idea * len(ideas))
     reversals = round(options.both_ways * budget)
-    while (left := budget - len(asked.comparisons) - asked.failed) > 0 and asked.spent is None:
+    while (left := budget - asked.ended) > 0 and asked.spent is None:
         strengths = fit(_verdicts(asked, rows, options.order_by), seeds)
-        salt = options.seed + len(asked.comparisons) + asked.failed
+        salt = options.seed + asked.ended
         size = min(left, max(_LEAST_ROUND, len(ideas) // 2))
         first, second = other_way_round(strengths, size if left <= reversals else 0, salt, cut)
         if not len(first):
             first, second = next_pairs(strengths, min(size, left - reversals) if left > reversals else size, salt, cut)
-        await _round(ideas, (first, second), llm, run, options, asked)
-        run.tell("comparisons", len(asked.comparisons) + asked.failed, budget)
+        await _round(ideas, (first, second), llm, run, options, asked, budget)
     by_dimension = {one.name: fit(_verdicts(asked, rows, one.name), seeds) for one in options.dimensions}
-    return Ranked(
-        _ranking(ideas, by_dimension, asked, run, llm, options, cut, started_at, scores), tuple(asked.comparisons)
+    ranking = Ranking(
+        id=RankingId(run.id),
+        dimension=options.order_by,
+        dimensions=options.dimensions,
+        cut=cut,
+        confidence=options.confidence,
+        ideas=standings(ideas, by_dimension, options, cut),
+        judge=judge_of(by_dimension[options.order_by], asked.handed_in, asked.failed, options.confidence),
+        seeded=seeds is not None,
+        stopped=Absent(reason=asked.spent.message) if asked.spent else None,
+        models=llm.models,
+        prompts=run.journal.prompts(),
+        faults=run.journal.faults(),
+        dropped=run.journal.dropped(),
+        prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
+        completion_tokens=sum(call.completion_tokens for call in run.journal.calls),
+        cost_usd=account.cost(run.journal.calls),
+        baselines=NO_BASELINE,
+        assayer_version=__version__,
+        usage=account.usage(run, started_at, started),
     )
+    return Ranked(ranking, tuple(asked.comparisons))
+
+
+def _usable(known: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
+    """Of two of these ideas, and in the dimension that orders them."""
+    judged = any(one.dimension == dimension for one in known.verdicts)
+    return judged and known.first in rows and known.second in rows and known.first != known.second
 
 
 def _rows(ideas: Sequence[Idea], cut: int | None) -> dict[IdeaId, int]:
@@ -119,7 +146,13 @@ def _verdicts(asked: _Asked, rows: Mapping[IdeaId, int], dimension: str) -> Verd
 
 
 async def _round(
-    ideas: Sequence[Idea], pairs: tuple[Ints, Ints], llm: Llm, run: Run, options: Options, asked: _Asked
+    ideas: Sequence[Idea],
+    pairs: tuple[Ints, Ints],
+    llm: Llm,
+    run: Run,
+    options: Options,
+    asked: _Asked,
+    budget: int,
 ) -> None:
     async def compare(pair: tuple[int, int]) -> Comparison:
         first, second = ideas[pair[0]], ideas[pair[1]]
@@ -128,7 +161,11 @@ async def _round(
             first=first.text[: options.idea_chars],
             second=second.text[: options.idea_chars],
         )
-        return _comparison(first.id, second.id, await ask(llm, COMPARISON, question, run))
+        try:
+            return _comparison(first.id, second.id, await ask(llm, COMPARISON, question, run))
+        finally:
+            asked.ended += 1
+            run.tell("comparisons", asked.ended, budget)
 
     outcomes = await each(list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)), compare)
     asked.comparisons += run.keep(outcomes, "comparison")
@@ -147,37 +184,4 @@ def _comparison(first: IdeaId, second: IdeaId, answer: Answer) -> Comparison:
             )
             for entry in answer.entries
         ),
-    )
-
-
-def _ranking(
-    ideas: Sequence[Idea],
-    by_dimension: Mapping[str, Strengths],
-    asked: _Asked,
-    run: Run,
-    llm: Llm,
-    options: Options,
-    cut: int | None,
-    started_at: dt.datetime,
-    scores: Mapping[IdeaId, float] | None,
-) -> Ranking:
-    deciding = by_dimension[options.order_by]
-    cost = account.cost(run.journal.calls)
-    return Ranking(
-        id=RankingId(run.id),
-        dimension=options.order_by,
-        cut=cut,
-        confidence=options.confidence,
-        ideas=standings(ideas, by_dimension, options, cut),
-        judge=judge_of(deciding, asked.failed, options.confidence),
-        seeded=bool(scores),
-        stopped=Absent(reason=asked.spent.message) if asked.spent else None,
-        models=llm.models,
-        prompts=run.journal.prompts(),
-        faults=run.journal.faults(),
-        dropped=run.journal.dropped(),
-        prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
-        completion_tokens=sum(call.completion_tokens for call in run.journal.calls),
-        cost_usd=cost,
-        made_at=started_at,
     )

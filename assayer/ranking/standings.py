@@ -44,6 +44,7 @@ def standings(
             comparisons=int(counts[row]),
             chance_in=None if chance is None else float(chance[row]),
             band=None if chance is None else _band(chance[row], options.confidence),
+            by_baseline={},
         )
         for rank, row in enumerate(order.tolist(), start=1)
     )
@@ -55,12 +56,13 @@ def _band(chance: Floats, confidence: float) -> Band:
     return "out" if chance <= 1 - confidence else "human"
 
 
-def judge_of(strengths: Strengths, failed: int, confidence: float) -> Judge:
+def judge_of(strengths: Strengths, handed_in: int, failed: int, confidence: float) -> Judge:
     verdicts = strengths.verdicts
     found = consistency(verdicts)
     reach = float(norm.ppf((1 + confidence) / 2)) * strengths.bias_error
     return Judge(
         comparisons=len(verdicts),
+        handed_in=handed_in,
         failed=failed,
         ties=int(np.sum(verdicts.won == 0.5)),
         bias=strengths.bias,

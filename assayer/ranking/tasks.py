@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assayer.models import Frozen
-from assayer.ranking.options import Dimension
+from assayer.models.ranking import Dimension
 from assayer.tasks import Prompts, Task
 
 __all__ = ["COMPARISON", "Answer", "Entry", "Question"]

@@ -1,7 +1,8 @@
 """`python -m benchmarks.ranking`: rank correlation and top-share against the number of comparisons.
 
 Random pairs with plain Bradley–Terry strengths (evalica, maximum likelihood) are the baseline; every row is the mean of
-several worlds.
+several worlds. An idea without a win has no finite strength, and evalica then gives all of them the same: so every idea
+also has a light tie with a phantom.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from benchmarks.ranking.worlds import World
 Way = Literal["random, plain", "random", "chosen", "chosen, seeded"]
 _WAYS: tuple[Way, ...] = ("random, plain", "random", "chosen", "chosen, seeded")
 _SEED_CORRELATION = 0.6
+_PHANTOM, _PHANTOM_WEIGHT = -1, 0.1
 
 
 class Outcome(NamedTuple):
@@ -53,11 +55,17 @@ def _random(world: World, budget: int) -> Verdicts:
 
 
 def _plain(verdicts: Verdicts) -> Floats:
+    ideas = list(range(verdicts.ideas))
     winners = [evalica.Winner.X if won else evalica.Winner.Y for won in verdicts.won]
-    scores = evalica.bradley_terry(verdicts.first.tolist(), verdicts.second.tolist(), winners).scores
-    found = np.full(verdicts.ideas, float(np.median(scores)))
-    found[scores.index.to_numpy()] = scores.to_numpy()
-    return found
+    scores = evalica.bradley_terry(
+        verdicts.first.tolist() + ideas,
+        verdicts.second.tolist() + [_PHANTOM] * len(ideas),
+        winners + [evalica.Winner.Draw] * len(ideas),
+        weights=[1.0] * len(winners) + [_PHANTOM_WEIGHT] * len(ideas),
+        limit=2_000,
+    ).scores
+    logits: Floats = np.log(scores.loc[ideas].to_numpy(np.float64))
+    return logits
 
 
 def _chosen(world: World, budget: int, seeds: Floats | None) -> Strengths:

@@ -149,7 +149,7 @@ async def test_the_same_seed_gives_the_same_ranking() -> None:
     one = await rank(_ideas(9), JudgeLlm(_right), _run(), Options(seed=4), cut=3)
     other = await rank(_ideas(9), JudgeLlm(_right), _run(), Options(seed=4), cut=3)
     assert one == other
-    assert one.ranking.made_at == dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
+    assert one.ranking.usage.started_at == dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
 
 
 @pytest.mark.parametrize(

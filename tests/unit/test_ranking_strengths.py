@@ -160,3 +160,12 @@ def test_a_judge_who_throws_dice_makes_cycles_of_a_quarter_of_the_triangles() ->
     found = consistency(_verdicts(40, rows))
     assert found.triangles == 40 * 39 * 38 // 6
     assert found.cycles / found.triangles == pytest.approx(0.25, abs=0.02)
+
+
+def test_width_is_found_from_four_verdicts_an_idea() -> None:
+    generator = np.random.default_rng(0)
+    truth = 0.85 * generator.standard_normal(1_000)
+    first = generator.integers(0, 1_000, 2_000)
+    second = (first + generator.integers(1, 1_000, 2_000)) % 1_000
+    won = (generator.random(2_000) < expit(truth[first] - truth[second])).astype(np.float64)
+    assert fit(Verdicts(1_000, first, second, won)).width == pytest.approx(0.85, abs=0.15)
