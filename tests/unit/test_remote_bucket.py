@@ -50,7 +50,7 @@ def test_spacing_counts_from_the_answer_when_it_is_quick() -> None:
     bucket = Bucket()
     ticket = grant(bucket, NOON)
     bucket.hear(News("sent", ticket, NOON + 0.1), NOON + 0.1, MANY)
-    assert later(bucket, NOON + 0.2).opening == pytest.approx(1.9)
+    later(bucket, NOON + 0.2)
 
     bucket.hear(News("answered", ticket, NOON + 0.3), NOON + 0.3, MANY)
 
@@ -64,6 +64,21 @@ def test_spacing_counts_from_the_longest_transit_when_the_answer_is_long_in_comi
 
     later(bucket, NOON + 1.9)
     grant(bucket, NOON + 2.0)
+
+
+@pytest.mark.parametrize("limits", [ONE, MANY])
+def test_those_who_wait_look_again_as_soon_as_a_quick_answer_would_let_them(limits: Limits) -> None:
+    """Else they would sleep through it, for as long as a request may be on its way."""
+    limits = limits._replace(transit=30.0)
+    bucket = Bucket()
+    ticket = grant(bucket, NOON, limits=limits)
+    bucket.hear(News("sent", ticket, NOON), NOON, limits)
+
+    told = later(bucket, NOON + 0.1, "b", limits)
+    assert (told.seconds, told.opening) == pytest.approx((limits.spacing, limits.spacing))
+
+    bucket.hear(News("answered", ticket, NOON + 0.2), NOON + 0.2, limits)
+    grant(bucket, NOON + 0.2 + limits.spacing, "b", limits)
 
 
 def test_one_connection_is_free_only_after_the_answer() -> None:

@@ -1,6 +1,6 @@
 """One source's limits as all processes see them: who may send the next request, and when.
 
-A synchronous state machine over times of one shared clock; `workers.remote.exchange` carries it to where the
+A synchronous state machine over times of one shared clock; `workers.remote.turns` carries it to where the
 processes meet. A turn goes through: granted (nobody else is granted one meanwhile) → sent → answered. The spacing is
 counted from when the request must have reached the source: from its answer, or where that is long in coming from
 `transit` seconds after it was sent. So two requests that each keep their turn arrive no closer than the limit.
@@ -52,7 +52,7 @@ class Later(NamedTuple):
     seconds: float
     """When to ask again."""
     opening: float
-    """Seconds until anybody may send, as far as is known."""
+    """Seconds until anybody may send, at the earliest."""
     reason: Literal["limit", "pushed_back", "budget"]
 
 
@@ -128,16 +128,16 @@ class Bucket:
             self.pending.until = now + 2 * limits.send_within
             return Granted(want.ticket)
         place, ahead = self._place(want.claimant, now)
-        opening = max(self.ready_at, self.pushed_until) - now
         if limits.daily_budget is not None and self.spent + want.price > limits.daily_budget:
             midnight = (self.day + 1) * _DAY - now
             return self._later(place, now, Later(midnight, midnight, "budget"))
         taken = self.pending is not None or len(self.flying) >= limits.connections
-        if not ahead and not taken and opening <= 0:
+        if not ahead and not taken and max(self.ready_at, self.pushed_until) <= now:
             self.queue.remove(place)
             self.pending = _Pending(want.ticket, now + 2 * limits.send_within, want.price)
             self.spent += want.price
             return Granted(want.ticket)
+        opening = max(self._earliest(now, limits), self.pushed_until) - now
         look = min(max(limits.spacing / 8, _SHORTEST_LOOK), _LONGEST_LOOK)
         first = max(opening, look if taken else 0.0)
         seconds = first + min(ahead * max(limits.spacing, look), _MOST_AHEAD)
@@ -153,6 +153,12 @@ class Bucket:
         place = _Place(claimant, now)
         self.queue.append(place)
         return place, len(self.queue) - 1
+
+    def _earliest(self, now: float, limits: Limits) -> float:
+        """When the spacing may have passed: while the last request is under way, its answer may come at any moment."""
+        if self.last_sent not in self.flying:
+            return self.ready_at
+        return min(self.ready_at, now + max(limits.spacing, _SHORTEST_LOOK))
 
     def _later(self, place: _Place, now: float, later: Later) -> Later:
         place.due = now + later.seconds + _GRACE
