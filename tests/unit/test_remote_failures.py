@@ -50,6 +50,7 @@ def test_status_means(status: int, headers: dict[str, str], expected: Meaning) -
         ({"Retry-After": "Fri, 20 Nov 2026 11:00:00 GMT"}, 0.0),
         ({"Retry-After": "soon"}, None),
         ({"Retry-After": "nan"}, None),
+        ({"Retry-After": "Fri, 20 Nov 2026 12:01:30 +99999999999999999"}, None),
         ({}, None),
         ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(NOW.timestamp()) + 40)}, 40.0),
         ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "40"}, 40.0),

@@ -62,6 +62,6 @@ def _number(text: str) -> float | None:
 def _until(text: str, now: dt.datetime) -> float | None:
     try:
         at = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return ((at if at.tzinfo else at.replace(tzinfo=dt.UTC)) - now).total_seconds()
