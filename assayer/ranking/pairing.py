@@ -4,7 +4,7 @@ Under Laplace's approximation a verdict on (i, j) lowers the summed variance of 
 p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)): much where both are uncertain and close. With a cut, the pair is weighed
 by the chance of either idea to lie on the other side of it. The opening is random because estimates from a few
 verdicts mislead: choosing by them at once was measured to be worse than drawing
-(docs/adr/0010-a-prior-on-strengths.md).
+(docs/adr/0009-a-prior-on-strengths.md).
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ logit P(first wins) = s_first − s_second + b (Bradley and Terry, 1952), with a
 one parameter b for a judge that favours what is shown first. A tie counts as half a win each way. The posterior is
 Laplace's approximation at the mode, found by Newton's method with conjugate gradients: O(n + m) a step for n ideas and
 m verdicts. Without a prior, ideas that won or lost everything have no finite strength, and after a few verdicts each
-they are many (docs/adr/0010-a-prior-on-strengths.md). The width of the prior is the most likely one; Laplace's own
+they are many (docs/adr/0009-a-prior-on-strengths.md). The width of the prior is the most likely one; Laplace's own
 evidence is a fifth too narrow after four verdicts an idea, so its next order is added (Shun and McCullagh, 1995).
 """
 
