@@ -12,7 +12,7 @@ __all__ = ["BoardOptions"]
 
 
 class BoardOptions(Frozen):
-    board: int = Field(default=5, ge=0, le=50)
+    board: int = Field(default=5, ge=0, le=100)
     """Reviewers drawn for each idea; 0 asks nobody in particular: the control without personas or masking."""
     seed: int = 0
     """Of the draw and of the masking, together with the idea."""

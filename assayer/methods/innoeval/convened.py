@@ -1,0 +1,190 @@
+"""A board in session: draw, masks, one review for each reviewer and dimension side by side, then what they come to.
+
+Two levels of LLM calls: the reviews, then meta-review and advice together.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+
+from assayer.evidence import plain
+from assayer.flow import Failed, attempt, both, each
+from assayer.methods.innoeval import board_tasks
+from assayer.methods.innoeval.advice import advise
+from assayer.methods.innoeval.board import control, draw, enough, masking, reviewer
+from assayer.methods.innoeval.board_options import BoardOptions
+from assayer.methods.innoeval.decision import Conditions, decide, load
+from assayer.methods.innoeval.dimensions import Dimension, chosen
+from assayer.methods.innoeval.dossier import Deliberation, Dossier
+from assayer.methods.innoeval.personas import load as load_pool
+from assayer.methods.innoeval.personas import shipped
+from assayer.methods.innoeval.reviewing import Judged, Review, lost, review
+from assayer.methods.innoeval.sectioning import Reading, by_section, read_for
+from assayer.methods.innoeval.synthesis import Meta, leading, synthesise
+from assayer.methods.innoeval.tally import agreement, final_score, interval, matrix_of, mean_score
+from assayer.models import (
+    Absent,
+    BoardRecord,
+    JudgedDimension,
+    Part,
+    Point,
+    PoolUsed,
+    PromptVersion,
+    Reviewer,
+    Summary,
+)
+from assayer.ports import Llm
+from assayer.run import Run
+
+__all__ = ["Convened"]
+
+
+class Convened:
+    """The board of one run. Files are read when it is convened, before anything is searched or paid for."""
+
+    def __init__(self, llm: Llm, run: Run, options: BoardOptions) -> None:
+        """Raises InputError for files that cannot be used and for a pool smaller than the board."""
+        self._llm, self._run, self._options = llm, run, options
+        self._dimensions = chosen(options.dimensions)
+        self._pool = shipped() if options.personas is None else load_pool(options.personas)
+        self._calibration = load(options.calibration) if options.calibration else None
+        enough(self._pool, options.board)
+
+    async def deliberate(self, dossier: Dossier) -> Deliberation:
+        """Raises an AssayerError when no reviewer could judge."""
+        reviewers = self._reviewers(dossier)
+        readings = self._readings(dossier)
+        judged = await self._judged(dossier, reviewers, readings)
+        meta, advice = await both(
+            attempt(synthesise(self._llm, self._run, dossier, judged)), attempt(self._advice(dossier, judged))
+        )
+        self._run.keep([meta], "meta-review")
+        self._run.keep([advice], "advice on revision")
+        return Deliberation(
+            summary=leading([one for _, reviews in judged for one in reviews])
+            if isinstance(meta, Failed)
+            else meta.summary,
+            parts=tuple(_part(dimension, reviews) for dimension, reviews in judged),
+            board=self._record(reviewers, readings, judged, meta, advice),
+        )
+
+    def _reviewers(self, dossier: Dossier) -> tuple[Reviewer, ...]:
+        options = self._options
+        if options.board == 0:
+            return (control(),)
+        seats = draw(self._pool, options.board, options.seed, dossier.idea, options.draw)
+        return tuple(
+            reviewer(f"R{number}", seat, masking(options.seed, dossier.idea, seat.persona, dossier.before))
+            for number, seat in enumerate(seats, start=1)
+        )
+
+    def _readings(self, dossier: Dossier) -> dict[str, Reading | None]:
+        """What each dimension is judged on; None for the whole idea."""
+        if not by_section(dossier.idea, self._options):
+            return {dimension.name: None for dimension in self._dimensions}
+        sections, room = dossier.idea.sections, self._options.section_chars
+        readings = {one.name: read_for(one, self._dimensions, sections, room) for one in self._dimensions}
+        unread = sum(one.unread for one in readings.values())
+        self._run.journal.drop("section for a dimension", "longer than the prompt has room for", unread)
+        return dict(readings)
+
+    async def _judged(
+        self, dossier: Dossier, reviewers: Sequence[Reviewer], readings: dict[str, Reading | None]
+    ) -> Judged:
+        seats = list(product(self._dimensions, reviewers))
+        done = 0
+
+        async def one(seat: tuple[Dimension, Reviewer]) -> Review:
+            nonlocal done
+            dimension, who = seat
+            result = await review(
+                self._llm, self._run, self._options, dossier, who, dimension, readings[dimension.name]
+            )
+            done += 1
+            self._run.tell("board", done, len(seats))
+            return result
+
+        outcomes = await each(seats, one)
+        self._run.keep(outcomes, "review")
+        failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+        if len(failures) == len(outcomes):
+            raise failures[0].error
+        reviews = [
+            lost(who, outcome.error) if isinstance(outcome, Failed) else outcome
+            for (_, who), outcome in zip(seats, outcomes, strict=True)
+        ]
+        width = len(reviewers)
+        return [(dimension, reviews[row * width : (row + 1) * width]) for row, dimension in enumerate(self._dimensions)]
+
+    async def _advice(self, dossier: Dossier, judged: Judged) -> tuple[Point, ...] | Absent:
+        if not dossier.after:
+            since = "without a cutoff there is no later work" if self._run.cutoff is None else "no later work was found"
+            return Absent(reason=f"{since}.")
+        return await advise(self._llm, self._run, dossier, judged, self._options.advice_chars)
+
+    def _record(
+        self,
+        reviewers: tuple[Reviewer, ...],
+        readings: dict[str, Reading | None],
+        judged: Judged,
+        meta: Meta | Failed,
+        advice: tuple[Point, ...] | Absent | Failed,
+    ) -> BoardRecord:
+        columns = [[one.score for one in reviews] for _, reviews in judged]
+        matrix = matrix_of(self._dimensions, list(zip(*columns, strict=True)))
+        score = final_score(self._dimensions, matrix)
+        return BoardRecord(
+            seed=self._options.seed,
+            pool=self._pool_used(),
+            reviewers=reviewers,
+            dimensions=tuple(_judged_dimension(one, readings[one.name]) for one in self._dimensions),
+            score=score,
+            interval=interval(self._dimensions, matrix),
+            agreement=agreement(matrix),
+            decision=decide(self._calibration, score, self._conditions()),
+            meta_review=_absent(meta) if isinstance(meta, Failed) else meta.review,
+            advice=_absent(advice) if isinstance(advice, Failed) else advice,
+        )
+
+    def _pool_used(self) -> PoolUsed | None:
+        if self._options.board == 0:
+            return None
+        return PoolUsed(name=self._pool.name, sha256=self._pool.sha256, personas=len(self._pool.personas))
+
+    def _conditions(self) -> Conditions:
+        judging = board_tasks.ALL[0]
+        return Conditions(
+            models=self._llm.models,
+            prompts=(PromptVersion(task=judging.name, version=judging.version),),
+            dimensions=tuple(one.name for one in self._dimensions),
+            board=self._options.board,
+            pool=self._pool.sha256 if self._options.board else "",
+        )
+
+
+def _part(dimension: Dimension, reviews: Sequence[Review]) -> Part:
+    said: Summary | Absent = leading(reviews)
+    if not any(one.points for one in reviews):
+        said = Absent(reason="no reviewer made a point about it.")
+    return Part(
+        name=dimension.name,
+        title=plain(dimension.title),
+        score=mean_score(dimension, [one.score for one in reviews]),
+        summary=said,
+        assessments=tuple(one.assessment for one in reviews),
+    )
+
+
+def _judged_dimension(dimension: Dimension, reading: Reading | None) -> JudgedDimension:
+    return JudgedDimension(
+        name=dimension.name,
+        title=dimension.title,
+        question=dimension.question,
+        weight=dimension.weight,
+        scale_min=dimension.scale.min,
+        scale_max=dimension.scale.max,
+        sections=None if reading is None else tuple(one.title for one in reading.sections),
+    )
+
+
+def _absent(failed: Failed) -> Absent:
+    return Absent(reason=f"Not written: {failed.error.reason}.")

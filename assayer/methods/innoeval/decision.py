@@ -1,0 +1,189 @@
+"""From a final score to the decision that papers with such scores got: thresholds fitted on labelled ideas.
+
+A calibration is a file with a name, a date and the data it was fitted on; it holds for the reviewers, dimensions and
+models it was fitted with and for no others. Without one there is no decision.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from pydantic import Field, ValidationError, model_validator
+
+from assayer.errors import InputError
+from assayer.methods.innoeval.registration import read
+from assayer.methods.innoeval.thresholds import Floats, Labels, balanced_recall, held_out, resampled, thresholds_of
+from assayer.models import Absent, Decision, Frozen, PromptVersion, Score
+
+__all__ = ["FEWEST", "Conditions", "DecisionCalibration", "Performance", "ScoredIdea", "decide", "fit", "load"]
+
+FEWEST = 30
+"""Labelled ideas, of which two in every outcome."""
+_REPLICATES = 200
+
+
+class ScoredIdea(NamedTuple):
+    """One labelled idea and the final score that a board gave it."""
+
+    score: float
+    outcome: str
+
+
+class Conditions(Frozen):
+    """How the scores were made; others mean something else."""
+
+    models: tuple[str, ...]
+    prompts: tuple[PromptVersion, ...]
+    dimensions: tuple[str, ...]
+    board: int
+    pool: str
+    """SHA-256 of the pool's text; empty for the control."""
+
+
+class Performance(Frozen):
+    """On ideas that took no part in placing the thresholds, beside what knowing nothing gives."""
+
+    accuracy: float
+    balanced_accuracy: float
+    always_most_frequent: float
+    """Accuracy of naming the most frequent outcome every time."""
+    chance: float
+    """Balanced accuracy of naming any outcome whatever the score."""
+
+
+class DecisionCalibration(Frozen):
+    name: str = Field(min_length=1, max_length=80)
+    made_on: dt.date
+    provenance: str = Field(min_length=10, max_length=1_000)
+    """Which labelled ideas, from where, with whose labels; for people."""
+    conditions: Conditions
+    outcomes: tuple[str, ...] = Field(min_length=2)
+    """From worst to best."""
+    counts: tuple[int, ...]
+    """Labelled ideas of each outcome."""
+    unscored: int = Field(ge=0)
+    """Labelled ideas that the board could not score; they took no part."""
+    thresholds: tuple[float, ...]
+    """Final scores from which the next better outcome is named, 0 to 10, ascending."""
+    replicates: tuple[tuple[float, ...], ...] = Field(min_length=1)
+    """The same fit on bootstrap samples."""
+    performance: Performance
+
+    @model_validator(mode="after")
+    def _shapes_agree(self) -> "DecisionCalibration":
+        wanted = len(self.outcomes) - 1
+        if len(self.counts) != wanted + 1 or any(len(one) != wanted for one in (self.thresholds, *self.replicates)):
+            raise ValueError("a calibration needs one count for each outcome and one threshold between two")
+        if any(list(one) != sorted(one) for one in (self.thresholds, *self.replicates)):
+            raise ValueError("thresholds must ascend")
+        return self
+
+    def outcome(self, score: float, thresholds: Sequence[float]) -> str:
+        return self.outcomes[int(np.searchsorted(thresholds, score, side="right"))]
+
+
+def load(path: Path) -> DecisionCalibration:
+    """Raises InputError."""
+    try:
+        return DecisionCalibration.model_validate_json(read(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(
+            f"{path.name} is not a calibration of decisions: {f'{place}: ' if place else ''}{first['msg']}.",
+            "Fit one on labelled ideas, or leave it out and read the scores.",
+        ) from error
+
+
+def decide(calibration: DecisionCalibration | None, score: Score | Absent, conditions: Conditions) -> Decision | Absent:
+    if calibration is None:
+        return Absent(
+            reason="no calibration is loaded. Thresholds that nobody fitted on labelled ideas would be prose, so the "
+            "report gives scores and no decision."
+        )
+    if isinstance(score, Absent):
+        return Absent(reason=f"there is no final score: {score.reason}")
+    if other := _others(calibration.conditions, conditions):
+        return Absent(
+            reason=f"the calibration {calibration.name!r} was fitted with other {' and '.join(other)}; its thresholds "
+            "say nothing about this score."
+        )
+    named = calibration.outcome(score.value, calibration.thresholds)
+    same = [calibration.outcome(score.value, one) == named for one in calibration.replicates]
+    return Decision(
+        name=named,
+        stability=round(sum(same) / len(same), 3),
+        calibration=calibration.name,
+        made_on=calibration.made_on,
+        provenance=calibration.provenance,
+        outcomes=calibration.outcomes,
+        thresholds=calibration.thresholds,
+    )
+
+
+def _others(fitted: Conditions, here: Conditions) -> list[str]:
+    names = {"models": "models", "prompts": "prompts", "dimensions": "dimensions", "board": "board", "pool": "personas"}
+    return [word for field, word in names.items() if getattr(fitted, field) != getattr(here, field)]
+
+
+def fit(
+    name: str,
+    made_on: dt.date,
+    provenance: str,
+    conditions: Conditions,
+    outcomes: Sequence[str],
+    scored: Sequence[ScoredIdea],
+    unscored: int,
+    seed: int,
+) -> DecisionCalibration:
+    """Thresholds that make the mean recall over the outcomes largest, so that a frequent outcome does not swallow the
+    others. Raises InputError for too few ideas, unknown outcomes, and scores that do not tell the outcomes apart."""
+    scores, labels = _checked(outcomes, scored)
+    classes = len(outcomes)
+    counts = np.bincount(labels, minlength=classes)
+    generator = np.random.default_rng(seed)
+    named = held_out(scores, labels, classes, generator)
+    recall = balanced_recall(named, labels, classes)
+    if recall <= 1 / classes:
+        raise InputError(
+            f"On held-out ideas these scores name the outcomes no better than chance: a mean recall of {recall:.2f}, "
+            f"where guessing gives {1 / classes:.2f}.",
+            "Join neighbouring outcomes, or score more ideas; thresholds fitted to this would be arbitrary.",
+        )
+    samples = (resampled(labels, classes, generator) for _ in range(_REPLICATES))
+    return DecisionCalibration(
+        name=name,
+        made_on=made_on,
+        provenance=provenance,
+        conditions=conditions,
+        outcomes=tuple(outcomes),
+        counts=tuple(counts.tolist()),
+        unscored=unscored,
+        thresholds=thresholds_of(scores, labels, classes),
+        replicates=tuple(thresholds_of(scores[rows], labels[rows], classes) for rows in samples),
+        performance=Performance(
+            accuracy=round(float((named == labels).mean()), 4),
+            balanced_accuracy=round(recall, 4),
+            always_most_frequent=round(float(counts.max() / len(labels)), 4),
+            chance=round(1 / classes, 4),
+        ),
+    )
+
+
+def _checked(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Floats, Labels]:
+    unknown = sorted({one.outcome for one in scored} - set(outcomes))
+    if unknown:
+        raise InputError(f"Labelled ideas have outcomes that were not named: {', '.join(map(repr, unknown))}.")
+    if len(scored) < FEWEST:
+        raise InputError(f"{len(scored)} labelled ideas are too few to fit thresholds: {FEWEST} are needed.")
+    labels = np.array([list(outcomes).index(one.outcome) for one in scored], np.int64)
+    counts = np.bincount(labels, minlength=len(outcomes))
+    rare = [outcome for outcome, count in zip(outcomes, counts, strict=True) if count < 2]
+    if rare:
+        raise InputError(
+            f"Fewer than two labelled ideas are {', '.join(map(repr, rare))}.",
+            "Join it with a neighbouring outcome, or label more ideas.",
+        )
+    return np.array([one.score for one in scored], np.float64), labels

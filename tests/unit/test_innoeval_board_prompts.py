@@ -1,0 +1,211 @@
+"""Every prompt of the board renders, everything from outside fenced, and the simulator can answer it."""
+
+import re
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.methods.innoeval import board_tasks
+from assayer.methods.innoeval.board import control, draw, masking, reviewer
+from assayer.methods.innoeval.board_schemas import (
+    Advice,
+    AdviceQuestion,
+    Claim,
+    DimensionReviews,
+    FindNote,
+    Judgement,
+    JudgingQuestion,
+    LaterStep,
+    MetaQuestion,
+    OneReview,
+    Synthesis,
+    Weakness,
+    WeighedDispute,
+    judgement_on,
+)
+from assayer.methods.innoeval.dimensions import Scale, chosen
+from assayer.methods.innoeval.personas import shipped
+from assayer.methods.innoeval.reviewing import shown
+from assayer.models import Section
+from assayer.tasks import Task, fence
+from benchmarks.simulator.answers import compose, node_for
+from benchmarks.simulator.prompt import read
+from tests.unit.innoeval_board import dossier
+from tests.unit.innoeval_questions import DIGEST, IDEA
+from tests.unit.innoeval_world import IDEA as PARSED
+from workers.llm.schema import answer_schema
+
+GIVEN = dossier(finds=2)
+FINDS = shown(GIVEN.before, 60)
+SEAT = draw(shipped(), 1, 0, PARSED, "near")[0]
+REVIEWER = reviewer("R1", SEAT, masking(0, PARSED, SEAT.persona, GIVEN.before))
+JUDGING = JudgingQuestion(
+    digest=DIGEST,
+    idea=IDEA,
+    sections=(),
+    left_out=(),
+    evidence=FINDS,
+    notes=(
+        FindNote(label="P1", part="method 1", stance="supports", analysis="It works.", quote="it works well enough"),
+        FindNote(label="P2", part="method 1", stance="contradicts", analysis="It fails.", quote=""),
+    ),
+    fit="partial",
+    reviewer=REVIEWER,
+    dimension=chosen(None)[1],
+)
+BY_SECTION = JUDGING.model_copy(
+    update={
+        "idea": "",
+        "sections": (Section(title="Method", text="We train a reader."),),
+        "left_out": ("Budget",),
+        "reviewer": control(),
+        "evidence": (),
+        "notes": (),
+    }
+)
+META = MetaQuestion(
+    digest=DIGEST,
+    labels=("P1",),
+    dimensions=tuple(
+        DimensionReviews(
+            label=f"D{number}",
+            title=one.title,
+            question=one.question,
+            scale_min=0,
+            scale_max=10,
+            reviews=(
+                OneReview(
+                    reviewer="R1",
+                    who="Roboticist",
+                    score=6.5,
+                    strengths=("Works [P1].",),
+                    weaknesses=("Slow.",),
+                    suggestions=("Hurry.",),
+                    rationale="In between.",
+                ),
+                OneReview(
+                    reviewer="R2",
+                    who="Editor",
+                    score=None,
+                    strengths=(),
+                    weaknesses=(),
+                    suggestions=(),
+                    rationale="Nothing to go by.",
+                ),
+            ),
+        )
+        for number, one in enumerate(chosen(None), start=1)
+    ),
+)
+ADVICE = AdviceQuestion(
+    digest=DIGEST,
+    weaknesses=(Weakness(label="W1", dimension="Validity", text="No control."),),
+    evidence=FINDS,
+)
+QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
+    (board_tasks.judging(Scale()), JUDGING),
+    (board_tasks.judging(Scale(min=1, max=6)), BY_SECTION),
+    (board_tasks.SYNTHESIS, META),
+    (board_tasks.ADVICE, ADVICE),
+    (board_tasks.ADVICE, ADVICE.model_copy(update={"weaknesses": ()})),
+)
+CASES = pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
+
+
+def test_every_task_has_a_case() -> None:
+    assert {task.name for task, _ in QUESTIONS} == {task.name for task in board_tasks.ALL}
+
+
+@CASES
+def test_prompts_begin_with_the_idea_taken_apart(task: Task[Any, Any], question: BaseModel) -> None:
+    text = task.messages(question)[1].content
+    assert text.startswith(f"# The idea, taken apart\n\n{fence(DIGEST, 'idea')}\n\n# ")
+
+
+@CASES
+def test_prompts_render_completely(task: Task[Any, Any], question: BaseModel) -> None:
+    text = task.messages(question)[1].content
+    assert not re.search(r"\{\{|\{%|%\}|\}\}", text)
+    assert "\n# Task: " in text
+    for kind, mark in re.findall(r"^<(\w+) ([0-9a-f]{16})>$", text, re.MULTILINE):
+        assert text.count(f"</{kind} {mark}>") >= 1
+
+
+@CASES
+def test_every_task_is_versioned_and_has_a_closed_schema(task: Task[Any, Any], question: BaseModel) -> None:
+    assert task.version >= 1
+    objects = [task.schema, *task.schema.get("$defs", {}).values()]
+    assert all(one["additionalProperties"] is False for one in objects if one.get("type") == "object")
+    assert all(set(one["required"]) == set(one["properties"]) for one in objects if one.get("type") == "object")
+
+
+@CASES
+@pytest.mark.parametrize("seed", range(8))
+def test_simulated_answers_pass_every_check(task: Task[Any, Any], question: BaseModel, seed: int) -> None:
+    output: type[BaseModel] = task.output
+    node = node_for(answer_schema(output).schema, strict=True)
+    made = compose(node, read([message.content for message in task.messages(question)]), seed)
+    assert list(task.check(question, output.model_validate_json(made.text))) == []
+
+
+def test_an_answer_gives_its_reasons_before_its_score() -> None:
+    assert list(judgement_on(Scale()).model_fields)[-2:] == ["rationale", "score"]
+
+
+def test_rubric_scale_and_reviewer_reach_the_prompt() -> None:
+    text = QUESTIONS[0][0].messages(JUDGING)[1].content
+    assert all(band.means in text for band in JUDGING.dimension.bands)
+    assert JUDGING.dimension.question in text
+    assert SEAT.persona.constraints in text
+    assert "cover this field only in part" in text
+
+
+def test_what_the_author_wrote_in_other_sections_is_named_and_not_shown() -> None:
+    text = QUESTIONS[1][0].messages(BY_SECTION)[1].content
+    assert fence("Budget", "headings") in text
+    assert fence("Method\n\nWe train a reader.", "section") in text
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "complaint"),
+    [
+        (
+            0,
+            Judgement(
+                strengths=[Claim(text="It works [P9].")], weaknesses=[], suggestions=[], rationale="So.", score=5
+            ),
+            "P9 is no label given here",
+        ),
+        (
+            0,
+            Judgement(strengths=[], weaknesses=[], suggestions=[], rationale="So.", score=5),
+            "A score needs at least one strength or weakness",
+        ),
+        (
+            2,
+            Synthesis(
+                disputes=[WeighedDispute(dimension="D9", positions="R1.", weighing="R1.")],
+                strengths=[],
+                weaknesses=[],
+                suggestions=[],
+                assessment="So.",
+            ),
+            "D9 is not a dimension given here",
+        ),
+        (
+            3,
+            Advice(steps=[LaterStep(label="P9", quote="", shows="It.", weakness="W1", change="Do.")]),
+            "P9 is not a find given here",
+        ),
+        (
+            3,
+            Advice(steps=[LaterStep(label="P1", quote="", shows="It.", weakness="W7", change="Do.")]),
+            "W7 is not a weakness given here",
+        ),
+    ],
+)
+def test_what_a_schema_cannot_say_is_complained_about(number: int, answer: BaseModel, complaint: str) -> None:
+    task, question = QUESTIONS[number]
+    (found,) = task.check(question, answer)
+    assert complaint in found

@@ -1,0 +1,146 @@
+"""Decisions: fitted, named, dated thresholds, or none."""
+
+import datetime as dt
+from itertools import combinations_with_replacement
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import InputError
+from assayer.methods.innoeval.decision import Conditions, DecisionCalibration, ScoredIdea, decide, fit, load
+from assayer.methods.innoeval.thresholds import balanced_recall, thresholds_of
+from assayer.models import Absent, Decision, PromptVersion, Score
+
+CONDITIONS = Conditions(
+    models=("judge-1",),
+    prompts=(PromptVersion(task="innoeval.judging", version=1),),
+    dimensions=("novelty",),
+    board=5,
+    pool="ab" * 32,
+)
+OUTCOMES = ("Reject", "Poster", "Oral")
+
+
+def labelled(number: int = 90, noise: float = 0.5, seed: int = 0) -> list[ScoredIdea]:
+    """Reject around 3, Poster around 5.5, Oral around 8."""
+    generator = np.random.default_rng(seed)
+    centres = {"Reject": 3.0, "Poster": 5.5, "Oral": 8.0}
+    return [
+        ScoredIdea(float(np.clip(centres[OUTCOMES[n % 3]] + generator.normal(0, noise), 0, 10)), OUTCOMES[n % 3])
+        for n in range(number)
+    ]
+
+
+def fitted(scored: list[ScoredIdea] | None = None) -> DecisionCalibration:
+    return fit(
+        "spring", dt.date(2026, 3, 1), "90 made-up ideas.", CONDITIONS, OUTCOMES, scored or labelled(), 2, seed=0
+    )
+
+
+def score(value: float) -> Score:
+    return Score(value=value, basis="")
+
+
+def test_thresholds_lie_between_outcomes_that_are_apart() -> None:
+    calibration = fitted()
+    low, high = calibration.thresholds
+    assert 3.5 < low < 5.2
+    assert 6 < high < 7.7
+    assert calibration.counts == (30, 30, 30)
+    assert calibration.unscored == 2
+    assert calibration.performance.balanced_accuracy > 0.9
+    assert calibration.performance.always_most_frequent == pytest.approx(1 / 3, abs=1e-3)
+
+
+@pytest.mark.parametrize(("value", "name"), [(2.0, "Reject"), (5.5, "Poster"), (9.0, "Oral")])
+def test_a_score_gets_the_decision_that_such_papers_got(value: float, name: str) -> None:
+    found = decide(fitted(), score(value), CONDITIONS)
+    assert isinstance(found, Decision)
+    assert found.name == name
+    assert found.stability == 1.0
+    assert (found.calibration, found.made_on) == ("spring", dt.date(2026, 3, 1))
+
+
+def test_a_score_near_a_threshold_is_told_to_be_unstable() -> None:
+    calibration = fitted(labelled(noise=1.5))
+    found = decide(calibration, score(calibration.thresholds[0]), CONDITIONS)
+    assert isinstance(found, Decision)
+    assert found.name == "Poster"
+    assert found.stability < 1.0
+
+
+def test_without_a_calibration_there_is_no_decision() -> None:
+    found = decide(None, score(9.9), CONDITIONS)
+    assert isinstance(found, Absent)
+    assert "no calibration is loaded" in found.reason
+
+
+def test_a_calibration_of_other_reviewers_or_models_decides_nothing() -> None:
+    here = CONDITIONS.model_copy(update={"models": ("judge-2",), "board": 0})
+    found = decide(fitted(), score(9.0), here)
+    assert isinstance(found, Absent)
+    assert "other models and board" in found.reason
+    assert isinstance(decide(fitted(), Absent(reason="nobody."), CONDITIONS), Absent)
+
+
+def test_scores_that_tell_nothing_are_refused() -> None:
+    swapped = [ScoredIdea(10 - one.score, one.outcome) for one in labelled()]
+    with pytest.raises(InputError, match="no better than chance"):
+        fitted(swapped)
+
+
+@pytest.mark.parametrize(
+    ("scored", "told"),
+    [
+        (labelled(29), "29 labelled ideas are too few"),
+        ([*labelled(), ScoredIdea(5.0, "temporal")], "'temporal'"),
+        ([one for one in labelled() if one.outcome != "Oral"], "Fewer than two labelled ideas are 'Oral'"),
+    ],
+)
+def test_labels_that_cannot_be_fitted_are_refused(scored: list[ScoredIdea], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        fitted(scored)
+
+
+def test_a_calibration_survives_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "spring.json"
+    path.write_text(fitted().model_dump_json(), encoding="utf-8")
+    assert load(path) == fitted()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("{}", "name: Field required"), ("no json", "Invalid JSON"), (None, "cannot be read")],
+)
+def test_a_bad_file_is_refused_by_name(tmp_path: Path, text: str | None, told: str) -> None:
+    path = tmp_path / "bad.json"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=told) as refused:
+        load(path)
+    assert "bad.json" in refused.value.message
+
+
+def test_thresholds_out_of_order_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(fitted().model_copy(update={"thresholds": (7.0, 4.0)}).model_dump_json(), encoding="utf-8")
+    with pytest.raises(InputError, match="thresholds must ascend"):
+        load(path)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=3, max_size=14))
+def test_thresholds_are_the_best_there_are(pairs: list[tuple[int, int]]) -> None:
+    scores = np.array([float(value) for value, _ in pairs] + [1.0, 3.0, 5.0])
+    labels = np.array([label for _, label in pairs] + [0, 1, 2])
+
+    def recall(thresholds: tuple[float, ...]) -> float:
+        return balanced_recall(np.searchsorted(thresholds, scores, side="right"), labels, 3)
+
+    cuts = [value - 0.5 for value in range(8)] + [11.0]
+    best = max(recall(pair) for pair in combinations_with_replacement(cuts, 2))
+    found = thresholds_of(scores, labels, 3)
+    assert found == tuple(sorted(found))
+    assert recall(found) == pytest.approx(best)
