@@ -459,6 +459,15 @@ async def test_leaving_ends_everything_that_is_under_way(source: SmallSource) ->
     assert all(isinstance(outcome, SourceUnavailable) for outcome in outcomes)
 
 
+async def test_leaving_ends_what_has_only_just_been_asked(source: SmallSource) -> None:
+    async with courier(source) as door:
+        just = asyncio.create_task(fetch(door))
+        await asyncio.sleep(0)
+
+    with pytest.raises(SourceUnavailable, match="stopping"):
+        await just
+
+
 async def test_bodies_are_not_kept_after_delivery(source: SmallSource, database: Database) -> None:
     async def behave(asked: Asked) -> web.StreamResponse:
         return web.Response(body=asked.path.encode() * 10_000)

@@ -100,6 +100,8 @@ class Courier:
         for task in flights:
             task.cancel()
         await asyncio.gather(*flights, return_exceptions=True)
+        for flight in tuple(self._flights.values()):
+            flight.fail(_STOPPING)  # its task was cancelled before it had begun
         for task in self._staff:
             task.cancel()
         await asyncio.gather(*self._staff, return_exceptions=True)
