@@ -103,7 +103,7 @@ class Desk:
         except TurnLapsed:
             raise TransientFailure("this machine was too busy to send the request in its turn") from None
         except TooLarge:
-            permit.succeeded()
+            self._succeeded(permit)
             raise SourceRefused(
                 f"{self._where} answered with more than {flight.call.max_bytes:,} bytes.", "Ask for less at once."
             ) from None
@@ -127,17 +127,21 @@ class Desk:
             turn.push_back(min(asked, self.settings.retry_after_max_seconds))
         if means == "rate_limited":
             RATE_LIMITED.labels(self.source).inc()
-            permit.succeeded()
+            self._succeeded(permit)
             if asked is None:
                 turn.push_back(self._backoff(state))
             raise RateLimited(self._said(answer))
         if means == "transient":
             self._failed(permit)
             raise TransientFailure(self._said(answer))
-        permit.succeeded()
-        BREAKER_OPEN.labels(self.source).set(0)
+        self._succeeded(permit)
         if means == "refused":
             raise self._refusal(answer)
+
+    def _succeeded(self, permit: Permit) -> None:
+        """It answers, whatever it says."""
+        permit.succeeded()
+        BREAKER_OPEN.labels(self.source).set(0)
 
     def _failed(self, permit: Permit) -> None:
         now = self._clock.monotonic()
