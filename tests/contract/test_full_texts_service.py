@@ -12,7 +12,9 @@ import pytest
 from prometheus_client import REGISTRY
 from rapidfuzz import fuzz
 
+from assayer.errors import StorageError
 from assayer.models import Absent, FullText, Identifiers, Paper, PaperId, Section
+from assayer.models.remote import SharedText
 from benchmarks.simulator.outside.grobid import GrobidKnobs
 from benchmarks.simulator.outside.library import Entry, Library
 from benchmarks.simulator.outside.pdfs import HOSTILE
@@ -341,6 +343,17 @@ async def test_arxiv_is_asked_for_one_pdf_at_a_time_and_slowly_by_all_processes_
     assert stats.least_spacing is not None
     assert stats.least_spacing >= 0.3
     assert stats.peak_concurrency == 1
+
+
+async def test_store_of_turns_that_is_gone_fails_with_its_own_error(bench: Bench) -> None:
+    class Gone(MemoryTurns):
+        async def look(self, bucket: str) -> SharedText:
+            raise StorageError(f"No {bucket}.")
+
+    paper = bench.paper(next(one for one in LIBRARY.entries if one.arxiv and not one.acl))
+    async with bench.open(turns=Gone(SystemClock())) as service:
+        with pytest.raises(StorageError):
+            await service.for_run(a_run()).get([paper.model_copy(update={"pdf_urls": ()})])
 
 
 async def test_host_that_fails_is_asked_again_only_after_its_time(bench: Bench) -> None:

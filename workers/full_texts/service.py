@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from assayer.flow import together
 from assayer.models import Absent, FullText, Paper, PaperId
 from assayer.ports import Clock, FullTexts
 from assayer.run import Run
@@ -147,9 +148,8 @@ class _RunFullTexts:
             left = [paper for paper in wanted.values() if paper.id not in answers]
             answers |= await self._at_hand(first, left)
         left = [paper for paper in wanted.values() if paper.id not in answers]
-        async with asyncio.TaskGroup() as group:
-            tasks = {paper.id: group.create_task(self._one(paper)) for paper in left}
-        return answers | {key: task.result() for key, task in tasks.items()}
+        fetched = await together(map(self._one, left))
+        return answers | dict(zip((paper.id for paper in left), fetched, strict=True))
 
     async def _at_hand(self, first: First, papers: Sequence[Paper]) -> dict[PaperId, FullText]:
         if not papers:
