@@ -16,6 +16,8 @@ from pydantic import (
     model_validator,
 )
 
+from assayer.identity import arxiv_id, doi
+from assayer.models import Identifiers
 from assayer.sanitise import clean_text
 
 __all__ = ["PaperRecord", "RecordSection", "complaint", "last_day"]
@@ -65,6 +67,17 @@ Text = Annotated[str, BeforeValidator(_text_of), AfterValidator(_clean)]
 Key = Annotated[str, BeforeValidator(_text_of), AfterValidator(_id)]
 
 
+def _identifier(space: str, value: Any) -> str:
+    """In its normal form; empty for what cannot be one: a paper without an identifier is still a paper."""
+    text = str(value).strip() if isinstance(value, str | int) else ""
+    if space == "doi":
+        return doi(text)
+    if space == "arxiv":
+        return arxiv_id(text)
+    name = text.rstrip("/").rsplit("/", 1)[-1] if "://" in text else text
+    return name if _ID.fullmatch(name) and name.isprintable() else ""
+
+
 class RecordSection(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -86,6 +99,8 @@ class PaperRecord(BaseModel):
     venue: Line = ""
     url: Line = ""
     citation_count: int | None = Field(default=None, ge=0, lt=2**31)
+    identifiers: Identifiers = Identifiers()
+    """Written together in an object, or each as a field of the record: `doi`, `arxiv`, `s2`, …"""
     sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
     references: tuple[Key, ...] | None = None
     """Ids of what it cites; None when nobody said."""
@@ -124,6 +139,15 @@ class PaperRecord(BaseModel):
     @classmethod
     def _with_text(cls, value: tuple[RecordSection, ...]) -> tuple[RecordSection, ...]:
         return tuple(section for section in value if section.text)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_identifiers(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        together = data.get("identifiers")
+        written = {**(together if isinstance(together, dict) else {}), **data}
+        return {**data, "identifiers": {one: _identifier(one, written.get(one)) for one in Identifiers.model_fields}}
 
     @model_validator(mode="before")
     @classmethod

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from assayer.models import Paper, PaperId, Section
+from assayer.models import Identifiers, Paper, PaperId, Section
 from index.records import PaperRecord
 
 __all__ = ["PaperStore", "write_papers"]
@@ -32,11 +32,22 @@ _SCHEMA = pa.schema(
         pa.field("venue", pa.string(), nullable=False),
         pa.field("url", pa.string(), nullable=False),
         pa.field("citation_count", pa.int32()),
+        pa.field("identifiers", pa.struct([(space, pa.string()) for space in Identifiers.model_fields])),
         pa.field("references", pa.list_(pa.string())),
         pa.field("sections", pa.list_(pa.struct([("title", pa.string()), ("text", pa.string())]))),
     ]
 )
-_PAPER_FIELDS = ("id", "title", "abstract", "authors", "publication_date", "venue", "url", "citation_count")
+_PAPER_FIELDS = (
+    "id",
+    "title",
+    "abstract",
+    "authors",
+    "publication_date",
+    "venue",
+    "url",
+    "citation_count",
+    "identifiers",
+)
 
 
 def write_papers(records: Sequence[PaperRecord], directory: Path) -> None:

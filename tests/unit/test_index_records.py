@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from assayer.models import Identifiers
 from index.records import PaperRecord, complaint, last_day
 from tests.corpus_papers import record
 
@@ -52,6 +53,23 @@ def test_record_with_nulls_and_unknown_fields_is_accepted() -> None:
         record(1, authors=None, venue=None, url=None, citation_count=None, sections=None, tldr={"x": 1})
     )
     assert (paper.authors, paper.venue, paper.url, paper.sections) == ((), "", "", ())
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"doi": "https://doi.org/10.1000/X1", "arxiv": "arXiv:2305.00001v2", "openalex": "W1", "pubmed": 17},
+        {"identifiers": {"doi": "10.1000/x1", "arxiv": "2305.00001", "pubmed": "17"}, "openalex": "https://a.org/W1"},
+    ],
+)
+def test_record_keeps_its_identifiers_in_their_normal_form(written: dict[str, object]) -> None:
+    paper = PaperRecord.model_validate(record(1, **written))
+    assert paper.identifiers == Identifiers(doi="10.1000/x1", arxiv="2305.00001", openalex="W1", pubmed="17")
+
+
+@pytest.mark.parametrize("written", [{"doi": "none"}, {"arxiv": None}, {"s2": ["x"]}, {"identifiers": "10.1000/1"}])
+def test_record_with_an_identifier_that_is_none_is_accepted_without_it(written: dict[str, object]) -> None:
+    assert PaperRecord.model_validate(record(1, **written)).identifiers == Identifiers()
 
 
 def test_record_with_a_numeric_id_keeps_it_as_text() -> None:

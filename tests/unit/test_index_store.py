@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import InputError
-from assayer.models import PaperId
+from assayer.models import Identifiers, PaperId
 from index.records import PaperRecord
 from index.sources import harvest
 from index.store import PaperStore, write_papers
@@ -39,6 +39,14 @@ def test_store_gives_back_what_was_written(tmp_path: Path) -> None:
     assert store.references(0) is None
     assert store.sections(0) == ()
     assert store.row(PaperId("nobody")) is None
+
+
+def test_store_keeps_identifiers(tmp_path: Path) -> None:
+    store = stored(tmp_path, [record(1, doi="10.1000/1", arxiv="2305.00001"), record(2)])
+    assert [store.paper(row).identifiers for row in (0, 1)] == [
+        Identifiers(doi="10.1000/1", arxiv="2305.00001"),
+        Identifiers(),
+    ]
 
 
 def test_store_of_many_batches_finds_every_row(tmp_path: Path) -> None:
