@@ -17,13 +17,17 @@ from orchestrator.store.schema import newest
 
 TABLES = {
     "answers",
+    "assayer_schema",
+    "evaluations",
     "ledger",
     "papers",
-    "evaluations",
     "replies",
     "reply_claims",
     "turns",
-    "assayer_schema",
+    "viewpoint_edges",
+    "viewpoint_graphs",
+    "viewpoint_ideas",
+    "viewpoints",
 }
 
 
