@@ -103,7 +103,7 @@ class Engine:
             "idea": idea.id,
             "method": method,
             "cutoff": cutoff.isoformat() if cutoff else None,
-            "options": chosen.options(self.settings).model_dump(),
+            "options": chosen.options(self.settings).model_dump(mode="json"),
             "models": list(self.world.llm.models),
             "llm": self._llm_parameters(),
             "budget": self.settings.evaluation.model_dump(include={"max_usd", "max_prompt_tokens"}),
@@ -161,7 +161,8 @@ async def open_engine(settings: Settings, method: str = scholareval.METHOD) -> A
         embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
         corpus = _corpus(settings, method, embedder, stack)
         database = await stack.enter_async_context(open_database(settings))
-        shelves = await stack.enter_async_context(open_shelves(settings, corpus, database, clock))
+        beyond = METHODS[method].beyond_papers
+        shelves = await stack.enter_async_context(open_shelves(settings, corpus, database, clock, beyond))
         llm = await open_llm(settings, database, embedder, stack)
         yield Engine(
             settings=settings,

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from assayer.models import Absent, FullText, Paper, PaperId
 from assayer.ports import Clock, FullTexts
 from assayer.run import Run
 from assayer.world import World
+from cluster.outside import Outside, open_outside
 from cluster.settings import Settings
 from index import Corpus, CorpusFullTexts
 from index.memory import MemoryCorpus
@@ -59,23 +60,32 @@ class Shelves:
     full_texts: Callable[[Run], FullTexts]
     reading: Mapping[str, object]
     """What determines which full texts are read."""
+    outside: Outside = field(default_factory=Outside)
+    """The web and code, for methods that search them."""
 
     def world(self, world: World, run: Run) -> World:
         """As one evaluation sees it."""
-        return replace(world, literature=self.federations.for_run(run), full_texts=self.full_texts(run))
+        return replace(
+            world,
+            literature=self.federations.for_run(run),
+            full_texts=self.full_texts(run),
+            web=self.outside.web(run) if self.outside.web else None,
+            code=self.outside.code(run) if self.outside.code else None,
+        )
 
     @property
     def version(self) -> dict[str, object]:
         """What determines the answers, as far as anybody can name it."""
         options = self.federations.settings.model_dump() if self.federations.sources else {}
-        return {"literature": self.federations.version, "options": options, "full_texts": self.reading}
+        more = {"outside": self.outside.version} if self.outside.version else {}
+        return {"literature": self.federations.version, "options": options, "full_texts": self.reading, **more}
 
 
 @asynccontextmanager
 async def open_shelves(
-    settings: Settings, corpus: Corpus | MemoryCorpus, database: Database, clock: Clock
+    settings: Settings, corpus: Corpus | MemoryCorpus, database: Database, clock: Clock, beyond_papers: bool = False
 ) -> AsyncIterator[Shelves]:
-    """Raises ConfigurationError or StorageError."""
+    """The web and code too, if a method searches `beyond_papers`. Raises ConfigurationError or StorageError."""
     on = {name: one for name, one in settings.sources.items() if one.on}
     async with AsyncExitStack() as stack:
         courier = None
@@ -83,12 +93,16 @@ async def open_shelves(
             courier = await stack.enter_async_context(Courier(on, PgReplies(database), PgTurns(database), clock))
         records = {name: _bound(make, courier) for name, make in RECORDS.items() if courier and name in on}
         locators = [_bound(make, courier) for name, make in LOCATORS.items() if courier and name in on]
+        outside = Outside()
+        if courier and beyond_papers:
+            outside = await open_outside(settings, courier, clock, stack)
         yield Shelves(
             federations=Federations(corpus, records, settings.literature),
             full_texts=await _full_texts(
                 settings, CorpusFullTexts(corpus), corpus.source, locators, PgTurns(database), clock, stack
             ),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
+            outside=outside,
         )
 
 

@@ -12,6 +12,11 @@ from assayer.methods.grapheval.growth import no_graph
 from assayer.methods.grapheval.judge import Judge
 from assayer.methods.grapheval.pipeline import evaluate as evaluate_by_graph
 from assayer.methods.grapheval.pipeline import judged, notices_of
+from assayer.methods.innoeval import board_tasks as innoeval_board
+from assayer.methods.innoeval import tasks as innoeval_tasks
+from assayer.methods.innoeval.convened import Convened
+from assayer.methods.innoeval.options import METHOD as INNOEVAL
+from assayer.methods.innoeval.pipeline import evaluate as evaluate_by_board
 from assayer.methods.scholareval import tasks as scholareval_tasks
 from assayer.models import Absent, Frozen, Idea, Verdict
 from assayer.run import Run
@@ -46,6 +51,8 @@ class Method:
     """It cannot do without a graph of labelled ideas."""
     asks_graph: Callable[[Bench], bool]
     """Whether its reports depend on the graph of labelled ideas."""
+    beyond_papers: bool = False
+    """It searches the web and code too, where they are configured."""
 
 
 async def _scholareval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
@@ -76,6 +83,12 @@ async def _grapheval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
     return await evaluate_by_graph(idea, bench.world, run, bench.settings.grapheval, bench.judge)
 
 
+async def _innoeval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
+    options = bench.settings.innoeval
+    board = Convened(bench.world.llm, run, options.board)
+    return await evaluate_by_board(idea, bench.world, run, options, board)
+
+
 METHODS: Mapping[str, Method] = {
     scholareval.METHOD: Method(
         tasks=scholareval_tasks.ALL,
@@ -92,5 +105,14 @@ METHODS: Mapping[str, Method] = {
         reads_literature=False,
         needs_graph=True,
         asks_graph=lambda bench: True,
+    ),
+    INNOEVAL: Method(
+        tasks=(*innoeval_tasks.SEARCH, *innoeval_board.ALL),
+        options=lambda settings: settings.innoeval,
+        evaluate=_innoeval,
+        reads_literature=True,
+        needs_graph=False,
+        asks_graph=lambda bench: False,
+        beyond_papers=True,
     ),
 }

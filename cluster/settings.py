@@ -25,9 +25,11 @@ from pydantic_settings import (
 
 from assayer.errors import ConfigurationError
 from assayer.methods.grapheval.options import Options as GraphEvalOptions
+from assayer.methods.innoeval.options import Options as InnoEvalOptions
 from assayer.methods.scholareval import Options as ScholarEvalOptions
 from assayer.models import Frozen
 from orchestrator.store import DatabaseSettings
+from workers.code.settings import CodeSettings
 from workers.embedding import EmbedderSettings
 from workers.fetching import FetchingSettings
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
@@ -43,6 +45,7 @@ from workers.remote.settings import (
     UnpaywallSettings,
     WebSettings,
 )
+from workers.web.settings import PageSettings
 
 __all__ = ["PROFILES", "MetricsSettings", "Profile", "Settings", "load_settings"]
 
@@ -99,6 +102,7 @@ class Settings(BaseSettings):
     evaluation: EvaluationSettings = EvaluationSettings()
     scholareval: ScholarEvalOptions = ScholarEvalOptions()
     grapheval: GraphEvalOptions = GraphEvalOptions()
+    innoeval: InnoEvalOptions = InnoEvalOptions()
     literature: LiteratureSettings = LiteratureSettings()
     # Not as values: what depends on a key must not be written down before the key is known.
     s2: SemanticScholarSettings = Field(default_factory=SemanticScholarSettings)
@@ -108,6 +112,8 @@ class Settings(BaseSettings):
     unpaywall: UnpaywallSettings = Field(default_factory=UnpaywallSettings)
     web: WebSettings = Field(default_factory=WebSettings)
     github: GithubSettings = Field(default_factory=GithubSettings)
+    pages: PageSettings = Field(default_factory=PageSettings)
+    code: CodeSettings = CodeSettings()
     fetching: FetchingSettings = FetchingSettings()
     full_texts: FullTextSettings = Field(default_factory=FullTextSettings)
     grobid: GrobidSettings = GrobidSettings()

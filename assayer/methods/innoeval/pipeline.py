@@ -46,7 +46,9 @@ async def evaluate(idea: Idea, world: World, run: Run, options: Options, board: 
 
     numbering = Numbering()
     summary = numbering.apply(deliberation.summary)
-    parts = tuple(numbering.apply(part) for part in (*deliberation.parts, background(dossier)))
+    judged = tuple(map(numbering.apply, deliberation.parts))
+    record = numbering.apply(deliberation.board) if deliberation.board else None
+    parts = (*judged, numbering.apply(background(dossier)))
     known = {one.paper.id: one for one in (*dossier.before, *dossier.after)}
     papers = numbering.papers({key: one.paper for key, one in known.items()})
     papers = await _as_they_stand(library, papers, known)
@@ -55,7 +57,6 @@ async def evaluate(idea: Idea, world: World, run: Run, options: Options, board: 
         ModuleDepth(module="search", levels=search_depth),
         ModuleDepth(module="board", levels=board_depth),
     )
-    judged = parts[: len(deliberation.parts)]
     report = Report(
         evaluation_id=run.id,
         method=METHOD,
@@ -67,6 +68,7 @@ async def evaluate(idea: Idea, world: World, run: Run, options: Options, board: 
         ),
         summary=summary,
         parts=parts,
+        board=record,
         references=references,
         coverage=account.coverage(run, fit, parts, references, depth),
         provenance=account.provenance(world, run),

@@ -1,0 +1,52 @@
+"""The web and hosts of code as evaluations ask them, composed from the settings."""
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from assayer.ports import Clock, Code, Web
+from assayer.run import Run
+from cluster.settings import Settings
+from workers.code import Cloner, RunCode
+from workers.fetching import Downloader
+from workers.remote import Ask, Courier
+from workers.remote.journalled import Journalled
+from workers.web import PageReader, RunWeb, WebSearch
+
+__all__ = ["Outside", "open_outside"]
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Beyond the literature. Made once; every evaluation gets its own view."""
+
+    web: Callable[[Run], Web] | None = None
+    code: Callable[[Run], Code] | None = None
+
+    @property
+    def version(self) -> list[str]:
+        """What may be asked, for the request that a report answers."""
+        return [name for name, one in (("web", self.web), ("code", self.code)) if one is not None]
+
+
+async def open_outside(settings: Settings, courier: Courier, clock: Clock, stack: AsyncExitStack) -> Outside:
+    """Raises ConfigurationError where something is configured that the installation lacks."""
+    return Outside(
+        web=await _web(settings, courier, clock, stack) if settings.web.on else None,
+        code=_code(settings, courier) if settings.github.on else None,
+    )
+
+
+async def _web(settings: Settings, courier: Courier, clock: Clock, stack: AsyncExitStack) -> Callable[[Run], Web]:
+    downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
+    reader = PageReader(downloader, settings.pages, clock)
+    return lambda run: RunWeb(WebSearch(Journalled(courier, run.journal)), reader, _ask(settings, run))
+
+
+def _code(settings: Settings, courier: Courier) -> Callable[[Run], Code]:
+    cloner = Cloner(settings.code) if settings.code.clone_url else None
+    return lambda run: RunCode(Journalled(courier, run.journal), cloner, settings.code, _ask(settings, run))
+
+
+def _ask(settings: Settings, run: Run) -> Ask:
+    return Ask(run.id, settings.literature.patience_seconds)
