@@ -93,6 +93,14 @@ async def test_wrong_key_and_unreadable_answer_are_typed(world: OutsideWorld, se
         await search.search("attention", 5, Window(), ASK)
 
 
+async def test_unreadable_answer_of_a_search_is_not_kept(world: OutsideWorld, search: WebSearch) -> None:
+    world.configure("web", malformed_rate=1.0)
+    with pytest.raises(SourceMalformed):
+        await search.search("attention", 5, Window(), ASK)
+    world.configure("web", malformed_rate=0.0)
+    assert await search.search("attention", 5, Window(), ASK)
+
+
 async def test_page_is_read_to_its_article_and_date(world: OutsideWorld, reader: PageReader) -> None:
     entry = KNOWN.entries[5]
     page = await reader.read(world.url(f"pages/paper/{entry.record.id}"))

@@ -4,19 +4,21 @@ Search queries hold at most 256 characters besides qualifiers and five operators
 """
 
 import base64
-import binascii
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from assayer.errors import SourceMalformed
+from pydantic import AfterValidator, RootModel
+
 from assayer.flow import together
 from assayer.models import Repository
 from workers.code.checkout import Commit, Entry, checked_name, is_sha
-from workers.remote import Ask, Call, Remote
-from workers.sources.answers import Count, Entries, Shape, Text, read
+from workers.remote import Ask, Call, Remote, Reply
+from workers.sources.answers import Count, Entries, Shape, Text, read, read_known
+from workers.sources.asking import ask_for
 from workers.sources.fields import line, link, read_date
+from workers.sources.malformed import malformed
 from workers.sources.source import Window
 
 __all__ = ["ApiCheckout", "GitHub"]
@@ -25,6 +27,12 @@ _PAGE = 100
 _QUERY = 240
 """256 is the limit; how blanks beside qualifiers count is not documented."""
 _NOT_WORDS = re.compile(r"\b(?:AND|OR|NOT)\b|\w+:|[^\w\s.+#-]")
+
+
+def _checked_sha(text: str) -> str:
+    if not is_sha(text):
+        raise ValueError("not the name of a commit")
+    return text
 
 
 class _Item(Shape):
@@ -51,12 +59,12 @@ class _CommitFacts(Shape):
 
 
 class _Commit(Shape):
-    sha: str
+    sha: Annotated[str, AfterValidator(_checked_sha)]
     commit: _CommitFacts = _CommitFacts()
 
 
-class _Log(Shape):
-    commits: Entries[_Commit]
+class _Log(RootModel[tuple[_Commit, ...]]):
+    """The newest first."""
 
 
 class _Node(Shape):
@@ -84,16 +92,17 @@ class GitHub:
         self._least_stars = least_stars
 
     async def search(self, query: str, limit: int, window: Window, ask: Ask) -> list[Repository]:
-        """By name, description and README, created in the window; best first."""
+        """By name, description and README, created in the window; best first. Undated ones stay, marked."""
         found: dict[str, Repository] = {}
         words = self._query(query, window)
         for page in range(1, -(-limit // _PAGE) + 1):
             size = min(limit, _PAGE)
             params = (("q", words), ("per_page", str(size)), ("page", str(page)))
-            reply = await self._remote.fetch(Call(self.name, "code", "search/repositories", params), ask)
-            items = read(reply, _Found, self.name).items if reply.status == 200 else ()
+            call = Call(self.name, "code", "search/repositories", params)
+            answer = await ask_for(self._remote, call, ask, lambda reply: read_known(reply, _Found, self.name))
+            items = answer.items if answer else ()
             for repository in map(_repository, items):
-                if _created_in(repository, window):
+                if repository.created is None or window.holds(repository.created):
                     found.setdefault(repository.name, repository)
             if len(items) < size:
                 break
@@ -110,17 +119,12 @@ class GitHub:
 
     async def commit(self, name: str, before: dt.date | None, ask: Ask) -> Commit | None:
         """The last one of the main branch by the end of that day; None when there is none or no such repository."""
-        until = (("until", f"{before + dt.timedelta(days=1)}T00:00:00Z"),) if before else ()
+        until = (("until", f"{before}T23:59:59Z"),) if before else ()
         call = Call(self.name, "code", f"repos/{checked_name(name)}/commits", (*until, ("per_page", "1")))
-        reply = await self._remote.fetch(call, ask)
-        if reply.status == 404:
+        log = await ask_for(self._remote, call, ask, lambda reply: read_known(reply, _Log, self.name))
+        if log is None or not log.root:
             return None
-        log = read(reply._replace(body=b'{"commits":' + reply.body + b"}"), _Log, self.name).commits
-        if not log:
-            return None
-        if not is_sha(log[0].sha):
-            raise SourceMalformed(f"The commit that {self.name} names for {name} is none.")
-        return Commit(log[0].sha, log[0].commit.committer.date)
+        return Commit(log.root[0].sha, log.root[0].commit.committer.date)
 
 
 class ApiCheckout:
@@ -133,9 +137,9 @@ class ApiCheckout:
         self._ask = ask
 
     async def entries(self) -> list[Entry]:
-        call = Call("github", "code", f"{self._path}/trees/{self._commit.sha}", (("recursive", "1"),))
-        reply = await self._remote.fetch(call, self._ask)
-        nodes = read(reply, _Tree, "github").tree if reply.status == 200 else ()
+        call = Call(GitHub.name, "code", f"{self._path}/trees/{self._commit.sha}", (("recursive", "1"),))
+        answer = await ask_for(self._remote, call, self._ask, lambda reply: read_known(reply, _Tree, GitHub.name))
+        nodes = answer.tree if answer else ()
         return [Entry(node.path, node.mode, node.sha, node.size or 0) for node in nodes if node.type != "tree"]
 
     async def contents(self, entries: Sequence[Entry]) -> Mapping[str, bytes]:
@@ -143,12 +147,18 @@ class ApiCheckout:
         return dict(zip((entry.path for entry in entries), blobs, strict=True))
 
     async def _blob(self, entry: Entry) -> bytes:
-        reply = await self._remote.fetch(Call("github", "code", f"{self._path}/blobs/{entry.sha}"), self._ask)
-        blob = read(reply, _Blob, "github")
-        try:
-            return base64.b64decode("".join(blob.content.split()), validate=True)
-        except binascii.Error:
-            raise SourceMalformed(f"A file that github sent is not in base64 but in {blob.encoding[:20]!r}.") from None
+        return await ask_for(
+            self._remote, Call(GitHub.name, "code", f"{self._path}/blobs/{entry.sha}"), self._ask, _content
+        )
+
+
+def _content(reply: Reply) -> bytes:
+    blob = read(reply, _Blob, GitHub.name)
+    try:
+        return base64.b64decode("".join(blob.content.split()), validate=True)
+    except ValueError:
+        encoding = blob.encoding[:20]
+        raise malformed(GitHub.name, f"A file that github sent is not in base64 but in {encoding!r}.", "") from None
 
 
 def _repository(item: _Item) -> Repository:
@@ -161,12 +171,4 @@ def _repository(item: _Item) -> Repository:
         topics=tuple(map(line, item.topics)),
         created=read_date(item.created_at),
         pushed=read_date(item.pushed_at),
-    )
-
-
-def _created_in(repository: Repository, window: Window) -> bool:
-    """Undated ones stay, marked."""
-    day = repository.created
-    return day is None or (
-        (window.after is None or window.after <= day) and (window.before is None or day <= window.before)
     )

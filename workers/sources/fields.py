@@ -62,9 +62,7 @@ def read_date(text: str) -> dt.date | None:
 def in_window(paper: Paper, window: Window) -> bool:
     """Undated papers are in an open window only."""
     day = paper.publication_date
-    if day is None:
-        return window == Window()
-    return (window.after is None or window.after <= day) and (window.before is None or day <= window.before)
+    return window == Window() if day is None else window.holds(day)
 
 
 def paper_id(prefix: str, name: str) -> PaperId:

@@ -8,6 +8,7 @@ from assayer.errors import SourceError
 from assayer.identity import title_key
 from assayer.models import Identifiers, Paper, PaperId, Retraction
 from workers.remote import Ask
+from workers.sources.fields import in_window
 from workers.sources.source import Snippet, Window
 
 __all__ = ["MemorySource"]
@@ -29,12 +30,12 @@ class MemorySource:
     async def search(self, query: str, limit: int, window: Window, ask: Ask) -> list[Paper]:
         """By the number of words in common."""
         self._asked("search", ask)
-        return [paper for paper in self._like(query) if _inside(paper, window)][:limit]
+        return [paper for paper in self._like(query) if in_window(paper, window)][:limit]
 
     async def snippets(self, query: str, limit: int, window: Window, ask: Ask) -> list[Snippet]:
         """The abstracts."""
         self._asked("snippets", ask)
-        found = [paper for paper in self._like(query) if _inside(paper, window)][:limit]
+        found = [paper for paper in self._like(query) if in_window(paper, window)][:limit]
         by_id = {paper.id: paper for paper in self.papers}
         cited = {paper.id: [by_id[one].identifiers for one in self.cited.get(paper.id, ())] for paper in found}
         return [Snippet(paper, "abstract", paper.abstract, tuple(cited[paper.id])) for paper in found]
@@ -84,10 +85,3 @@ class MemorySource:
 
 def _shared(words: Counter[str], text: str) -> int:
     return (words & Counter(map(title_key, text.split()))).total()
-
-
-def _inside(paper: Paper, window: Window) -> bool:
-    day = paper.publication_date
-    if day is None:
-        return window == Window()
-    return (window.after is None or window.after <= day) and (window.before is None or day <= window.before)

@@ -32,6 +32,9 @@ class Window(NamedTuple):
     after: dt.date | None = None
     before: dt.date | None = None
 
+    def holds(self, day: dt.date) -> bool:
+        return (self.after is None or self.after <= day) and (self.before is None or day <= self.before)
+
 
 class Snippet(NamedTuple):
     """A stretch of a paper that answers a query."""

@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from assayer.models import WebResult
 from workers.remote import Ask, Call, Remote, Reply
-from workers.sources.answers import Entries, Shape, Text, read
+from workers.sources.answers import Entries, Shape, Text, read_known
+from workers.sources.asking import ask_for
 from workers.sources.fields import last_day, line, link
 from workers.sources.source import Window
 
@@ -50,10 +51,9 @@ class WebSearch:
         """Best first, each address once. Dated results lie in the window; undated ones have no `published`."""
         found: dict[str, WebResult] = {}
         for page in range(1, -(-limit // _PAGE) + 1):
-            reply = await self._remote.fetch(_call(query, page, window), ask)
-            organic = read(reply, _Answer, self.name).organic if reply.status == 200 else ()
-            for result in (_result(one, reply) for one in organic):
-                if result and _in_window(result.published, window):
+            organic = await ask_for(self._remote, _call(query, page, window), ask, _results)
+            for result in organic:
+                if result and (result.published is None or window.holds(result.published)):
                     found.setdefault(result.url, result)
             if len(organic) < _PAGE or len(found) >= limit:
                 break
@@ -72,18 +72,18 @@ def _tbs(window: Window) -> str:
     return ",".join(["cdr:1", *(f"{name}:{day.month}/{day.day}/{day.year}" for name, day in bounds if day)])
 
 
-def _result(organic: _Organic, reply: Reply) -> WebResult | None:
+def _results(reply: Reply) -> list[WebResult | None]:
+    """One for each that was sent, None without an address."""
+    answer = read_known(reply, _Answer, WebSearch.name)
+    return [_result(one, reply.fetched_at.date()) for one in answer.organic] if answer else []
+
+
+def _result(organic: _Organic, seen: dt.date) -> WebResult | None:
     url = link(organic.link)
     if not url:
         return None
-    published = read_shown_date(organic.date, reply.fetched_at.date())
+    published = read_shown_date(organic.date, seen)
     return WebResult(title=line(organic.title), url=url, snippet=line(organic.snippet), published=published)
-
-
-def _in_window(day: dt.date | None, window: Window) -> bool:
-    if day is None:
-        return True
-    return (window.after is None or window.after <= day) and (window.before is None or day <= window.before)
 
 
 def read_shown_date(text: str, seen: dt.date) -> dt.date | None:
