@@ -4,7 +4,6 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic_settings import NoDecode
 
 from assayer.models import Frozen
 
@@ -25,9 +24,9 @@ def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class FetchingSettings(Frozen):
-    allow: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_separated), AfterValidator(_networks)] = ()
+    allow: Annotated[tuple[str, ...], BeforeValidator(_separated), AfterValidator(_networks)] = ()
     """Networks that may be visited although they are not public, on any port: `10.1.0.0/16,::1/128`."""
-    ports: Annotated[tuple[int, ...], NoDecode, BeforeValidator(_separated)] = (80, 443, 8080, 8443)
+    ports: Annotated[tuple[int, ...], BeforeValidator(_separated)] = (80, 443, 8080, 8443)
     """Ports of public addresses that may be visited."""
     user_agent: str = "assayer/0.1 (evaluates research ideas; reads what is open)"
     connections: int = Field(default=64, ge=1)
