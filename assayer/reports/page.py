@@ -8,6 +8,7 @@ from assayer.models import Absent, Assessment, Label, Part, Reference, Report, S
 from assayer.reports.labels import cited_labels
 from assayer.reports.matrix import Matrix, matrix_of
 from assayer.reports.neighbourhood import Drawing, drawing_of
+from assayer.reports.panel import Panel, panel_of
 
 __all__ = ["AssessmentView", "Page", "PartView", "share"]
 
@@ -55,6 +56,14 @@ class Page:
         return tuple(_part_view(part, number) for number, part in enumerate(self.report.parts, start=1))
 
     @cached_property
+    def scored(self) -> tuple[PartView, ...]:
+        """Parts that the summary gives scores of: where a board judged, what it judged, and not what it judged by."""
+        if self.report.board is None:
+            return self.parts
+        judged = {one.name for one in self.report.board.dimensions}
+        return tuple(view for view in self.parts if view.part.name in judged)
+
+    @cached_property
     def cited_in(self) -> dict[Label, list[AssessmentView]]:
         """Which assessments use a reference, in the page's order."""
         places: dict[Label, list[AssessmentView]] = {label: [] for label in self.references}
@@ -68,6 +77,11 @@ class Page:
     def drawing(self) -> Drawing | None:
         """Of the verdict's evidence."""
         return drawing_of(self.report.verdict) if isinstance(self.report.verdict, Verdict) else None
+
+    @cached_property
+    def panel(self) -> Panel | None:
+        """Of the board's scores."""
+        return panel_of(self.report.board, self.report.parts) if self.report.board else None
 
     @property
     def led_by_verdict(self) -> bool:

@@ -3,9 +3,10 @@
 import datetime as dt
 from typing import Literal, get_args
 
-from assayer.models import Absent, Point, Reference, Retraction
+from assayer.models import Absent, Familiarity, Point, Reference, Retraction, Reviewer
 
 __all__ = [
+    "FINDS",
     "FLAGS",
     "KINDS",
     "METHODS",
@@ -13,9 +14,11 @@ __all__ = [
     "OPERATIONS",
     "QUOTE_STATES",
     "RETRACTIONS",
+    "SEATS",
     "authors",
     "count",
     "duration",
+    "familiarity",
     "kind_count",
     "moment",
     "money",
@@ -24,13 +27,14 @@ __all__ = [
     "retraction",
     "stance_sign",
     "stance_words",
+    "unseen",
     "year",
 ]
 
 Kind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 Stance = Literal[-1, 0, 1]
 
-METHODS: dict[str, str] = {"scholareval": "ScholarEval", "grapheval": "GraphEval"}
+METHODS: dict[str, str] = {"scholareval": "ScholarEval", "grapheval": "GraphEval", "innoeval": "InnoEval"}
 """Names as published; a method without one goes by its own."""
 
 NOTICES: dict[str, str] = {
@@ -95,6 +99,18 @@ FLAGS: dict[str, str] = {
     "homoglyphs": "Letters that look like others",
     "suspected_injection": "Suspected instruction to the reader",
     "label_lookalike": "Looks like a citation label",
+}
+
+FINDS: dict[Literal["literature", "web", "code"], tuple[str, str]] = {
+    "literature": ("paper", "papers"),
+    "web": ("web page", "web pages"),
+    "code": ("repository", "repositories"),
+}
+
+SEATS: dict[str, str] = {
+    "near": "drawn among those whose topics the idea names",
+    "open": "drawn among all others",
+    "control": "nobody in particular",
 }
 
 _STANCES: dict[str, dict[Stance, str]] = {
@@ -174,3 +190,14 @@ def authors(reference: Reference, most: int = 6) -> str:
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
+
+
+def unseen(reviewer: Reviewer) -> str:
+    """`2 of 10 papers, 4 of 9 web pages`: what a reviewer of the board did not see."""
+    hidden = [(len(mask.hidden), mask.shown, FINDS[mask.kind]) for mask in reviewer.masking if mask.hidden]
+    return ", ".join(f"{some} of {count(some + rest, *noun)}" for some, rest, noun in hidden) or "nothing"
+
+
+def familiarity(levels: Familiarity) -> str:
+    """`literature 8, methods 7, …`."""
+    return ", ".join(f"{name} {getattr(levels, name)}" for name in type(levels).model_fields)

@@ -39,7 +39,11 @@ class Review:
     def assessment(self) -> Assessment:
         """What decides about the reviewer's view stands in the statement."""
         one = self.reviewer
-        who = f"{one.role}, {one.field}. Wants: {one.goal}" if one.persona else "No persona; sees everything found."
+        who = (
+            f"{one.role[:1].upper()}{one.role[1:]}, {one.field}. Wants: {one.goal}"
+            if one.persona
+            else "No persona; sees everything found."
+        )
         return Assessment(
             name=f"{one.key} {one.name}", statement=plain(who), score=self.score, points=self.points, readings=()
         )
