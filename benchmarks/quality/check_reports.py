@@ -194,17 +194,27 @@ def _check_cutoff(report: Json, result: Check) -> None:
     if report["cutoff"] is None:
         return
     cutoff = dt.date.fromisoformat(report["cutoff"])
+    judging = _cited_outside_advice(report)
     for one in report["references"]:
         if one["publication_date"] is None:
             result.wrong(f"reference {one['label']} is undated, and there is a cutoff")
-        elif dt.date.fromisoformat(one["publication_date"]) > cutoff:
+        elif dt.date.fromisoformat(one["publication_date"]) > cutoff and one["label"] in judging:
             result.wrong(f"reference {one['label']} of {one['publication_date']} is after the cutoff {cutoff}")
+
+
+def _cited_outside_advice(report: Json) -> set[str]:
+    """Labels by which the idea was judged. A board's advice alone may rest on what was published after the cutoff."""
+    board = {key: value for key, value in (report.get("board") or {}).items() if key != "advice"}
+    judging = [report["summary"], report["parts"], board]
+    texts = (text for _, text in _strings(judging))
+    cited = {label for text in texts for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)}
+    return cited | {one["label"] for one in _objects(judging, "label")}
 
 
 def _check_addresses(report: Json, result: Check) -> None:
     """No text of the evaluation holds an address: addresses stand in the references alone."""
-    for key in ("summary", "parts"):
-        for path, text in _strings(report[key], key):
+    for key in ("summary", "parts", "board"):
+        for path, text in _strings(report.get(key), key):
             if not path.endswith(".quote") and ADDRESS.search(text):
                 result.wrong(f"an address stands in {path}")
     for one in report["references"]:
@@ -220,14 +230,18 @@ def _check_citations(report: Json, result: Check) -> None:
             result.wrong(f"a quote of {one['label']} is in the unknown state {one['quote_state']!r}")
         elif (one["quote_state"] == "none") != (not one["quote"]):
             result.wrong(f"a citation of {one['label']} in state {one['quote_state']!r} has quote {one['quote']!r}")
-    for point in _objects([report["summary"], report["parts"]], "downgraded"):
+    for point in _objects(_texts_with_citations(report), "downgraded"):
         states = {one["quote_state"] for one in point["citations"]}
         if point["downgraded"] != ("not_found" in states and "verified" not in states):
             result.wrong(f"downgraded is {point['downgraded']} for: {point['text'][:60]}")
 
 
 def _citations(report: Json) -> list[Json]:
-    return list(_objects([report["summary"], report["parts"]], "quote_state"))
+    return list(_objects(_texts_with_citations(report), "quote_state"))
+
+
+def _texts_with_citations(report: Json) -> list[Any]:
+    return [report["summary"], report["parts"], report.get("board")]
 
 
 def _check_scores(report: Json, result: Check) -> None:

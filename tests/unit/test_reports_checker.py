@@ -318,3 +318,21 @@ def _imported(file: Path) -> set[str]:
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     return {name.split(".")[0] for name in imported}
+
+
+def _with_later_work(cited_in: str) -> Json:
+    """A report with a cutoff and one reference from after it, cited in that field of its board alone."""
+    report = _report()
+    latest = max(one["publication_date"] for one in report["references"] if one["publication_date"])
+    report["cutoff"] = latest
+    report["references"] = [one for one in report["references"] if one["publication_date"]]
+    later = {**report["references"][0], "label": "P77", "id": "later", "publication_date": "2031-01-01"}
+    report["references"].append(later)
+    report["board"] = {"advice": [], "meta_review": [], cited_in: [{"text": "See [P77]."}]}
+    return report
+
+
+@pytest.mark.parametrize(("cited_in", "wrong"), [("advice", False), ("meta_review", True)])
+def test_work_from_after_the_cutoff_may_advise_and_not_judge(cited_in: str, wrong: bool) -> None:
+    violations = check("later", _with_later_work(cited_in)).violations
+    assert any("P77 of 2031-01-01 is after the cutoff" in one for one in violations) == wrong
