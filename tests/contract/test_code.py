@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -15,7 +16,7 @@ from benchmarks.simulator.outside.repositories import Repositories
 from benchmarks.simulator.outside.sample import SAMPLE
 from tests.contract.weighing import SystemClock
 from tests.loopback import loopback_only
-from workers.code import Cloner, CodeSettings, Commit, GitHub, RunCode
+from workers.code import Cloner, CodeSettings, Commit, Entry, GitHub, RunCode
 from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns
 from workers.remote.settings import GithubSettings
 from workers.sources.source import Window
@@ -163,7 +164,27 @@ async def test_clone_over_a_limit_is_given_up_and_its_processes_are_gone(
     with pytest.raises(error, match=says):
         async with Cloner(cloning(world, **limits)).fetched(FIRST.name, commit) as clone:
             await clone.entries()
-    assert not [child for child in psutil.Process().children(recursive=True) if "git" in child.name()]
+    # The simulated host is a child too, and has gits of its own.
+    assert not [child for child in psutil.Process().children() if "core.hooksPath" in _command(child)]
+
+
+def _command(process: psutil.Process) -> str:
+    with suppress(psutil.NoSuchProcess):
+        return " ".join(process.cmdline())
+    return ""
+
+
+async def test_file_that_the_tree_names_and_nobody_has_is_a_failed_download(
+    world: OutsideWorld, remote: Courier
+) -> None:
+    commit = await GitHub(remote).commit(FIRST.name, None, ASK)
+    assert commit is not None
+    async with Cloner(cloning(world)).fetched(FIRST.name, commit) as clone:
+        known = [entry for entry in await clone.entries() if entry.path == "train.py"]
+        assert list(await clone.contents(known)) == ["train.py"]
+        for sha in ("1" * 40, commit.sha):
+            with pytest.raises(DownloadFailed, match="lacks a file"):
+                await clone.contents([*known, Entry("x.py", "100644", sha, 10)])
 
 
 async def test_unknown_commit_is_a_failed_download(world: OutsideWorld) -> None:

@@ -7,7 +7,7 @@ only, over one protocol, follows no redirect, knows no credentials and runs unde
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from shutil import which
@@ -71,7 +71,7 @@ class Cloner:
 class _Git:
     def __init__(self, root: Path, protocol: str, name: str, settings: CodeSettings) -> None:
         self.folder = root / "bare.git"
-        self._name = name
+        self.name = name
         self.settings = settings
         cautions = {**_CAUTIONS, f"protocol.{protocol}.allow": "always"}
         self._options = [part for key, value in cautions.items() for part in ("-c", f"{key}={value}")]
@@ -103,13 +103,13 @@ class _Git:
         match killed.cause:
             case "broken_parser":
                 size = f"{limits.clone_bytes / 1e6:g} MB"
-                return DownloadFailed(f"git could not fetch {self._name}, or it has more than {size}.")
+                return DownloadFailed(f"git could not fetch {self.name}, or it has more than {size}.")
             case "too_much_text":
-                return DownloadRefused(f"{self._name} has too many files, or too large ones.")
+                return DownloadRefused(f"{self.name} has too many files, or too large ones.")
             case "time":
-                return DownloadRefused(f"git takes more than {limits.clone_seconds:g} s to fetch {self._name}.")
+                return DownloadRefused(f"git takes more than {limits.clone_seconds:g} s to fetch {self.name}.")
             case "computing_time":
-                return DownloadRefused(f"git takes more than {limits.cpu_seconds} s of computing on {self._name}.")
+                return DownloadRefused(f"git takes more than {limits.cpu_seconds} s of computing on {self.name}.")
 
 
 class _Clone:
@@ -118,6 +118,7 @@ class _Clone:
     def __init__(self, git: _Git, commit: Commit) -> None:
         self._git = git
         self._commit = commit
+        self._name = git.name
         self._listing_bytes = git.settings.listing_bytes
 
     async def entries(self) -> list[Entry]:
@@ -132,15 +133,23 @@ class _Clone:
             asked.seek(0)
             most = sum(entry.size for entry in entries) + 200 * len(entries) + _QUIET
             answer = await self._git.run("cat-file", "--batch", given=asked, most_bytes=most)
-        contents: dict[str, bytes] = {}
-        start = 0
-        for entry in entries:
-            # "<sha> blob <size>\n<content>\n"
-            header_end = answer.index(b"\n", start)
-            size = int(answer[start:header_end].rsplit(b" ", 1)[1])
-            contents[entry.path] = answer[header_end + 1 : header_end + 1 + size]
-            start = header_end + size + 2
-        return contents
+        try:
+            return dict(zip((entry.path for entry in entries), _contents(answer, len(entries)), strict=True))
+        except ValueError:
+            raise DownloadFailed(f"{self._name} lacks a file that its tree names.") from None
+
+
+def _contents(answer: bytes, count: int) -> Iterator[bytes]:
+    """Of `<sha> blob <size>\\n<content>\\n` so many times; ValueError for anything else, as for `<sha> missing`."""
+    start = 0
+    for _ in range(count):
+        header_end = answer.index(b"\n", start)
+        _, kind, size = answer[start:header_end].split(b" ")
+        if kind != b"blob":
+            raise ValueError(kind)
+        end = header_end + 1 + int(size)
+        yield answer[header_end + 1 : end]
+        start = end + 1
 
 
 def _entry(line: str) -> Entry:
