@@ -2,7 +2,6 @@ import datetime as dt
 import json
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -287,8 +286,6 @@ async def test_real_paper_is_split_as_a_reader_would() -> None:
 async def test_pdf_over_a_limit_is_given_up_and_its_process_is_gone(
     pdf: bytes, limits: dict[str, float], says: str
 ) -> None:
-    started = time.monotonic()
     with pytest.raises(FullTextError, match=says):
         await extract_pdf(pdf, PdfLimits.model_validate(limits))
-    assert time.monotonic() - started < 20
     assert not [child for child in psutil.Process().children() if "_pdf_child" in " ".join(child.cmdline())]

@@ -24,7 +24,8 @@ from workers.fetching import Address, Downloader, DownloadLimits, FetchingSettin
 from workers.fetching.resolving import guarded_connector
 
 LIMITS = DownloadLimits(bytes=3_000_000, seconds=60)
-IMPATIENT = DownloadLimits(bytes=3_000_000, seconds=60, answer_seconds=1, slowest=1_000, patience=1)
+HASTY = DownloadLimits(bytes=3_000_000, seconds=60, answer_seconds=1)
+IMPATIENT = DownloadLimits(bytes=3_000_000, seconds=60, slowest=1_000, patience=1)
 LOOPBACK = FetchingSettings(allow=("127.0.0.0/8",), redirects=5)
 
 
@@ -126,8 +127,9 @@ async def test_hostile_answer_ends_in_a_typed_failure_and_leaves_no_file(
 async def test_host_that_plays_for_time_is_left(
     world: OutsideWorld, downloader: Downloader, tmp_path: Path, path: str, error: type[FullTextError], says: str
 ) -> None:
+    limits = HASTY if path == "silent" else IMPATIENT
     with pytest.raises(error, match=says):
-        await downloader.to_file(world.url(f"hostile/{path}"), tmp_path / "paper.pdf", {"pdf"}, IMPATIENT)
+        await downloader.to_file(world.url(f"hostile/{path}"), tmp_path / "paper.pdf", {"pdf"}, limits)
     assert not (tmp_path / "paper.pdf").exists()
 
 
@@ -145,7 +147,7 @@ async def test_host_that_drips_its_headers_is_left(downloader: Downloader) -> No
     async with server:
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(DownloadFailed, match="did not answer within 1 s"):
-            await downloader.read(f"http://127.0.0.1:{port}/x.pdf", {"pdf"}, IMPATIENT)
+            await downloader.read(f"http://127.0.0.1:{port}/x.pdf", {"pdf"}, HASTY)
 
 
 async def test_ten_thousand_redirects_cost_as_many_requests_as_are_allowed(

@@ -45,7 +45,7 @@ def outbound() -> Iterator[Outbound]:
 
 def settings(world: OutsideWorld, **changes: float) -> GrobidSettings:
     urls = tuple(world.url(name.replace("_", "-")) for name in NAMES)
-    quick = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, look_seconds=0.3, alive_seconds=1.0)
+    quick = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, look_seconds=0.3, alive_seconds=3.0)
     return quick.model_copy(update=changes)
 
 
@@ -64,7 +64,7 @@ async def test_documents_are_shared_out_and_come_back_in_order(world: OutsideWor
     assert await titles(pool, PDFS) == TITLES
     stats = [world.stats(name) for name in NAMES]
     assert sum(one.by_status["200"] for one in stats) == len(PDFS)
-    assert all(one.requests >= 10 for one in stats)
+    assert all(one.requests >= 4 for one in stats)  # at the start all slots of all servers are free
 
 
 async def test_503s_are_waited_out_and_sent_on(world: OutsideWorld, pool: GrobidPool) -> None:
@@ -85,14 +85,15 @@ async def test_server_that_dies_loses_no_document_and_works_again_afterwards(
     world: OutsideWorld, pool: GrobidPool
 ) -> None:
     for name in NAMES:
-        world.configure(name, parse_mean=0.3)
+        world.configure(name, parse_mean=0.1)
+    world.configure("grobid_2", parse_mean=60.0)  # so that it is at work when it dies
     work = asyncio.create_task(titles(pool, PDFS))
     while not world.stats("grobid_2").in_flight:  # noqa: ASYNC110 - the server is another process
         await asyncio.sleep(0.01)
     world.configure("grobid_2", dead=True)
     assert await work == TITLES
     assert world.stats("grobid_2").by_operation["isalive"] >= 1
-    world.configure("grobid_2", dead=False)
+    world.configure("grobid_2", dead=False, parse_mean=0.1)
     world.reset()
     while not world.stats("grobid_2").by_operation.get("process_fulltext_document"):
         assert await titles(pool, PDFS[:12]) == TITLES[:12]
@@ -120,7 +121,7 @@ async def test_server_that_hangs_is_given_up_after_a_look(world: OutsideWorld, p
 async def test_server_that_only_takes_long_keeps_its_document(world: OutsideWorld) -> None:
     for name in NAMES:
         world.configure(name, parse_mean=1.0)
-    async with GrobidPool(settings(world, look_seconds=0.1)) as patient:
+    async with GrobidPool(settings(world, look_seconds=0.1, alive_seconds=30.0)) as patient:
         assert await titles(patient, PDFS[:1]) == TITLES[:1]
     stats = [world.stats(name).by_operation for name in NAMES]
     assert sum(one.get("process_fulltext_document", 0) for one in stats) == 1
