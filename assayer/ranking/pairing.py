@@ -20,6 +20,8 @@ _OPENING = 8
 _DRAWS = 200
 _NEAR = 8
 """Candidates around each idea in a drawn order; as many again are drawn at random."""
+_FEW = 64
+"""Ideas up to which every pair is a candidate."""
 _OFF_CUT = 0.15
 """What a pair far from the cut is still worth: ranks beyond the cut are reported too."""
 
@@ -27,23 +29,23 @@ _OFF_CUT = 0.15
 def next_pairs(strengths: Strengths, count: int, seed: int, cut: int | None = None) -> tuple[Ints, Ints]:
     """At most `count` pairs of rows, no idea in more than its share; who is shown first is drawn. O(n log n).
 
-    The same arguments give the same pairs.
+    The same arguments give the same pairs. None where every candidate has been asked in both orders.
     """
     n = len(strengths.mean)
     if n < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     generator = np.random.default_rng(seed)
     if len(strengths.verdicts) * 2 < _OPENING * n:
-        return _drawn(strengths, count, generator)
-    first, second = _candidates(strengths, generator)
+        drawn = _unasked(strengths, *_drawn(strengths, count, generator))
+        if len(drawn[0]):
+            return drawn
+    first, second = _unasked(strengths, *_candidates(strengths, generator))
     worth = _worth(strengths, first, second)
     if cut is not None:
         worth *= _at_cut(strengths, first, second, cut, generator)
     order = np.argsort(-worth, kind="stable")
     chosen = _shared_out(first[order], second[order], n, count)
-    first, second = first[order][chosen], second[order][chosen]
-    swap = generator.random(len(first)) < 0.5
-    return np.where(swap, second, first), np.where(swap, first, second)
+    return first[order][chosen], second[order][chosen]
 
 
 def other_way_round(strengths: Strengths, count: int, seed: int, cut: int | None = None) -> tuple[Ints, Ints]:
@@ -68,16 +70,33 @@ def _drawn(strengths: Strengths, count: int, generator: np.random.Generator) -> 
     return mixed[:most], mixed[most:]
 
 
+def _unasked(strengths: Strengths, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """The pairs that were not asked in both orders, turned round where this order was."""
+    n, verdicts = len(strengths.mean), strengths.verdicts
+    asked = verdicts.first * n + verdicts.second
+    this, other = np.isin(first * n + second, asked), np.isin(second * n + first, asked)
+    one, two = np.where(this, second, first), np.where(this, first, second)
+    return one[~(this & other)], two[~(this & other)]
+
+
 def _candidates(strengths: Strengths, generator: np.random.Generator) -> tuple[Ints, Ints]:
-    """Neighbours in an order drawn from the posterior, and random pairs; each unordered pair once."""
+    """Each unordered pair at most once, who is first by lot: all of a few ideas; of many neighbours in an order drawn
+    from the posterior, and random pairs."""
+    pairs = _pairs(strengths, generator)
+    swap = generator.random(pairs.shape[1]) < 0.5
+    return np.where(swap, pairs[1], pairs[0]), np.where(swap, pairs[0], pairs[1])
+
+
+def _pairs(strengths: Strengths, generator: np.random.Generator) -> Ints:
     n = len(strengths.mean)
+    if n <= _FEW:
+        return np.stack(np.triu_indices(n, 1)).astype(np.int64)
     drawn = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal(n)
     order = np.argsort(-drawn)
     near = [np.stack([order[:-gap], order[gap:]]) for gap in range(1, min(_NEAR, n - 1) + 1)]
     far = generator.integers(0, n, (2, n * _NEAR))
     pairs = np.sort(np.concatenate([*near, far], axis=1), axis=0)
-    pairs = np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
-    return pairs[0], pairs[1]
+    return np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
 
 
 def _worth(strengths: Strengths, first: Ints, second: Ints) -> Floats:

@@ -59,7 +59,8 @@ async def rank(
     scores: Mapping[IdeaId, float] | None = None,
     known: Sequence[Comparison] = (),
 ) -> Ranked:
-    """Asks at most `options.calls_per_idea` comparisons an idea, the known ones included.
+    """Asks at most `options.calls_per_idea` comparisons an idea, the known ones included, and each pair at most once
+    in each order.
 
     Point scores, where there are any, are the start from which comparisons move the ideas. Raises InputError for ideas
     that cannot be ranked, RunCancelled, LlmRejected and LlmUnavailable; a spent budget ends only the asking.
@@ -67,9 +68,9 @@ async def rank(
     started_at, started = run.clock.now(), run.clock.monotonic()
     rows = _rows(ideas, cut)
     seeds = _seeds(ideas, scores)
-    usable = [one for one in known if _usable(one, rows, options.order_by)]
-    asked = _Asked(usable, handed_in=len(usable), ended=len(usable))
-    budget = round(options.calls_per_idea * len(ideas))
+    usable = {(one.first, one.second): one for one in reversed(known) if _usable(one, rows, options.order_by)}
+    asked = _Asked(list(usable.values())[::-1], handed_in=len(usable), ended=len(usable))
+    budget = min(round(options.calls_per_idea * len(ideas)), len(ideas) * (len(ideas) - 1))
     reversals = round(options.both_ways * budget)
     while (left := budget - asked.ended) > 0 and asked.spent is None:
         strengths = fit(_verdicts(asked, rows, options.order_by), seeds)
@@ -78,6 +79,8 @@ async def rank(
         first, second = other_way_round(strengths, size if left <= reversals else 0, salt, cut)
         if not len(first):
             first, second = next_pairs(strengths, min(size, left - reversals) if left > reversals else size, salt, cut)
+        if not len(first):
+            break
         await _round(ideas, (first, second), llm, run, options, asked, budget)
     by_dimension = {one.name: fit(_verdicts(asked, rows, one.name), seeds) for one in options.dimensions}
     ranking = Ranking(

@@ -15,7 +15,7 @@ from assayer.reports.labels import segments
 from assayer.reports.outside import printable, web_url
 from assayer.reports.page import Page, share
 
-__all__ = ["as_html"]
+__all__ = ["as_html", "environment", "stylesheet"]
 
 _CHIP = Markup('<a class="cite" href="#ref-{label}" title="{title}">{label}</a>')
 _MARKED_CHIP = Markup('<a class="cite retracted" href="#ref-{label}" title="{title}">{label}, {mark}</a>')
@@ -48,7 +48,7 @@ def _finalize(value: object) -> object:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("assayer.reports", "templates"),
         autoescape=True,
@@ -65,14 +65,15 @@ def _environment() -> Environment:
 
 
 @cache
-def _stylesheet() -> tuple[Markup, str]:
-    """The style sheet and the hash under which the page's policy allows it, and no other style."""
-    css = (files("assayer.reports") / "templates" / "report.css").read_text(encoding="utf-8")
+def stylesheet(*names: str) -> tuple[Markup, str]:
+    """The style sheets as one, and the hash under which the page's policy allows it, and no other style."""
+    folder = files("assayer.reports") / "templates"
+    css = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     return Markup(css), f"sha256-{digest}"  # noqa: S704
 
 
 def as_html(report: Report) -> str:
-    css, css_hash = _stylesheet()
-    template = _environment().get_template("report.html")
+    css, css_hash = stylesheet("report.css")
+    template = environment().get_template("report.html")
     return template.render(page=Page(report), report=report, css=css, css_hash=css_hash) + "\n"

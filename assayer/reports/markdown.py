@@ -17,7 +17,7 @@ from assayer.reports.labels import segments
 from assayer.reports.outside import one_line, printable, web_url
 from assayer.reports.page import Page, share
 
-__all__ = ["as_markdown", "escape"]
+__all__ = ["as_markdown", "environment", "escape"]
 
 _ADDRESS = re.compile(
     r"(?:(?:[a-z][a-z0-9+.-]*:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # what renderers turn into links unasked
@@ -88,7 +88,7 @@ def _bar(score: Score | Absent) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("assayer.reports", "templates"),
         # Markup marks what is already Markdown; `finalize` escapes the rest before HTML escaping sees it.
@@ -112,5 +112,5 @@ def _environment() -> Environment:
 
 def as_markdown(report: Report) -> str:
     page = Page(report)
-    text = _environment().get_template("report.md").render(page=page, report=report)
+    text = environment().get_template("report.md").render(page=page, report=report)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

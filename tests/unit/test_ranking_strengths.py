@@ -139,6 +139,17 @@ def test_pairs_asked_both_ways_are_not_asked_again() -> None:
     assert (first.tolist(), second.tolist()) == ([1], [2])
 
 
+def test_a_pair_is_asked_once_in_each_order_and_then_never_again() -> None:
+    verdicts, asked = Verdicts.none(5), set[tuple[int, int]]()
+    for turn in range(40):
+        first, second = next_pairs(fit(verdicts, width=1.0), 4, turn)
+        pairs = set(zip(first.tolist(), second.tolist(), strict=True))
+        assert not pairs & asked
+        asked |= pairs
+        verdicts = verdicts.plus(first, second, np.ones(len(first)))
+    assert asked == {(one, other) for one in range(5) for other in range(5) if one != other}
+
+
 def test_consistency_of_a_hand_made_table() -> None:
     rows = [
         (0, 1, 1.0),

@@ -1,0 +1,76 @@
+"""Judges whose ways are known, and ideas whose worth is."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from assayer.budget import Budget
+from assayer.models import CallRecord, EvaluationId, Idea, IdeaId
+from assayer.ports import Answer as Answered
+from assayer.ranking import COMPARISON
+from assayer.ranking.tasks import Answer, Entry, Question
+from assayer.run import Run
+from assayer.tasks import Task
+from tests.unit.twins import FixedClock, Watcher
+
+__all__ = ["JudgeLlm", "ideas_of_worth", "ranking_run", "right"]
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+Judge = Callable[[int, int], str]
+"""Which of two ideas, given their worth, is better: A, B or tie."""
+
+
+def ideas_of_worth(count: int) -> list[Idea]:
+    return [
+        Idea(id=IdeaId(f"i{n}"), title=f"Idea {n}", text=f"Idea of worth {n}.", sections=(), source=f"ideas.jsonl:{n}")
+        for n in range(count)
+    ]
+
+
+def _worth(text: str) -> int:
+    return int(text.removeprefix("Idea of worth ").rstrip("."))
+
+
+class JudgeLlm:
+    """Answers comparisons as the judge would; `fails` from that call on."""
+
+    models = ("judge",)
+
+    def __init__(self, judge: Judge, fails: Exception | None = None, after: int = 0, reason: str = "worth") -> None:
+        self._judge, self._fails, self._after, self._reason = judge, fails, after, reason
+        self.calls = 0
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answered[Out]:
+        assert isinstance(data, Question)
+        self.calls += 1
+        if self._fails is not None and self.calls > self._after:
+            raise self._fails
+        better = self._judge(_worth(data.first), _worth(data.second))
+        entries = [
+            {"respect": one.name, "in_a": "its plan", "in_b": "its plan", "reason": self._reason, "better": better}
+            for one in data.dimensions
+        ]
+        answer = Answer(entries=tuple(Entry.model_validate(entry) for entry in entries))
+        assert isinstance(answer, task.output)
+        assert list(task.check(data, answer)) == []
+        record = CallRecord(
+            task=COMPARISON.name,
+            version=COMPARISON.version,
+            model="judge",
+            prompt_tokens=100,
+            completion_tokens=10,
+            cost_usd=0.001,
+            latency_seconds=0.0,
+            attempts=1,
+        )
+        return Answered(answer, record)
+
+
+def right(first: int, second: int) -> str:
+    return "A" if first > second else "B"
+
+
+def ranking_run() -> Run:
+    return Run(id=EvaluationId("rk_test"), cutoff=None, clock=FixedClock(), progress=Watcher(), budget=Budget())

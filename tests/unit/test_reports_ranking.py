@@ -1,0 +1,189 @@
+"""Rankings as people and programs read them."""
+
+import csv
+import io
+import json
+from functools import cache
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from assayer.models import Absent, Idea
+from assayer.models.ranking import Baseline, Interval, Ranking
+from assayer.ranking import Options, Ranked, rank
+from assayer.reports.ranking import (
+    as_csv,
+    as_ranking_html,
+    as_ranking_json,
+    as_ranking_markdown,
+    ranking_schema,
+)
+from assayer.reports.ranking.encounters import MOST_IDEAS, analyses
+from assayer.reports.ranking.page import RankingPage
+from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+from tests.unit.reports_document import Document
+from tests.unit.reports_hostile import ATTACK
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "ranking.schema.json"
+RENEW = (
+    "docs/ranking.schema.json is out of date; renew it with: python -c 'import json; from assayer.reports.ranking "
+    "import ranking_schema; print(json.dumps(ranking_schema(), indent=2))' > docs/ranking.schema.json"
+)
+
+
+async def _ranked(count: int = 9, llm: JudgeLlm | None = None, cut: int | None = 3) -> Ranked:
+    return await rank(ideas_of_worth(count), llm or JudgeLlm(right), ranking_run(), Options(calls_per_idea=5), cut=cut)
+
+
+async def _hostile() -> Ranked:
+    """Every text that comes from outside is an attack: titles, sources, reasons, what was lost."""
+
+    def attacked(idea: Idea) -> Idea:
+        return idea.model_copy(update={"title": ATTACK + idea.title, "source": ATTACK + idea.source})
+
+    ideas = [attacked(idea) for idea in ideas_of_worth(9)]
+    llm = JudgeLlm(right, reason=ATTACK[:380])
+    return await rank(ideas, llm, ranking_run(), Options(calls_per_idea=5), cut=3)
+
+
+def _with_baselines(ranking: Ranking) -> Ranking:
+    baseline = Baseline(
+        name="TF-IDF + logistic regression",
+        auroc=Interval(low=0.55, high=0.71),
+        auroc_value=0.63,
+        labelled=480,
+        outcomes=("reject", "accept"),
+        set_aside=2,
+    )
+    ideas = tuple(one.model_copy(update={"by_baseline": {baseline.name: 0.25}}) for one in ranking.ideas)
+    return ranking.model_copy(update={"baselines": (baseline,), "ideas": ideas})
+
+
+@cache
+def _published() -> object:
+    return json.loads(PUBLISHED.read_text(encoding="utf-8"))
+
+
+def test_published_schema_is_the_models_schema() -> None:
+    assert _published() == ranking_schema(), RENEW
+
+
+async def test_ranking_written_as_json_follows_the_schema_and_reads_back_the_same() -> None:
+    ranking = _with_baselines((await _ranked()).ranking)
+    text = as_ranking_json(ranking)
+    jsonschema.validate(json.loads(text), ranking_schema(), cls=jsonschema.Draft202012Validator)
+    assert Ranking.model_validate_json(text) == ranking
+
+
+async def test_page_shows_every_idea_its_interval_the_cut_and_the_three_bands() -> None:
+    ranking, comparisons = (ranked := await _ranked()).ranking, ranked.comparisons
+    page = Document(html := as_ranking_html(ranking, comparisons))
+    for idea in ranking.ideas:
+        assert f'aria-label="Rank {idea.rank}, between {idea.ranks.low:.0f} and {idea.ranks.high:.0f}"' in html
+    assert html.count('class="reach"') == html.count('class="cut"') == 9
+    assert 'x1="33.33%" x2="33.33%"' in html
+    for band in ("Certainly in", "For people to decide", "Certainly out"):
+        assert band in page.text
+    assert "dice would make 25 %" in page.text
+    assert "No baseline" in page.text
+    assert {link[1:] for link in page.links} <= set(page.ids)
+
+
+async def test_page_without_a_cut_draws_none_and_names_no_band() -> None:
+    ranked = await _ranked(cut=None)
+    html = as_ranking_html(ranked.ranking, ranked.comparisons)
+    assert 'class="cut"' not in html
+    assert "Certainly" not in Document(html).text
+
+
+async def test_page_of_hostile_ideas_and_reasons_has_the_elements_of_a_harmless_one() -> None:
+    harmless, hostile = await _ranked(), await _hostile()
+    fair = Document(as_ranking_html(harmless.ranking, harmless.comparisons))
+    page = Document(as_ranking_html(hostile.ranking, hostile.comparisons))
+    assert set(page.tags) == set(fair.tags)
+    assert page.links == fair.links
+    assert not [name for name in page.attributes if name.startswith("on") or name == "style"]
+    assert "alert(1)" in page.text
+
+
+async def test_markdown_of_hostile_ideas_has_the_headings_and_rows_of_a_harmless_one() -> None:
+    harmless, hostile = await _ranked(), await _hostile()
+    fair = as_ranking_markdown(harmless.ranking, harmless.comparisons)
+    page = as_ranking_markdown(hostile.ranking, hostile.comparisons)
+    assert [line for line in page.splitlines() if line.startswith("#")] == [
+        line for line in fair.splitlines() if line.startswith("#")
+    ]
+    assert page.count("\n| ") == fair.count("\n| ")
+    assert "<script" not in page.replace("\\<", "")
+
+
+async def test_table_has_a_line_for_each_idea_and_no_cell_that_is_a_formula() -> None:
+    ranking = (await _ranked()).ranking
+    first = ranking.ideas[0].model_copy(update={"title": '=HYPERLINK("http://evil.example")', "source": "@SUM(A1)"})
+    text = as_csv(_with_baselines(ranking.model_copy(update={"ideas": (first, *ranking.ideas[1:])})))
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [int(row["rank"]) for row in rows] == list(range(1, 10))
+    assert rows[0]["title"].startswith("'=")
+    assert rows[0]["source"].startswith("'@")
+    assert rows[0]["baseline: TF-IDF + logistic regression"] == "0.2500"
+    assert float(rows[0]["strength: novelty"]) == pytest.approx(ranking.ideas[0].by_dimension["novelty"], abs=1e-4)
+
+
+async def test_baselines_stand_beside_the_order_with_what_they_are_worth() -> None:
+    ranked = await _ranked()
+    ranking = _with_baselines(ranked.ranking)
+    for text in (
+        Document(as_ranking_html(ranking, ranked.comparisons)).text,
+        as_ranking_markdown(ranking, ranked.comparisons),
+    ):
+        assert "480 labelled ideas" in text
+        assert "0.55 to 0.71" in text
+
+
+async def test_small_group_is_told_pair_by_pair_and_a_large_one_is_not() -> None:
+    small, large = await _ranked(MOST_IDEAS), await _ranked(MOST_IDEAS + 1)
+    assert [one.dimension for one in analyses(small.ranking, small.comparisons)] == [
+        "overall",
+        "novelty",
+        "feasibility",
+        "effectiveness",
+    ]
+    assert analyses(large.ranking, large.comparisons) == ()
+
+
+async def test_encounters_begin_with_the_nearest_rivals_and_name_who_won() -> None:
+    ranked = await _ranked()
+    overall = analyses(ranked.ranking, ranked.comparisons)[0]
+    gaps = [abs(one.one.strength - one.other.strength) for one in overall.encounters]
+    assert gaps == sorted(gaps)
+    for met in overall.encounters:
+        assert met.winner is not None
+        assert int(met.winner.id[1:]) > int(met.loser.id[1:])
+        assert overall.outcome(met.winner, met.loser) == "won"
+        assert overall.outcome(met.loser, met.winner) == "lost"
+
+
+async def test_encounter_whose_winner_changes_with_the_order_is_level_and_says_so() -> None:
+    ranked = await _ranked(2, JudgeLlm(lambda *_: "A"), cut=1)
+    (met,) = analyses(ranked.ranking, ranked.comparisons)[0].encounters
+    assert met.winner is None
+    assert met.contradicted
+    assert "the winner changed with the order" in Document(as_ranking_html(ranked.ranking, ranked.comparisons)).text
+
+
+async def test_a_judge_who_leans_or_throws_dice_is_cautioned_against() -> None:
+    leaning = await _ranked(12, JudgeLlm(lambda *_: "A"))
+    titles = {one.title for one in RankingPage(leaning.ranking, leaning.comparisons).cautions}
+    assert {"A leaning judge", "A judge who changes"} <= titles
+    dice = await _ranked(12, JudgeLlm(lambda one, other: "A" if (3 * one + 7 * other) % 5 < 2 else "B"))
+    judge = dice.ranking.judge.model_copy(update={"triangles": 100, "cycles": 24})
+    page = RankingPage(dice.ranking.model_copy(update={"judge": judge}), dice.comparisons)
+    assert "Hardly better than dice" in {one.title for one in page.cautions}
+
+
+async def test_a_spent_budget_is_said_before_the_order() -> None:
+    ranked = await _ranked()
+    stopped = ranked.ranking.model_copy(update={"stopped": Absent(reason="The budget of $1.00 is spent.")})
+    text = Document(as_ranking_html(stopped, ranked.comparisons)).text
+    assert text.index("The budget of $1.00 is spent.") < text.index("Between ranks")
