@@ -1,4 +1,4 @@
-"""The door to remote sources, over real HTTP: cache, single flight, retries, limits, breaker, discretion."""
+"""The door to remote sources, over real HTTP: cache, single flight, retries, discretion, and how it is closed."""
 
 import asyncio
 import datetime as dt
@@ -6,70 +6,25 @@ import gc
 import json
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from email.utils import format_datetime
-from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
-from assayer.errors import SourceBusy, SourceRefused, SourceUnavailable, StorageError
-from assayer.models.remote import KeptReply, SharedText
-from assayer.ports import Clock
+from assayer.errors import SourceRefused, SourceUnavailable, StorageError
+from assayer.models.remote import SharedText
 from orchestrator.store import Database, PgReplies, PgTurns
+from tests.contract.small_door import CLOCK, QUICK, Held, call, courier, fetch
 from tests.contract.small_source import Asked, SmallSource, answers
-from tests.contract.system_clock import SystemClock
-from workers.remote import Ask, Call, Courier, MemoryReplies, MemoryTurns, Reply, SourceSettings
+from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns, Reply, SourceSettings
 from workers.remote.settings import OpenAlexSettings, SemanticScholarSettings
-
-CLOCK = SystemClock()
-QUICK: dict[str, Any] = {"spacing_seconds": 0.0, "backoff_initial_seconds": 0.01, "backoff_max_seconds": 0.02}
 
 
 @pytest.fixture
 async def source() -> AsyncIterator[SmallSource]:
     async with SmallSource() as started:
         yield started
-
-
-@asynccontextmanager
-async def courier(
-    source: SmallSource, kind: type[SourceSettings] = SourceSettings, clock: Clock = CLOCK, **fields: Any
-) -> AsyncIterator[Courier]:
-    settings = kind(**{"base_url": source.url, **QUICK, **fields})
-    async with Courier({"small": settings}, MemoryReplies(CLOCK), MemoryTurns(CLOCK), clock) as opened:
-        yield opened
-
-
-def call(path: str = "papers/1", **fields: Any) -> Call:
-    return Call(**{"source": "small", "operation": "search", "path": path, **fields})
-
-
-async def fetch(courier: Courier, path: str = "papers/1", asker: str = "ev", patience: float = 60.0) -> Reply:
-    return await courier.fetch(call(path), Ask(asker, patience))
-
-
-class HastyClock(SystemClock):
-    """Jumps ahead when a test says so."""
-
-    def __init__(self) -> None:
-        self.ahead = 0.0
-
-    def monotonic(self) -> float:
-        return super().monotonic() + self.ahead
-
-
-class Held:
-    """Answers nobody until it is opened."""
-
-    def __init__(self) -> None:
-        self.opened = asyncio.Event()
-
-    async def __call__(self, asked: Asked) -> web.StreamResponse:
-        await self.opened.wait()
-        return web.Response(text=f"about {asked.path}")
 
 
 async def test_fetch_brings_the_answer_and_the_second_time_from_the_cache(source: SmallSource) -> None:
@@ -225,157 +180,6 @@ async def test_wrong_or_missing_key_says_which_setting_to_look_at(source: SmallS
             await fetch(door)
 
 
-@pytest.mark.parametrize("form", ["seconds", "date"])
-async def test_too_many_requests_holds_everybody_back_for_as_long_as_the_source_says(
-    source: SmallSource, form: str
-) -> None:
-    async def behave(asked: Asked) -> web.StreamResponse:
-        if asked.number > 0:
-            return await answers()(asked)
-        # A date has whole seconds: two ahead are more than one.
-        said = "1" if form == "seconds" else format_datetime(CLOCK.now() + dt.timedelta(seconds=2), usegmt=True)
-        return web.Response(status=429, headers={"Retry-After": said})
-
-    source.behaviour = behave
-    async with courier(source, connections=1) as door:  # nothing else is under way when the source says so
-        await asyncio.gather(*(fetch(door, f"papers/{number}") for number in range(4)))
-
-    assert len(source.arrivals) == 5
-    assert source.arrivals[1] - source.arrivals[0] >= 0.95
-
-
-async def test_retry_after_is_capped_by_the_setting(source: SmallSource) -> None:
-    source.behaviour = answers((429, {"Retry-After": "86400"}))
-    async with courier(source, retry_after_max_seconds=0.2) as door:
-        assert (await fetch(door)).status == 200
-
-
-async def test_too_many_requests_without_a_word_backs_off_by_itself(source: SmallSource) -> None:
-    source.behaviour = answers((429, {}), (403, {"X-RateLimit-Remaining": "0"}))
-    async with courier(source) as door:
-        assert (await fetch(door)).status == 200
-
-
-async def test_too_many_requests_every_time_is_busy(source: SmallSource) -> None:
-    source.behaviour = answers(*[(429, {"Retry-After": "0"})] * 10)
-    async with courier(source, attempts=2) as door:
-        with pytest.raises(SourceBusy, match="2 times"):
-            await fetch(door)
-
-
-async def test_longer_pause_than_anybodys_patience_is_busy_at_once(source: SmallSource) -> None:
-    source.behaviour = answers((429, {"Retry-After": "600"}))
-    async with courier(source) as door:
-        with pytest.raises(SourceBusy, match=r"left alone for another (600|5\d\d) s"):
-            await fetch(door, patience=5.0)
-        with pytest.raises(SourceBusy, match="left alone"):
-            await fetch(door, "papers/2", patience=5.0)
-
-    assert len(source.paths) == 1
-
-
-async def test_turn_farther_away_than_the_patience_is_busy_at_once_and_the_patient_wait(source: SmallSource) -> None:
-    held = source.behaviour = Held()
-    async with courier(source, connections=1, spacing_seconds=0.5) as door:
-        patient = [asyncio.create_task(fetch(door, f"papers/{n}", asker=f"p{n}")) for n in range(5)]
-        await source.has_been_asked(1)
-
-        with pytest.raises(SourceBusy, match="turn"):
-            await fetch(door, "papers/x", asker="hasty", patience=0.2)
-
-        held.opened.set()
-        await asyncio.gather(*patient)
-    assert "papers/x" not in source.paths
-
-
-async def test_daily_budget_that_is_spent_is_busy_until_midnight(source: SmallSource) -> None:
-    async with courier(source, OpenAlexSettings, daily_budget=25) as door:
-        for number in range(2):
-            await fetch(door, f"papers/{number}")  # a search takes 10
-        with pytest.raises(SourceBusy, match="budget"):
-            await fetch(door, "papers/2")
-
-    assert len(source.paths) == 2
-
-
-class CountedReplies(MemoryReplies):
-    """Tells when so many claims have been made."""
-
-    def __init__(self, claims: int) -> None:
-        super().__init__(CLOCK)
-        self._left = claims
-        self.all_claimed = asyncio.Event()
-
-    async def claim(
-        self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
-    ) -> KeptReply | Literal["claimed", "elsewhere"]:
-        self._left -= 1
-        if not self._left:
-            self.all_claimed.set()
-        return await super().claim(key, freshness, claimant, seconds)
-
-
-async def test_turns_go_round_between_askers(source: SmallSource) -> None:
-    held = source.behaviour = Held()
-    settings, replies = SourceSettings(base_url=source.url, connections=1, **QUICK), CountedReplies(9)
-    async with Courier({"small": settings}, replies, MemoryTurns(CLOCK), CLOCK) as door:
-        first = asyncio.create_task(fetch(door, "first"))
-        await source.has_been_asked(1)
-        many = [asyncio.create_task(fetch(door, f"a{n}", asker="a")) for n in range(6)]
-        few = [asyncio.create_task(fetch(door, f"b{n}", asker="b")) for n in range(2)]
-        await replies.all_claimed.wait()
-        held.opened.set()
-        await asyncio.gather(first, *many, *few)
-
-    order = source.paths[1:]
-    assert order.index("b1") <= 4
-    assert [path for path in order if path.startswith("a")] == [f"a{n}" for n in range(6)]
-
-
-@pytest.mark.parametrize(("connections", "spacing", "transit"), [(1, 0.1, 0.0), (4, 0.1, 10.0)])
-async def test_spacing_and_connections_are_kept_by_the_sources_own_clock(
-    source: SmallSource, connections: int, spacing: float, transit: float
-) -> None:
-    fields: dict[str, Any] = {"connections": connections, "spacing_seconds": spacing, "transit_seconds": transit}
-    async with courier(source, **fields) as door:
-        await asyncio.gather(*(fetch(door, f"papers/{number}") for number in range(12)))
-
-    assert all(later - sooner >= spacing for sooner, later in pairwise(source.arrivals))
-    assert source.peak <= connections
-
-
-async def test_source_that_keeps_failing_is_left_alone_and_later_tried_by_one(source: SmallSource) -> None:
-    source.behaviour = answers(*[(500, {})] * 3)
-    clock = HastyClock()
-    async with courier(source, clock=clock, attempts=1, breaker_failures=3, breaker_seconds=600.0) as door:
-        for number in range(3):
-            with pytest.raises(SourceUnavailable):
-                await fetch(door, f"papers/{number}")
-        with pytest.raises(SourceUnavailable, match="left alone"):
-            await fetch(door, "papers/4")
-        assert len(source.paths) == 3
-
-        held = source.behaviour = Held()
-        clock.ahead += 600.0
-        probe = asyncio.create_task(fetch(door, "papers/4"))
-        await source.has_been_asked(4)
-        with pytest.raises(SourceUnavailable, match="left alone"):
-            await fetch(door, "papers/5")
-        held.opened.set()
-
-        assert (await probe).status == 200
-        assert (await fetch(door, "papers/5")).status == 200
-
-
-async def test_those_in_the_line_do_not_wait_for_a_source_that_is_left_alone(source: SmallSource) -> None:
-    source.behaviour = answers(*[(500, {})] * 50)
-    async with courier(source, connections=1, spacing_seconds=0.05, attempts=1, breaker_failures=2) as door:
-        outcomes = await asyncio.gather(*(fetch(door, f"papers/{n}") for n in range(30)), return_exceptions=True)
-
-    assert all(isinstance(outcome, SourceUnavailable) for outcome in outcomes)
-    assert len(source.paths) == 2
-
-
 async def test_redirect_on_the_same_host_is_followed_in_a_turn_of_its_own(source: SmallSource) -> None:
     source.behaviour = answers((301, {"Location": "/api/papers/merged"}))
     async with courier(source, connections=1, spacing_seconds=0.1) as door:
@@ -425,7 +229,7 @@ async def test_key_and_address_are_sent_and_shown_to_nobody_else(
 
     source.behaviour = behave
     caplog.set_level(logging.DEBUG)
-    who = {"api_key": SecretStr("s3cret"), "email": "me@example.org"}
+    who: dict[str, Any] = {"api_key": SecretStr("s3cret"), "email": "me@example.org"}
     errors = []
     async with courier(source, OpenAlexSettings, **who, attempts=5, breaker_failures=5) as door:
         for path in ("echo", "fails"):
