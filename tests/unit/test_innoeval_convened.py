@@ -198,6 +198,15 @@ async def test_advice_comes_from_later_work_alone() -> None:
     assert advice.text.startswith("On clarity: Take more reviews.")
 
 
+async def test_advice_is_asked_about_weaknesses_of_every_dimension() -> None:
+    model = llm()
+    await deliberated(model)
+    (asked,) = [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
+    named = [one.dimension for one in asked.weaknesses]
+    assert named == ["Clarity", "Novelty", "Feasibility", "Validity", "Significance"] * 3
+    assert asked.weaknesses[1].text == "Reviewer 1 misses a control (earlier work)."
+
+
 async def test_without_later_work_nobody_is_asked_for_advice() -> None:
     model = llm()
     _, record = await deliberated(model, given=dossier(later=0), run=a_run())

@@ -1,5 +1,8 @@
 """Advice on revision from what was published after the cutoff. No reviewer saw it."""
 
+import re
+from itertools import product
+
 from assayer.evidence import MARKER, check_quote, plain, point
 from assayer.methods.innoeval.board_schemas import AdviceQuestion, LaterStep, Weakness
 from assayer.methods.innoeval.board_tasks import ADVICE
@@ -14,7 +17,10 @@ from assayer.tasks import ask
 
 __all__ = ["advise"]
 
-_MOST_WEAKNESSES = 12
+_MOST_WEAKNESSES = 15
+_MOST_RANKS = 3
+"""Weaknesses that a review can name."""
+_CITED = re.compile(rf"(?:\s*{MARKER.pattern})+")
 
 
 async def advise(llm: Llm, run: Run, dossier: Dossier, judged: Judged, chars: int) -> tuple[Point, ...]:
@@ -29,15 +35,15 @@ async def advise(llm: Llm, run: Run, dossier: Dossier, judged: Judged, chars: in
 
 
 def _weaknesses(judged: Judged) -> tuple[Weakness, ...]:
-    """Each reviewer's weightiest first, over all dimensions. Finds that they cite are of no use beside later ones."""
-    firsts = [
+    """Each review's weightiest first, dimensions in turn, so that none crowds out the others."""
+    board = max(len(reviews) for _, reviews in judged)
+    named = [
         (dimension.title, _without_citations(text))
-        for rank in range(3)
+        for rank, seat in product(range(_MOST_RANKS), range(board))
         for dimension, reviews in judged
-        for review in reviews
-        for text in review.texts("weakness")[rank : rank + 1]
+        for text in reviews[seat].texts("weakness")[rank : rank + 1]
     ]
-    distinct = list(dict.fromkeys(firsts))[:_MOST_WEAKNESSES]
+    distinct = list(dict.fromkeys(named))[:_MOST_WEAKNESSES]
     return tuple(
         Weakness(label=f"W{number}", dimension=title, text=text)
         for number, (title, text) in enumerate(distinct, start=1)
@@ -45,7 +51,8 @@ def _weaknesses(judged: Judged) -> tuple[Weakness, ...]:
 
 
 def _without_citations(text: str) -> str:
-    return " ".join(MARKER.sub("", text).split())
+    """What they cite was found before the cutoff, and is no part of the prompt."""
+    return _CITED.sub(" (earlier work)", text)
 
 
 def _point(step: LaterStep, finds: dict[str, Find], weaknesses: dict[str, Weakness]) -> Point:

@@ -145,5 +145,5 @@ def _quotes(groundings: Sequence[Grounding], stance: str) -> dict[PaperId, Quote
 
 
 def _cut(text: str, most: int) -> str:
-    """At most so many characters, ending with a whole word."""
-    return text if len(text) <= most else text[:most].rpartition(" ")[0]
+    """At most so many characters, ending with a whole word and a sign that it goes on."""
+    return text if len(text) <= most else f"{text[: most - 2].rpartition(' ')[0]} …"
