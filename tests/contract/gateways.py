@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.contract.scripted_llm import ScriptedLlm
-from tests.contract.weighing import SystemClock
+from tests.contract.system_clock import SystemClock
 from workers.llm import Answers, Gateway, LlmSettings, MemoryAnswers
 
 __all__ = ["SECRET", "a_gateway"]

@@ -14,7 +14,7 @@ from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.repositories import Repositories
 from benchmarks.simulator.outside.sample import SAMPLE
-from tests.contract.weighing import SystemClock
+from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
 from workers.code import Cloner, CodeSettings, Commit, Entry, GitHub, RunCode
 from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from orchestrator.store import Database
+from orchestrator.store import Database, PgTurns
 from tests.contract.small_source import Asked, SmallSource, answers
 from workers.remote import SourceSettings
+from workers.remote.address import Address
+from workers.remote.bucket import Bucket
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -115,14 +117,25 @@ async def test_limits_are_kept_by_the_sources_own_clock_whoever_asks(
     assert source.peak <= connections
 
 
-async def test_processes_take_turns(source: SmallSource, askers: Askers) -> None:
-    settings = SourceSettings(base_url=source.url, spacing_seconds=0.2, connections=1)
+async def test_processes_take_turns(source: SmallSource, askers: Askers, database: Database) -> None:
+    both_wait = asyncio.Event()
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        await both_wait.wait()
+        return web.Response(text="here")
+
+    source.behaviour = behave
+    settings = SourceSettings(base_url=source.url, spacing_seconds=0.05, connections=1)
     greedy, modest = await askers.start(
         settings, [f"greedy/{number}" for number in range(12)], ["modest/0", "modest/1"]
     )
     go(greedy)
     await source.has_been_asked(1)
     go(modest)
+    turns, bucket = PgTurns(database), Address("small", settings, source.url).bucket
+    while len(Bucket.read((await turns.look(bucket)).text).queue) < 2:
+        continue
+    both_wait.set()
 
     await asyncio.gather(outcomes(greedy), outcomes(modest))
 
@@ -164,7 +177,8 @@ async def test_process_that_is_killed_while_it_asks_holds_nobody_up_for_long(
         return web.Response(text="here")
 
     source.behaviour = behave
-    settings = SourceSettings(base_url=source.url, spacing_seconds=0.05, transit_seconds=0.05)
+    # A turn that was granted to the dead counts as used after twice the time in which it could be.
+    settings = SourceSettings(base_url=source.url, spacing_seconds=0.05, transit_seconds=0.05, connect_seconds=2.0)
     doomed, heir = await askers.start(settings, ["papers/1"], ["papers/1"])
     go(doomed)
     await source.has_been_asked(1)

@@ -18,7 +18,7 @@ from prometheus_client import REGISTRY
 from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError
 from benchmarks.simulator.outside.hostile import PDF
 from benchmarks.simulator.outside.process import OutsideWorld
-from tests.contract.weighing import SystemClock
+from tests.contract.system_clock import SystemClock
 from tests.loopback import Outbound, loopback_only
 from workers.fetching import Address, Downloader, DownloadLimits, FetchingSettings, Policy
 from workers.fetching.resolving import guarded_connector

@@ -21,7 +21,7 @@ from benchmarks.simulator.outside.pdfs import HOSTILE
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
 from tests.contract import pdf_files
-from tests.contract.weighing import SystemClock
+from tests.contract.system_clock import SystemClock
 from tests.loopback import Outbound, loopback_only
 from tests.unit.twins import a_run
 from workers.documents import PdfLimits

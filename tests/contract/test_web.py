@@ -13,7 +13,7 @@ from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.pages import HIDDEN_ORDER
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
-from tests.contract.weighing import SystemClock
+from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
 from workers.fetching import Downloader, DownloadLimits, FetchingSettings
 from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns

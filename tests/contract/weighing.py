@@ -1,8 +1,6 @@
 """A small task for tests of the gateway, and what a run of it needs."""
 
-import datetime as dt
 import json
-import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -14,8 +12,9 @@ from assayer.models import EvaluationId, Frozen
 from assayer.ports import Embedder, ProgressEvent
 from assayer.run import Run
 from assayer.tasks import Prompts, Task
+from tests.contract.system_clock import SystemClock
 
-__all__ = ["LABELS", "WEIGHING", "Question", "SystemClock", "Weighing", "a_question", "a_run", "an_answer"]
+__all__ = ["LABELS", "WEIGHING", "Question", "Weighing", "a_question", "a_run", "an_answer"]
 
 LABELS = ("P1", "P2")
 
@@ -59,14 +58,6 @@ WEIGHING: Task[Question, Weighing] = Task(
     check=_check,
     fallback=_fallback,
 )
-
-
-class SystemClock:
-    def now(self) -> dt.datetime:
-        return dt.datetime.now(dt.UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
 
 
 class Quiet:

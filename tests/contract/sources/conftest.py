@@ -8,7 +8,7 @@ import pytest
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.server import TWINS
 from tests.contract.sources.specimens import LIBRARY, SPECIMENS, Specimen
-from tests.contract.weighing import SystemClock
+from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
 from workers.remote import Courier, MemoryReplies, MemoryTurns
 

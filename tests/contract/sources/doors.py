@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import SPECIMENS
-from tests.contract.weighing import SystemClock
+from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
 from workers.remote import Courier, MemoryReplies, MemoryTurns
 
