@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import resource
 import ssl
 import subprocess
 import tracemalloc
@@ -77,6 +78,20 @@ async def test_packed_pdf_is_unpacked_hashed_and_counted_as_it_is_kept(
     assert body == PDF * 1_000
     assert (download.size, download.sha256) == (len(body), hashlib.sha256(body).hexdigest())
     assert REGISTRY.get_sample_value("assayer_download_bytes_total") == before + len(body)
+
+
+async def test_disk_that_takes_no_more_is_not_the_hosts_fault(
+    world: OutsideWorld, downloader: Downloader, tmp_path: Path
+) -> None:
+    path, limits = tmp_path / "paper.pdf", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        with pytest.raises(FullTextError, match="A download cannot be written: File too large") as failure:
+            await downloader.to_file(world.url("hostile/packed.pdf"), path, {"pdf"}, LIMITS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert type(failure.value) is FullTextError
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import Collection
 from http import HTTPStatus
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -97,20 +98,20 @@ class Downloader:
     async def to_file(
         self, url: str, path: Path, wanted: Collection[Kind], limits: DownloadLimits | None = None
     ) -> Download:
-        """The body into a new file; a failure leaves none behind."""
-        file = await asyncio.to_thread(path.open, "xb")
+        """The body into a new file; a failure leaves none behind. FullTextError itself when the disk is at fault."""
+        file = await asyncio.to_thread(path.open, "xb", buffering=0)
         waiting = bytearray()
 
         async def write(piece: bytes) -> None:
             waiting.extend(piece)
             if len(waiting) >= _BATCH:
-                await asyncio.to_thread(file.write, bytes(waiting))
+                await asyncio.to_thread(_put, file, bytes(waiting))
                 waiting.clear()
 
         order = _Order(wanted, limits or DownloadLimits(), write, robots=False)
         try:
             download = _delivered(await self._follow(url, order), url)
-            await asyncio.to_thread(file.write, bytes(waiting))
+            await asyncio.to_thread(_put, file, bytes(waiting))
         except BaseException:
             path.unlink(missing_ok=True)  # noqa: ASYNC240 - a cancelled task must not wait for a thread
             raise
@@ -197,6 +198,16 @@ class Downloader:
                 return await self._session.get(url, allow_redirects=False, ssl=self._tls)
         except TimeoutError:
             raise DownloadFailed(f"{shown(url)} did not answer within {limits.answer_seconds:g} s.") from None
+
+
+def _put(file: FileIO, data: bytes) -> None:
+    """All of it: an unbuffered file may take less at a time."""
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+    except OSError as error:
+        raise FullTextError(f"A download cannot be written: {error.strerror}.", "Is the disk full?") from error
 
 
 def _delivered(answer: Download | int, url: str) -> Download:
