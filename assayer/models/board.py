@@ -76,6 +76,8 @@ class JudgedDimension(Frozen):
     name: str
     title: str
     question: str
+    sha256: str
+    """Of its definition: rubric, guidance, evidence, scale and all."""
     weight: float
     scale_min: float
     scale_max: float
@@ -147,6 +149,10 @@ class BoardRecord(Frozen):
     """None for the control without personas."""
     reviewers: tuple[Reviewer, ...]
     dimensions: tuple[JudgedDimension, ...]
+    prompt_version: int
+    """Of the prompt that asked for the reviews."""
+    models: tuple[str, ...]
+    """That answered as reviewers."""
     score: Score | Absent
     """0 to 10: the weighted mean over dimensions, each the mean of its reviewers, all brought to this scale."""
     interval: Interval | Absent

@@ -14,9 +14,10 @@ from assayer.methods.innoeval.board_options import BoardOptions
 from assayer.methods.innoeval.board_schemas import AdviceQuestion, Judgement, JudgingQuestion
 from assayer.methods.innoeval.board_tasks import judging
 from assayer.methods.innoeval.convened import Convened
+from assayer.methods.innoeval.decision import Conditions, ScoredIdea, fit
 from assayer.methods.innoeval.dimensions import Band, Dimension, Scale, chosen
 from assayer.methods.innoeval.dossier import Deliberation, Dossier
-from assayer.models import Absent, Agreement, BoardRecord, Interval, Score
+from assayer.models import Absent, Agreement, BoardRecord, Decision, Interval, Score
 from assayer.run import Run
 from tests.unit.innoeval_board import BOARD_ANSWERS, dossier, judgement
 from tests.unit.twins import Answerer, TwinLlm, a_run
@@ -245,6 +246,21 @@ async def test_with_nothing_found_the_board_still_judges() -> None:
     assert isinstance(record.score, Score)
     novelty = next(one for one in questions(model) if one.dimension.name == "novelty")
     assert "Nothing that this reviewer would know of." in JUDGING.messages(novelty)[1].content
+
+
+async def test_a_calibration_fitted_on_such_boards_decides_and_no_other(tmp_path: Path) -> None:
+    _, record = await deliberated(llm(), BoardOptions(board=2))
+    ideas = [ScoredIdea(2 + 6 * (n % 2) + n / 100, ("Reject", "Accept")[n % 2]) for n in range(40)]
+    made = dt.date(2026, 3, 1)
+    calibration = fit("spring", made, "40 made-up ideas.", Conditions.of(record), ("Reject", "Accept"), ideas, 0, 0)
+    path = tmp_path / "spring.json"
+    path.write_text(calibration.model_dump_json(), encoding="utf-8")
+    _, decided = await deliberated(llm(), BoardOptions(board=2, calibration=path))
+    assert isinstance(decided.decision, Decision)
+    assert decided.decision.calibration == "spring"
+    _, undecided = await deliberated(llm(), BoardOptions(board=3, calibration=path))
+    assert isinstance(undecided.decision, Absent)
+    assert "other board" in undecided.decision.reason
 
 
 def test_a_board_larger_than_the_pool_is_refused_before_anything_is_paid_for(tmp_path: Path) -> None:

@@ -12,15 +12,23 @@ from hypothesis import strategies as st
 from assayer.errors import InputError
 from assayer.methods.innoeval.decision import Conditions, DecisionCalibration, ScoredIdea, decide, fit, load
 from assayer.methods.innoeval.thresholds import balanced_recall, thresholds_of
-from assayer.models import Absent, Decision, PromptVersion, Score
+from assayer.models import Absent, BoardRecord, Decision, PoolUsed, Reviewer, Score
 
-CONDITIONS = Conditions(
+BOARD = BoardRecord(
+    seed=0,
+    pool=PoolUsed(name="assayer", sha256="ab" * 32, personas=52),
+    reviewers=tuple(Reviewer(key=f"R{n}", persona=f"Reviewer {n}", seat="open") for n in range(1, 6)),
+    dimensions=(),
+    prompt_version=1,
     models=("judge-1",),
-    prompts=(PromptVersion(task="innoeval.judging", version=1),),
-    dimensions=("novelty",),
-    board=5,
-    pool="ab" * 32,
+    score=Absent(reason="nobody."),
+    interval=Absent(reason="nobody."),
+    agreement=Absent(reason="nobody."),
+    decision=Absent(reason="not yet."),
+    meta_review=Absent(reason="nobody."),
+    advice=Absent(reason="nobody."),
 )
+CONDITIONS = Conditions.of(BOARD)
 OUTCOMES = ("Reject", "Poster", "Oral")
 
 
@@ -34,14 +42,12 @@ def labelled(number: int = 90, noise: float = 0.5, seed: int = 0) -> list[Scored
     ]
 
 
-def fitted(scored: list[ScoredIdea] | None = None) -> DecisionCalibration:
-    return fit(
-        "spring", dt.date(2026, 3, 1), "90 made-up ideas.", CONDITIONS, OUTCOMES, scored or labelled(), 2, seed=0
-    )
+def fitted(ideas: list[ScoredIdea] | None = None) -> DecisionCalibration:
+    return fit("spring", dt.date(2026, 3, 1), "90 made-up ideas.", CONDITIONS, OUTCOMES, ideas or labelled(), 2, seed=0)
 
 
-def score(value: float) -> Score:
-    return Score(value=value, basis="")
+def scored(value: float) -> BoardRecord:
+    return BOARD.model_copy(update={"score": Score(value=value, basis="")})
 
 
 def test_thresholds_lie_between_outcomes_that_are_apart() -> None:
@@ -57,7 +63,7 @@ def test_thresholds_lie_between_outcomes_that_are_apart() -> None:
 
 @pytest.mark.parametrize(("value", "name"), [(2.0, "Reject"), (5.5, "Poster"), (9.0, "Oral")])
 def test_a_score_gets_the_decision_that_such_papers_got(value: float, name: str) -> None:
-    found = decide(fitted(), score(value), CONDITIONS)
+    found = decide(fitted(), scored(value))
     assert isinstance(found, Decision)
     assert found.name == name
     assert found.stability == 1.0
@@ -66,24 +72,24 @@ def test_a_score_gets_the_decision_that_such_papers_got(value: float, name: str)
 
 def test_a_score_near_a_threshold_is_told_to_be_unstable() -> None:
     calibration = fitted(labelled(noise=1.5))
-    found = decide(calibration, score(calibration.thresholds[0]), CONDITIONS)
+    found = decide(calibration, scored(calibration.thresholds[0]))
     assert isinstance(found, Decision)
     assert found.name == "Poster"
     assert found.stability < 1.0
 
 
 def test_without_a_calibration_there_is_no_decision() -> None:
-    found = decide(None, score(9.9), CONDITIONS)
+    found = decide(None, scored(9.9))
     assert isinstance(found, Absent)
     assert "no calibration is loaded" in found.reason
 
 
 def test_a_calibration_of_other_reviewers_or_models_decides_nothing() -> None:
-    here = CONDITIONS.model_copy(update={"models": ("judge-2",), "board": 0})
-    found = decide(fitted(), score(9.0), here)
+    others = scored(9.0).model_copy(update={"models": ("judge-2",), "reviewers": BOARD.reviewers[:1]})
+    found = decide(fitted(), others)
     assert isinstance(found, Absent)
     assert "other models and board" in found.reason
-    assert isinstance(decide(fitted(), Absent(reason="nobody."), CONDITIONS), Absent)
+    assert isinstance(decide(fitted(), BOARD), Absent)
 
 
 def test_scores_that_tell_nothing_are_refused() -> None:
@@ -93,16 +99,16 @@ def test_scores_that_tell_nothing_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scored", "told"),
+    ("ideas", "told"),
     [
         (labelled(29), "29 labelled ideas are too few"),
         ([*labelled(), ScoredIdea(5.0, "temporal")], "'temporal'"),
         ([one for one in labelled() if one.outcome != "Oral"], "Fewer than two labelled ideas are 'Oral'"),
     ],
 )
-def test_labels_that_cannot_be_fitted_are_refused(scored: list[ScoredIdea], told: str) -> None:
+def test_labels_that_cannot_be_fitted_are_refused(ideas: list[ScoredIdea], told: str) -> None:
     with pytest.raises(InputError, match=told):
-        fitted(scored)
+        fitted(ideas)
 
 
 def test_a_calibration_survives_its_file(tmp_path: Path) -> None:

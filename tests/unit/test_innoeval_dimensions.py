@@ -43,6 +43,12 @@ def test_a_file_replaces_the_built_in_ones_but_those_it_keeps(tmp_path: Path) ->
     assert kept[1].share(3.5) == pytest.approx(0.5)
 
 
+def test_the_example_of_an_agency_can_be_used_as_it_is() -> None:
+    criteria = load(Path(__file__).parents[2] / "examples" / "agency-criteria.toml")
+    assert [one.name for one in criteria] == ["novelty", "impact", "team and means", "value for money"]
+    assert {(one.scale.min, one.scale.max) for one in criteria[1:]} == {(1, 6)}
+
+
 def test_dimensions_may_come_from_a_program(tmp_path: Path) -> None:
     (value,) = load(a_file(tmp_path, VALUE.format(bands=BANDS)))
     assert chosen((value,)) == (value,)
@@ -77,6 +83,7 @@ def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands
         (VALUE.format(bands=BANDS).replace('"literature"', '"rumour"'), "evidence.0"),
         (VALUE.format(bands=BANDS).replace("min = 1, max = 6", "min = 6, max = 1"), "its end must lie above its start"),
         (VALUE.format(bands=BANDS).replace("value for money", "Value For Money", 1), "name"),
+        (VALUE.format(bands=BANDS).replace("value for money", "background", 1), "another part of the report"),
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, text: str, told: str) -> None:

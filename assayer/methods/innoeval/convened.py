@@ -8,12 +8,12 @@ from itertools import product
 
 from assayer.evidence import plain
 from assayer.flow import Failed, attempt, both, each
-from assayer.methods.innoeval import board_tasks
 from assayer.methods.innoeval.advice import advise
 from assayer.methods.innoeval.board import control, draw, enough, masking, reviewer
 from assayer.methods.innoeval.board_options import BoardOptions
-from assayer.methods.innoeval.decision import Conditions, decide, load
-from assayer.methods.innoeval.dimensions import Dimension, chosen
+from assayer.methods.innoeval.board_tasks import judging
+from assayer.methods.innoeval.decision import decide, load
+from assayer.methods.innoeval.dimensions import Dimension, Scale, chosen
 from assayer.methods.innoeval.dossier import Deliberation, Dossier
 from assayer.methods.innoeval.personas import load as load_pool
 from assayer.methods.innoeval.personas import shipped
@@ -28,7 +28,6 @@ from assayer.models import (
     Part,
     Point,
     PoolUsed,
-    PromptVersion,
     Reviewer,
     Summary,
 )
@@ -36,6 +35,9 @@ from assayer.ports import Llm
 from assayer.run import Run
 
 __all__ = ["Convened"]
+
+_JUDGING = judging(Scale())
+_UNDECIDED = Absent(reason="not decided yet.")
 
 
 class Convened:
@@ -131,34 +133,26 @@ class Convened:
     ) -> BoardRecord:
         columns = [[one.score for one in reviews] for _, reviews in judged]
         matrix = matrix_of(self._dimensions, list(zip(*columns, strict=True)))
-        score = final_score(self._dimensions, matrix)
-        return BoardRecord(
+        record = BoardRecord(
             seed=self._options.seed,
             pool=self._pool_used(),
             reviewers=reviewers,
             dimensions=tuple(_judged_dimension(one, readings[one.name]) for one in self._dimensions),
-            score=score,
+            prompt_version=_JUDGING.version,
+            models=tuple(sorted({one.model for one in self._run.journal.calls if one.task == _JUDGING.name})),
+            score=final_score(self._dimensions, matrix),
             interval=interval(self._dimensions, matrix),
             agreement=agreement(matrix),
-            decision=decide(self._calibration, score, self._conditions()),
+            decision=_UNDECIDED,
             meta_review=_absent(meta) if isinstance(meta, Failed) else meta.review,
             advice=_absent(advice) if isinstance(advice, Failed) else advice,
         )
+        return record.model_copy(update={"decision": decide(self._calibration, record)})
 
     def _pool_used(self) -> PoolUsed | None:
         if self._options.board == 0:
             return None
         return PoolUsed(name=self._pool.name, sha256=self._pool.sha256, personas=len(self._pool.personas))
-
-    def _conditions(self) -> Conditions:
-        judging = board_tasks.ALL[0]
-        return Conditions(
-            models=self._llm.models,
-            prompts=(PromptVersion(task=judging.name, version=judging.version),),
-            dimensions=tuple(one.name for one in self._dimensions),
-            board=self._options.board,
-            pool=self._pool.sha256 if self._options.board else "",
-        )
 
 
 def _part(dimension: Dimension, reviews: Sequence[Review]) -> Part:
@@ -179,6 +173,7 @@ def _judged_dimension(dimension: Dimension, reading: Reading | None) -> JudgedDi
         name=dimension.name,
         title=dimension.title,
         question=dimension.question,
+        sha256=dimension.sha256,
         weight=dimension.weight,
         scale_min=dimension.scale.min,
         scale_max=dimension.scale.max,

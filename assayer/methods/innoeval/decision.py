@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 from assayer.errors import InputError
 from assayer.methods.innoeval.registration import read
 from assayer.methods.innoeval.thresholds import Floats, Labels, balanced_recall, held_out, resampled, thresholds_of
-from assayer.models import Absent, Decision, Frozen, PromptVersion, Score
+from assayer.models import Absent, BoardRecord, Decision, Frozen
 
 __all__ = ["FEWEST", "Conditions", "DecisionCalibration", "Performance", "ScoredIdea", "decide", "fit", "load"]
 
@@ -35,11 +35,23 @@ class Conditions(Frozen):
     """How the scores were made; others mean something else."""
 
     models: tuple[str, ...]
-    prompts: tuple[PromptVersion, ...]
+    prompt_version: int
+    """Of the reviews."""
     dimensions: tuple[str, ...]
+    """SHA-256 of each definition."""
     board: int
     pool: str
     """SHA-256 of the pool's text; empty for the control."""
+
+    @classmethod
+    def of(cls, board: BoardRecord) -> "Conditions":
+        return cls(
+            models=board.models,
+            prompt_version=board.prompt_version,
+            dimensions=tuple(one.sha256 for one in board.dimensions),
+            board=sum(one.persona is not None for one in board.reviewers),
+            pool=board.pool.sha256 if board.pool else "",
+        )
 
 
 class Performance(Frozen):
@@ -97,15 +109,17 @@ def load(path: Path) -> DecisionCalibration:
         ) from error
 
 
-def decide(calibration: DecisionCalibration | None, score: Score | Absent, conditions: Conditions) -> Decision | Absent:
+def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decision | Absent:
+    """The decision that such a final score stands for, or why there is none."""
     if calibration is None:
         return Absent(
             reason="no calibration is loaded. Thresholds that nobody fitted on labelled ideas would be prose, so the "
             "report gives scores and no decision."
         )
+    score = board.score
     if isinstance(score, Absent):
         return Absent(reason=f"there is no final score: {score.reason}")
-    if other := _others(calibration.conditions, conditions):
+    if other := _others(calibration.conditions, Conditions.of(board)):
         return Absent(
             reason=f"the calibration {calibration.name!r} was fitted with other {' and '.join(other)}; its thresholds "
             "say nothing about this score."
@@ -124,7 +138,13 @@ def decide(calibration: DecisionCalibration | None, score: Score | Absent, condi
 
 
 def _others(fitted: Conditions, here: Conditions) -> list[str]:
-    names = {"models": "models", "prompts": "prompts", "dimensions": "dimensions", "board": "board", "pool": "personas"}
+    names = {
+        "models": "models",
+        "prompt_version": "prompts",
+        "dimensions": "dimensions",
+        "board": "board",
+        "pool": "personas",
+    }
     return [word for field, word in names.items() if getattr(fitted, field) != getattr(here, field)]
 
 

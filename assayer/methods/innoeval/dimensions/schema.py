@@ -1,15 +1,17 @@
 """A dimension: a question, a scale with a band of words for each stretch of it, and the evidence that may answer."""
 
+import hashlib
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from assayer.models import Frozen
 
 __all__ = ["Band", "Dimension", "EvidenceKind", "Scale"]
 
 EvidenceKind = Literal["literature", "web", "code"]
+_TAKEN = frozenset({"background", "board"})
 _WIDEST_GAP = 1.0
 """Points of the scale between two bands; more is a band forgotten."""
 
@@ -52,6 +54,13 @@ class Dimension(Frozen):
     bands: tuple[Band, ...] = Field(min_length=2, max_length=12)
     """From the best to the worst, over the whole scale."""
 
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        if name in _TAKEN:
+            raise ValueError(f"{name!r} is the name of another part of the report; choose another")
+        return name
+
     @model_validator(mode="after")
     def _bands_cover_the_scale(self) -> "Dimension":
         for band in self.bands:
@@ -69,6 +78,10 @@ class Dimension(Frozen):
             if upper.low - lower.high > _WIDEST_GAP:
                 raise ValueError(f"no band covers the scores between {lower.high:g} and {upper.low:g}")
         return self
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
     def share(self, score: float) -> float:
         """Where a score lies on the scale, 0 to 1."""
