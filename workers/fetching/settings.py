@@ -7,12 +7,12 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from assayer.models import Frozen
 
-__all__ = ["DownloadLimits", "FetchingSettings", "Network"]
+__all__ = ["DownloadLimits", "FetchingSettings", "Network", "separated"]
 
 Network = IPv4Network | IPv6Network
 
 
-def _separated(value: object) -> object:
+def separated(value: object) -> object:
     """Environment variables give lists separated by commas."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
@@ -24,9 +24,9 @@ def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class FetchingSettings(Frozen):
-    allow: Annotated[tuple[str, ...], BeforeValidator(_separated), AfterValidator(_networks)] = ()
+    allow: Annotated[tuple[str, ...], BeforeValidator(separated), AfterValidator(_networks)] = ()
     """Networks that may be visited although they are not public, on any port: `10.1.0.0/16,::1/128`."""
-    ports: Annotated[tuple[int, ...], BeforeValidator(_separated)] = (80, 443, 8080, 8443)
+    ports: Annotated[tuple[int, ...], BeforeValidator(separated)] = (80, 443, 8080, 8443)
     """Ports of public addresses that may be visited."""
     user_agent: str = "assayer/0.1 (evaluates research ideas; reads what is open)"
     connections: int = Field(default=64, ge=1)

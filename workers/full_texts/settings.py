@@ -10,13 +10,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from assayer.models import Frozen
 from workers.documents import PdfLimits
 from workers.fetching import DownloadLimits
+from workers.fetching.settings import separated
 
 __all__ = ["FullTextSettings", "GrobidSettings", "HostSettings"]
-
-
-def _separated(value: object) -> object:
-    """Environment variables give lists separated by commas."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 def _address(url: str) -> str:
@@ -44,7 +40,7 @@ class HostSettings(Frozen):
 
 
 class GrobidSettings(Frozen):
-    urls: Annotated[tuple[Address, ...], BeforeValidator(_separated)] = ()
+    urls: Annotated[tuple[Address, ...], BeforeValidator(separated)] = ()
     """Servers, without `/api`; in an environment variable separated by commas. None: PDFs are read in this process's
     own children."""
     slots: int = Field(default=4, ge=1)
