@@ -5,7 +5,6 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from assayer.errors import AddressRefused
 from workers.fetching import FetchingSettings, Policy, shown
@@ -120,17 +119,8 @@ def test_allowed_network_may_be_visited_at_any_port_and_no_other() -> None:
         LOOPBACK.url("http://10.0.0.1/")
 
 
-class _Tree(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix="TREE_", env_nested_delimiter="__")
-    fetching: FetchingSettings = FetchingSettings()
-
-
-def test_networks_and_ports_are_read_from_an_environment_variable_separated_by_commas(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("TREE_FETCHING__ALLOW", "10.1.0.0/16, ::1/128")
-    monkeypatch.setenv("TREE_FETCHING__PORTS", "80,8443")
-    settings = _Tree().fetching
+def test_networks_and_ports_are_read_separated_by_commas() -> None:
+    settings = FetchingSettings.model_validate({"allow": "10.1.0.0/16, ::1/128", "ports": "80,8443"})
     assert [str(network) for network in settings.networks] == ["10.1.0.0/16", "::1/128"]
     assert settings.ports == (80, 8443)
     with pytest.raises(ValueError, match="host bits set"):
