@@ -17,6 +17,7 @@ from assayer.evaluation import Evaluation
 from assayer.methods import scholareval
 from assayer.methods.grapheval.growth import no_graph
 from assayer.methods.grapheval.judge import Judge
+from assayer.methods.innoeval.pipeline import no_reviewers
 from assayer.models import Absent, EvaluationId, Idea
 from assayer.ports import Embedder, Llm, Progress
 from assayer.run import Run
@@ -154,8 +155,10 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def open_engine(settings: Settings, method: str = scholareval.METHOD) -> AsyncIterator[Engine]:
-    """For evaluations by one method. Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable, or
-    InputError where the method needs a graph and there is none, before any idea is touched."""
+    """For evaluations by one method. Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; where the
+    method needs a language model or a graph and there is none NoFallback or InputError, before any idea is touched."""
+    if METHODS[method].needs_llm and settings.llm is None:
+        raise no_reviewers()
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))

@@ -51,6 +51,8 @@ class Method:
     """It cannot do without a graph of labelled ideas."""
     asks_graph: Callable[[Bench], bool]
     """Whether its reports depend on the graph of labelled ideas."""
+    needs_llm: bool = False
+    """Nothing honest can take a language model's place in it."""
     beyond_papers: bool = False
     """It searches the web and code too, where they are configured."""
 
@@ -113,6 +115,7 @@ METHODS: Mapping[str, Method] = {
         reads_literature=True,
         needs_graph=False,
         asks_graph=lambda bench: False,
+        needs_llm=True,
         beyond_papers=True,
     ),
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import evaluations
-from tests.e2e.evaluations import JOBS, Ahead, Bare, Evaluated, Killed, Refused, ToppedUp
+from tests.e2e.evaluations import JOBS, Ahead, Bare, Boarded, Evaluated, Killed, Refused, ToppedUp
 from tests.e2e.program import CORPUS, Homes, Program
 
 
@@ -78,6 +78,11 @@ def revoked(ahead: Ahead) -> Evaluated:
 @pytest.fixture(scope="session")
 def topped_up(ahead: Ahead) -> ToppedUp:
     return ahead.result(evaluations.topped_up)
+
+
+@pytest.fixture(scope="session")
+def boarded(ahead: Ahead) -> Boarded:
+    return ahead.result(evaluations.boarded)
 
 
 @pytest.fixture(scope="session")

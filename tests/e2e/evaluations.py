@@ -21,7 +21,7 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
 from tests.e2e.program import IDEAS, Ended, Homes, Program, addresses, reading
 
-__all__ = ["JOBS", "Ahead", "Bare", "Evaluated", "Kill", "Killed", "Refused", "ToppedUp"]
+__all__ = ["JOBS", "Ahead", "Bare", "Boarded", "Evaluated", "Kill", "Killed", "Refused", "ToppedUp"]
 
 T = TypeVar("T")
 
@@ -79,6 +79,17 @@ class Killed(NamedTuple):
     with_database: Kill
     used: int | None
     """Process id of the database server at the second kill."""
+
+
+class Boarded(NamedTuple):
+    """Before InnoEval's board, twice: the second reports lie in `again`."""
+
+    first: Ended
+    again: Ended
+    program: Program
+    stats: Stats
+    """After the first."""
+    stats_again: Stats
 
 
 def undisturbed(homes: Homes) -> Evaluated:
@@ -198,9 +209,32 @@ def killed(homes: Homes) -> Killed:
         return Killed(ended, program, simulated.stats(), alone, left_behind, with_database, used)
 
 
+def boarded(homes: Homes) -> Boarded:
+    """One idea before a board of reviewers up to a day, with papers, the web and code; then again."""
+    program = homes.fresh("boarded")
+    command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
+    with OutsideWorld(limits=False) as world, Simulator(latency_mean=0.05) as simulated:
+        outside = {name: one for name, one in addresses(world).items() if name.startswith(("WEB", "GITHUB"))}
+        quick = {"WEB__SPACING_SECONDS": 0, "GITHUB__SPACING_SECONDS": 0, "CODE__CLONE_URL": world.url("github/git")}
+        # What a page or a repository may take is no subject here: on a busy machine none may run out of time.
+        patient = {
+            "PAGES__WALL_SECONDS": 120,
+            "PAGES__CPU_SECONDS": 100,
+            "PAGES__DOWNLOAD__SECONDS": 120,
+            "PAGES__DOWNLOAD__ANSWER_SECONDS": 100,
+            "PAGES__DOWNLOAD__PATIENCE": 100,
+        }
+        program = program.asking(simulated).having(**outside, **quick, **patient, FETCHING__ALLOW="127.0.0.0/8")
+        first = program.run(*command)
+        stats = simulated.stats()
+        again = program.run(*command, "--format", "json", "--out", "again")
+        return Boarded(first, again, program, stats, simulated.stats())
+
+
 JOBS: tuple[Callable[[Homes], Any], ...] = (
     killed,
     topped_up,
+    boarded,
     refused,
     revoked,
     bare,

@@ -25,18 +25,23 @@ from assayer.numbering import Numbering
 from assayer.run import Run
 from assayer.world import World
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "no_reviewers"]
 
 _STAGES = 4
+
+
+def no_reviewers() -> NoFallback:
+    """For whoever finds out that there is no language model."""
+    return NoFallback(
+        "InnoEval's reviewers are language models: without one there is nobody on its board.",
+        "Configure one, or use --method scholareval or --method grapheval, which can do without.",
+    )
 
 
 async def evaluate(idea: Idea, world: World, run: Run, options: Options, board: Board) -> Evaluation:
     """Raises NoFallback without a language model, else what the extraction, the corpus or the whole board raise."""
     if not world.llm.models:
-        raise NoFallback(
-            "InnoEval's reviewers are language models: without one there is nobody on its board.",
-            "Configure one, or use --method scholareval or --method grapheval, which can do without.",
-        )
+        raise no_reviewers()
     started_at, started = run.clock.now(), run.clock.monotonic()
     library = Library(world.literature, world.full_texts, run, idea)
     fit = await library.fit(idea.text)

@@ -1,0 +1,86 @@
+"""An idea before a board of reviewers, with papers, pages and repositories on both sides of a day."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.e2e.evaluations import TWO_IDEAS, Boarded
+from tests.e2e.program import ROOT, Program, Report, compared, reports, violations
+
+MOST_LEVELS = 15
+DIMENSIONS = ["clarity", "novelty", "feasibility", "validity", "significance"]
+
+
+def _without_cache_hits(folder: Path) -> dict[str, Report]:
+    """All that two runs share when the second finds the answers of remote sources in the cache."""
+    found = compared(folder)
+    for report in found.values():
+        for use in report["coverage"]["sources"]:
+            del use["cached"]
+    return found
+
+
+@pytest.fixture
+def report(boarded: Boarded) -> Report:
+    (found,) = reports(boarded.program.out).values()
+    return found
+
+
+def test_an_idea_gets_a_report_in_every_format_that_passes_every_check(boarded: Boarded, report: Report) -> None:
+    assert (boarded.first.code, boarded.first.err) == (0, "")
+    assert len(list(boarded.program.out.iterdir())) == 3
+    schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(report)
+    assert violations(boarded.program.out, expected=1) == ""
+
+
+def test_every_dimension_is_judged_and_the_background_shown_by_part_of_the_idea(report: Report) -> None:
+    assert [part["name"] for part in report["parts"]] == [*DIMENSIONS, "background"]
+    assert all("value" in part["score"] for part in report["parts"][:-1])
+    readings = [reading for one in report["parts"][-1]["assessments"] for reading in one["readings"]]
+    assert readings
+    assert {reading["quote"]["quote_state"] for reading in readings} == {"verified"}
+
+
+def test_papers_pages_and_repositories_are_cited(report: Report) -> None:
+    assert {reference["source"] for reference in report["references"]} == {"corpus", "web", "github"}
+
+
+def test_no_chain_of_questions_is_longer_than_the_data_asks_for(report: Report) -> None:
+    depth = {one["module"]: one["levels"] for one in report["coverage"]["depth"]}
+    assert depth["search"] <= 10
+    assert depth["board"] <= 3
+    assert sum(depth.values()) <= MOST_LEVELS
+
+
+def test_what_came_after_the_cutoff_reaches_the_advice_alone(report: Report) -> None:
+    later = [one["label"] for one in report["references"] if one["publication_date"] > "2022-06-30"]
+    assert later
+    rest = {key: value for key, value in report.items() if key not in ("references", "board")}
+    board = {key: value for key, value in report["board"].items() if key != "advice"}
+    shown = json.dumps([rest, board])
+    assert [label for label in later if f'"{label}"' in shown or f"[{label}]" in shown] == []
+
+
+def test_every_answer_that_was_paid_is_accounted_for_once(boarded: Boarded, report: Report) -> None:
+    assert boarded.stats.repeated_answers == 0
+    assert report["coverage"]["llm_calls"] == report["usage"]["llm_calls_paid"] == boarded.stats.answered
+    assert report["provenance"]["prompt_tokens"] == boarded.stats.prompt_tokens
+
+
+def test_the_second_run_pays_nothing_and_gives_the_same_report_but_for_usage(boarded: Boarded) -> None:
+    assert boarded.again.code == 0
+    assert boarded.stats_again.answered == boarded.stats.answered
+    again, first = (_without_cache_hits(folder) for folder in (boarded.program.home / "again", boarded.program.out))
+    assert again == first
+
+
+def test_without_a_language_model_the_board_is_refused_at_once(program: Program) -> None:
+    ended = program.run("evaluate", TWO_IDEAS[0], "--method", "innoeval")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.splitlines() == [
+        "Error: InnoEval's reviewers are language models: without one there is nobody on its board. Configure one, or "
+        "use --method scholareval or --method grapheval, which can do without."
+    ]
