@@ -28,6 +28,7 @@ from assayer.methods.grapheval.options import Options as GraphEvalOptions
 from assayer.methods.innoeval.options import Options as InnoEvalOptions
 from assayer.methods.scholareval import Options as ScholarEvalOptions
 from assayer.models import Frozen
+from assayer.ranking.options import Options as RankingOptions
 from orchestrator.store import DatabaseSettings
 from workers.code.settings import CodeSettings
 from workers.embedding import EmbedderSettings
@@ -47,7 +48,7 @@ from workers.remote.settings import (
 )
 from workers.web.settings import PageSettings
 
-__all__ = ["PROFILES", "MetricsSettings", "Profile", "Settings", "load_settings"]
+__all__ = ["PROFILES", "MetricsSettings", "Profile", "RankingSettings", "Settings", "load_settings"]
 
 Profile = Literal["laptop", "online", "simulate", "paper-faithful"]
 PROFILES: tuple[Profile, ...] = ("laptop", "online", "simulate", "paper-faithful")
@@ -66,6 +67,13 @@ class EvaluationSettings(Frozen):
     """Ideas in flight at once."""
     max_usd: float | None = Field(default=None, gt=0)
     """Budget of one evaluation, in US dollars."""
+    max_prompt_tokens: int | None = Field(default=None, gt=0)
+
+
+class RankingSettings(RankingOptions):
+    """How rankings are made, and what one of them may spend: it asks thousands of questions, an evaluation hundreds."""
+
+    max_usd: float | None = Field(default=None, gt=0)
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
 
@@ -100,6 +108,7 @@ class Settings(BaseSettings):
     embedder: EmbedderSettings = EmbedderSettings()
     corpus: CorpusSettings = CorpusSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
+    ranking: RankingSettings = RankingSettings()
     scholareval: ScholarEvalOptions = ScholarEvalOptions()
     grapheval: GraphEvalOptions = GraphEvalOptions()
     innoeval: InnoEvalOptions = InnoEvalOptions()

@@ -165,7 +165,7 @@ async def _round(
             second=second.text[: options.idea_chars],
         )
         try:
-            return _comparison(first.id, second.id, await ask(llm, COMPARISON, question, run))
+            return _comparison(first.id, second.id, question, await ask(llm, COMPARISON, question, run))
         finally:
             asked.ended += 1
             run.tell("comparisons", asked.ended, budget)
@@ -177,14 +177,10 @@ async def _round(
     asked.spent = next((error for error in failures if isinstance(error, BudgetExhausted)), None)
 
 
-def _comparison(first: IdeaId, second: IdeaId, answer: Answer) -> Comparison:
-    return Comparison(
-        first=first,
-        second=second,
-        verdicts=tuple(
-            DimensionVerdict.model_validate(
-                {"dimension": entry.respect, "winner": _SIDE[entry.better], "reason": entry.reason}
-            )
-            for entry in answer.entries
-        ),
-    )
+def _comparison(first: IdeaId, second: IdeaId, question: Question, answer: Answer) -> Comparison:
+    verdicts = []
+    for number, dimension in enumerate(question.dimensions, start=1):
+        entry = answer.of(number)
+        verdict = {"dimension": dimension.name, "winner": _SIDE[entry.better], "reason": entry.reason}
+        verdicts.append(DimensionVerdict.model_validate(verdict))
+    return Comparison(first=first, second=second, verdicts=tuple(verdicts))

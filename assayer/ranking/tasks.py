@@ -20,7 +20,7 @@ class Question(Frozen):
 
 
 class Entry(Frozen):
-    respect: str
+    label: str = Field(pattern=r"^D[1-9]\d?$", description="Label of the respect, as D1.")
     in_a: _Words = Field(description="At most 25 words: the one or two elements of idea A's plan that weigh most.")
     in_b: _Words = Field(description="At most 25 words: the one or two elements of idea B's plan that weigh most.")
     reason: _Words = Field(description="At most 30 words: why one outweighs the other.")
@@ -30,11 +30,15 @@ class Entry(Frozen):
 class Answer(Frozen):
     entries: tuple[Entry, ...]
 
+    def of(self, number: int) -> Entry:
+        """For the dimension that stands there in the question, counted from 1."""
+        return next(entry for entry in self.entries if entry.label == f"D{number}")
+
 
 def _check(question: Question, answer: Answer) -> list[str]:
-    wanted = [dimension.name for dimension in question.dimensions]
-    given = [entry.respect for entry in answer.entries]
-    return [] if given == wanted else [f"`entries` must hold {', '.join(wanted)}, each once and in this order."]
+    wanted = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
+    given = sorted((entry.label for entry in answer.entries), key=lambda label: (len(label), label))
+    return [] if given == wanted else [f"`entries` must hold one entry for each of {', '.join(wanted)}."]
 
 
 COMPARISON = Task(

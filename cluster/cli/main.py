@@ -14,6 +14,7 @@ from cluster.cli.corpus import app as corpus
 from cluster.cli.doctor import doctor
 from cluster.cli.evaluate import evaluate
 from cluster.cli.graph import app as graph
+from cluster.cli.rank import rank
 
 __all__ = ["app", "main"]
 
@@ -25,6 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("evaluate")(evaluate)
+app.command("rank")(rank)
 app.command("doctor")(doctor)
 app.add_typer(corpus, name="corpus")
 app.add_typer(graph, name="graph")

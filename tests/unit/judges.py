@@ -8,8 +8,7 @@ from pydantic import BaseModel
 from assayer.budget import Budget
 from assayer.models import CallRecord, EvaluationId, Idea, IdeaId
 from assayer.ports import Answer as Answered
-from assayer.ranking import COMPARISON
-from assayer.ranking.tasks import Answer, Entry, Question
+from assayer.ranking.tasks import COMPARISON, Answer, Entry, Question
 from assayer.run import Run
 from assayer.tasks import Task
 from tests.unit.twins import FixedClock, Watcher
@@ -49,8 +48,8 @@ class JudgeLlm:
             raise self._fails
         better = self._judge(_worth(data.first), _worth(data.second))
         entries = [
-            {"respect": one.name, "in_a": "its plan", "in_b": "its plan", "reason": self._reason, "better": better}
-            for one in data.dimensions
+            {"label": f"D{number}", "in_a": "its plan", "in_b": "its plan", "reason": self._reason, "better": better}
+            for number, _ in enumerate(data.dimensions, start=1)
         ]
         answer = Answer(entries=tuple(Entry.model_validate(entry) for entry in entries))
         assert isinstance(answer, task.output)

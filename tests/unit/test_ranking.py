@@ -6,10 +6,12 @@ import pytest
 
 from assayer.errors import BudgetExhausted, InputError, MalformedAnswer
 from assayer.models import Idea
-from assayer.ranking import COMPARISON, Options, rank
-from assayer.ranking.tasks import Question
+from assayer.ranking import Options
+from assayer.ranking.pipeline import rank
+from assayer.ranking.tasks import COMPARISON, Question
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from tests.unit.twins import Watcher
+
 
 async def test_a_judge_who_is_always_right_puts_the_ideas_in_order() -> None:
     ranked = await rank(ideas_of_worth(12), JudgeLlm(right), ranking_run(), Options(calls_per_idea=12), cut=4)

@@ -11,7 +11,8 @@ import pytest
 
 from assayer.models import Absent, Idea
 from assayer.models.ranking import Baseline, Interval, Ranking
-from assayer.ranking import Options, Ranked, rank
+from assayer.ranking import Options
+from assayer.ranking.pipeline import Ranked, rank
 from assayer.reports.ranking import (
     as_csv,
     as_ranking_html,

@@ -1,0 +1,258 @@
+"""`assayer rank`: ideas in, one order out, with how sure it is."""
+
+import asyncio
+import datetime as dt
+import sys
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from assayer.errors import InputError
+from assayer.models.ranking import Comparison, Ranking
+from assayer.ports import ProgressEvent
+from assayer.reports.ranking import as_csv, as_ranking_html, as_ranking_json, as_ranking_markdown
+from assayer.reports.ranking.page import RankingPage
+from cluster.comparisons import among, as_lines, read_comparisons
+from cluster.scores import read_scores
+from cluster.settings import PROFILES, Profile, RankingSettings, Settings, load_settings
+
+if TYPE_CHECKING:
+    from assayer.methods.grapheval.records import KnownIdea
+    from assayer.ranking.pipeline import Ranked
+
+__all__ = ["rank"]
+
+
+class RankingFormat(StrEnum):
+    """In the order in which a person would open them."""
+
+    html = "html"
+    md = "md"
+    csv = "csv"
+    json = "json"
+
+
+_RENDER: "dict[RankingFormat, Callable[[Ranked], str]]" = {
+    RankingFormat.html: lambda ranked: as_ranking_html(ranked.ranking, ranked.comparisons),
+    RankingFormat.md: lambda ranked: as_ranking_markdown(ranked.ranking, ranked.comparisons),
+    RankingFormat.csv: lambda ranked: as_csv(ranked.ranking),
+    RankingFormat.json: lambda ranked: as_ranking_json(ranked.ranking),
+}
+_COMPARISONS = "comparisons.jsonl"
+_SHOWN = 20
+"""Ideas in the terminal; the files hold all."""
+_WIDEST = 10_000
+
+
+class _Given(NamedTuple):
+    """Options of the command that name files."""
+
+    paths: Sequence[Path]
+    scores: Path | None
+    known: Path | None
+    labelled: Path | None
+    label_field: str
+    classes: str
+    cut: int | None
+
+
+class _Made(NamedTuple):
+    ranked: "Ranked"
+    remarks: list[str]
+    """What was read, and what of it was used."""
+    rejected: list[str]
+    kept: list[Comparison]
+    """Known comparisons of ideas that are not ranked now: they stay in the file."""
+
+
+def rank(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Ideas: .txt, .md, .json, .jsonl or .pdf files, or folders of them.")
+    ],
+    cut: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many can be taken: tells who is surely in, surely out, or open."),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="DIMENSION", help="What orders the ideas; overall by default.")
+    ] = None,
+    calls_per_idea: Annotated[
+        float | None, typer.Option(help="Comparisons asked over ideas ranked; 10 by default.")
+    ] = None,
+    scores: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="JSON reports of `assayer evaluate` to start from.")
+    ] = None,
+    known: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="comparisons.jsonl of an earlier ranking; not asked again.")
+    ] = None,
+    labelled: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Ideas with known outcomes (.jsonl): adds baselines.")
+    ] = None,
+    label_field: Annotated[str, typer.Option(help="Field of the labelled ideas that holds the outcome.")] = "label",
+    classes: Annotated[
+        str, typer.Option(help="Outcomes of the labelled ideas from worst to best, separated by commas.")
+    ] = "",
+    out: Annotated[Path, typer.Option(help="Folder for the ranking.")] = Path("out"),
+    formats: Annotated[
+        list[RankingFormat] | None, typer.Option("--format", help="May be repeated. All four by default.")
+    ] = None,
+    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+) -> None:
+    """Rank ideas by pairwise comparisons of a language model, with intervals."""
+    settings = _chosen(load_settings(profile), by, calls_per_idea)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
+    given = _Given(paths, scores, known, labelled, label_field, classes, cut)
+    try:
+        made = asyncio.run(_rank(settings, given, out, console))
+    except KeyboardInterrupt:
+        _complain("Interrupted.", "What was answered is kept: the same command goes on from there.")
+        raise
+    for remark in made.remarks:
+        console.print(escape(remark), soft_wrap=True)
+    _show(console, made.ranked.ranking, _write(made, out, formats or list(_RENDER)))
+    for message in made.rejected:
+        _complain("Not ranked:", message)
+    if made.rejected or not made.ranked.ranking.judge.comparisons:
+        raise typer.Exit(1)
+
+
+def _chosen(settings: Settings, by: str | None, calls_per_idea: float | None) -> Settings:
+    """The settings with what the command line says of the ranking."""
+    ranking = settings.ranking
+    names = [one.name for one in ranking.dimensions]
+    if by is not None and by not in names:
+        raise InputError(f"There is no dimension {by!r}.", f"Dimensions: {', '.join(names)}.")
+    said = {"order_by": by, "calls_per_idea": calls_per_idea}
+    try:
+        chosen = RankingSettings.model_validate(
+            {**ranking.model_dump(), **{name: value for name, value in said.items() if value is not None}}
+        )
+    except ValidationError:
+        raise InputError(f"--calls-per-idea {calls_per_idea:g} must be more than 0.") from None
+    return settings.model_copy(update={"ranking": chosen})
+
+
+async def _rank(settings: Settings, given: _Given, out: Path, console: Console) -> _Made:
+    from cluster.metrics import serving_metrics
+    from cluster.ranking import Wanted, rank_ideas, refuse_without_judge
+    from workers.documents import read_ideas
+
+    refuse_without_judge(settings)
+    ideas, rejected = await read_ideas(given.paths, latest_cutoff=dt.datetime.now(dt.UTC).date())
+    if not ideas:
+        raise InputError(" ".join(one.message for one in rejected) or "No idea was given.")
+    remarks: list[str] = []
+    known = read_comparisons(given.known) if given.known else []
+    if given.known:
+        remarks.append(f"{among(ideas, known, given.known):,} of {len(known):,} known comparisons are of these ideas.")
+    scores = read_scores(given.scores) if given.scores else {}
+    if given.scores:
+        found = sum(idea.id in scores for idea in ideas)
+        if not found:
+            raise InputError(f"No report in {given.scores} scores one of these {len(ideas)} ideas.")
+        remarks.append(f"{found:,} of {len(ideas):,} ideas start from their score; the others from the middle.")
+    labelled, outcomes = _labelled(given)
+    _make_folder(out)
+    ids = {idea.id for idea in ideas}
+    kept = [one for one in known if one.first not in ids or one.second not in ids]
+    wanted = Wanted(
+        ideas, given.cut, {one: score for one, score in scores.items() if one in ids}, known, labelled, outcomes
+    )
+    with serving_metrics(settings.metrics), _Bar(console) as bar:
+        ranked = await rank_ideas(settings, wanted, bar)
+    return _Made(ranked, remarks, [one.message for one in rejected], kept)
+
+
+def _labelled(given: _Given) -> "tuple[list[KnownIdea], tuple[str, ...]]":
+    if given.labelled is None:
+        return [], ()
+    from cluster.labelled import Fields, classes_of, read_labelled
+
+    ideas = read_labelled([given.labelled], Fields(label=given.label_field))
+    outcomes = classes_of(ideas, [one.strip() for one in given.classes.split(",") if one.strip()])
+    if not given.classes:
+        raise InputError(
+            f"{given.labelled} has the outcomes {', '.join(outcomes)}, and nothing says which of them is better.",
+            "Name them from worst to best with --classes.",
+        )
+    return ideas, outcomes
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The ranking cannot be written to {out}: {error.strerror}.", "Choose another folder with --out."
+        ) from None
+
+
+def _write(made: _Made, out: Path, formats: Sequence[RankingFormat]) -> list[Path]:
+    texts = {out / f"ranking.{one}": _RENDER[one](made.ranked) for one in RankingFormat if one in formats}
+    texts[out / _COMPARISONS] = as_lines([*made.ranked.comparisons, *made.kept])
+    for path, text in texts.items():
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+    return list(texts)
+
+
+def _show(console: Console, ranking: Ranking, files: Sequence[Path]) -> None:
+    page = RankingPage(ranking, ())
+    for caution in page.cautions:
+        console.print(f"[yellow]![/] {caution.title}: {escape(caution.text)}", soft_wrap=True)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("Rank", "Between", *(["In"] if ranking.cut else []), "Idea"):
+        table.add_column(heading, overflow="fold", justify="left" if heading == "Idea" else "right")
+    for idea in ranking.ideas[:_SHOWN]:
+        chance = [] if idea.chance_in is None else [f"{100 * idea.chance_in:.0f} %"]
+        between = f"{idea.ranks.low:.0f}–{idea.ranks.high:.0f}"
+        table.add_row(str(idea.rank), between, *chance, escape(idea.title))
+    console.print(table)
+    if len(ranking.ideas) > _SHOWN:
+        console.print(f"… and {len(ranking.ideas) - _SHOWN:,} more.")
+    if ranking.cut is not None:
+        console.print("; ".join(f"{one.title}: {len(one.ideas):,}" for one in page.groups) + ".", soft_wrap=True)
+    judge = ranking.judge
+    console.print(
+        f"{judge.comparisons:,} comparisons, {judge.failed:,} without a usable answer, {judge.ties:,} ties; "
+        f"{judge.contradictions} of {judge.asked_both_ways} pairs judged otherwise in the other order; "
+        f"{judge.cycles} of {judge.triangles} triples go round (dice: a quarter).",
+        soft_wrap=True,
+    )
+    console.print(escape(f"Written: {', '.join(map(str, files))}"), soft_wrap=True)
+
+
+def _complain(what: str, text: str) -> None:
+    Console(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(text)}", soft_wrap=True)
+
+
+class _Bar:
+    """Comparisons done. Implements the Progress port."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (SpinnerColumn(), TextColumn("Comparisons"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._task = self._progress.add_task("comparisons", total=None)
+
+    def __enter__(self) -> "_Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def report(self, event: ProgressEvent) -> None:
+        self._progress.update(self._task, completed=event.done, total=event.total)

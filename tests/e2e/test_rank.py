@@ -1,0 +1,139 @@
+"""Rankings as a user makes them: interrupted and taken up again, then with more ideas."""
+
+import csv
+import json
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+from assayer.models.ranking import Ranking
+from benchmarks.simulator.process import Simulator
+from tests.e2e.program import Ended, Program
+
+_FIRST, _ALL = 6, 8
+_CALLS = 3
+
+
+class Ranked(NamedTuple):
+    program: Program
+    interrupted: Ended
+    answered: int
+    """Comparisons that the judge had answered when it was interrupted."""
+    resumed: Ended
+    repeated: int
+    """Questions that were paid twice."""
+    more: Ended
+    more_answered: int
+
+
+def _ideas(program: Program, count: int) -> Path:
+    path = program.home / f"{count}.jsonl"
+    text = (
+        "We ask whether shade number {n} helps seedlings of {n} species through a dry summer. Plots are drawn by lot, "
+        "survival is counted weekly for two years, and the analysis is written down before the first count."
+    )
+    records = [{"title": f"Shade plan {n}", "text": text.format(n=n + 2)} for n in range(count)]
+    path.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    return path
+
+
+def _labelled(program: Program) -> Path:
+    path = program.home / "labelled.jsonl"
+    texts = {"reject": "We look at {n} plants once, without a control.", "accept": "We draw {n} plots by lot, twice."}
+    records = [
+        {"title": f"Past plan {label} {n}", "text": text.format(n=n + 2), "label": label}
+        for label, text in texts.items()
+        for n in range(8)
+    ]
+    path.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def ranked() -> Iterator[Ranked]:
+    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
+    with tempfile.TemporaryDirectory(prefix="assayer-rank-") as folder:
+        Path(folder).chmod(0o711)
+        program = Program(Path(folder))
+        try:
+            with Simulator(latency_mean=0.4) as simulated:
+                yield _ranked(program.asking(simulated), simulated)
+        finally:
+            program.stop_server()
+
+
+def _ranked(program: Program, simulated: Simulator) -> Ranked:
+    command = ("rank", _ideas(program, _FIRST), "--cut", 2, "--calls-per-idea", _CALLS)
+    process = program.start(*command)
+    waiting = Retrying(
+        retry=retry_if_result(lambda reached: not reached), wait=wait_fixed(0.02), stop=stop_after_delay(90)
+    )
+    waiting(lambda: process.poll() is not None or simulated.stats().answered >= 3)
+    process.send_signal(signal.SIGINT)
+    with process:
+        out, err = process.communicate(timeout=60)
+    interrupted, answered = Ended(process.returncode, out, err, 0.0), simulated.stats().answered
+    resumed = program.run(*command)
+    total, repeated = simulated.stats().answered, simulated.stats().repeated_prompts
+    more = program.run(
+        *("rank", _ideas(program, _ALL), "--cut", 2, "--calls-per-idea", _CALLS, "--out", "more"),
+        *("--known", program.out / "comparisons.jsonl"),
+        *("--labelled", _labelled(program), "--classes", "reject,accept"),
+    )
+    return Ranked(program, interrupted, answered, resumed, repeated, more, simulated.stats().answered - total)
+
+
+def test_ranking_interrupted_goes_on_from_what_was_answered(ranked: Ranked) -> None:
+    assert ranked.interrupted.code == 130
+    assert "What was answered is kept" in ranked.interrupted.err
+    assert ranked.answered < _FIRST * _CALLS
+    assert ranked.resumed.code == 0, ranked.resumed.err
+    # Answers that came in while the program was leaving may be lost; whatever it had taken in is not asked again.
+    assert ranked.repeated < ranked.answered
+
+
+def test_ranking_is_written_in_every_format_and_they_agree(ranked: Ranked) -> None:
+    out = ranked.program.out
+    ranking = Ranking.model_validate_json((out / "ranking.json").read_text("utf-8"))
+    assert ranking.judge.comparisons == _FIRST * _CALLS
+    assert len((out / "comparisons.jsonl").read_text("utf-8").splitlines()) == _FIRST * _CALLS
+    with (out / "ranking.csv").open(encoding="utf-8") as lines:
+        assert [row["id"] for row in csv.DictReader(lines)] == [idea.id for idea in ranking.ideas]
+    for name in ("ranking.html", "ranking.md"):
+        text = (out / name).read_text("utf-8")
+        assert all(idea.title in text for idea in ranking.ideas)
+    assert "Certainly in" in ranked.resumed.out
+
+
+def test_added_ideas_keep_the_comparisons_and_labelled_ones_give_baselines(ranked: Ranked) -> None:
+    assert ranked.more.code == 0, ranked.more.err
+    ranking = Ranking.model_validate_json((ranked.program.home / "more" / "ranking.json").read_text("utf-8"))
+    assert ranking.judge.handed_in == _FIRST * _CALLS
+    assert ranked.more_answered == ranking.judge.comparisons - ranking.judge.handed_in == (_ALL - _FIRST) * _CALLS
+    assert isinstance(ranking.baselines, tuple)
+    assert [one.labelled for one in ranking.baselines] == [16, 16]
+    assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are of these ideas." in ranked.more.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("6.jsonl",), "ASSAYER_LLM__MODEL"),
+        (("6.jsonl", "--by", "charm"), "There is no dimension 'charm'"),
+    ],
+)
+def test_ranking_that_cannot_be_made_is_refused_at_once(ranked: Ranked, arguments: tuple[str, ...], said: str) -> None:
+    ended = Program(ranked.program.home).run("rank", *arguments)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_ideas_that_cannot_be_ranked_are_named(ranked: Ranked) -> None:
+    twice = ranked.program.run("rank", "6.jsonl", "6.jsonl")
+    assert twice.code == 2
+    assert "more than once: 6.jsonl:1, 6.jsonl:2" in twice.err

@@ -1,0 +1,128 @@
+"""What `assayer rank` is given beside ideas: scores, known comparisons, a dimension."""
+
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.models import Absent, Report
+from assayer.models.ranking import Comparison, DimensionVerdict
+from assayer.reports import as_json
+from cluster.cli.rank import rank as command
+from cluster.comparisons import among, as_lines, read_comparisons
+from cluster.scores import read_scores, score_of
+from cluster.settings import load_settings
+from tests.unit.judges import ideas_of_worth
+from tests.unit.reports_fixture import full_report
+
+_IDEAS = ideas_of_worth(3)
+
+
+def _comparison(first: int = 0, second: int = 1, reason: str = "clearer") -> Comparison:
+    verdict = DimensionVerdict(dimension="overall", winner="first", reason=reason)
+    return Comparison(first=_IDEAS[first].id, second=_IDEAS[second].id, verdicts=(verdict,))
+
+
+def test_comparisons_written_are_read_back_without_hidden_text(tmp_path: Path) -> None:
+    path = tmp_path / "comparisons.jsonl"
+    path.write_text(as_lines([_comparison(), _comparison(1, 2, "bet\u200bter \u202eno\u202c")]) + "\n", "utf-8")
+    assert read_comparisons(path) == [_comparison(), _comparison(1, 2, "better no")]
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"first": "a"}', '"text"'])
+def test_a_line_that_is_no_comparison_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "known.jsonl"
+    path.write_text(as_lines([_comparison()]) + line, "utf-8")
+    with pytest.raises(InputError, match=r"known\.jsonl:2 is not a comparison"):
+        read_comparisons(path)
+
+
+def test_comparisons_of_other_ideas_are_refused_and_of_some_are_counted() -> None:
+    known = [_comparison(), _comparison(1, 2)]
+    assert among(_IDEAS[:2], known, Path("k.jsonl")) == 1
+    with pytest.raises(InputError, match=r"None of the 2 comparisons in k\.jsonl"):
+        among(ideas_of_worth(9)[5:], known, Path("k.jsonl"))
+
+
+def test_a_missing_file_of_comparisons_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere"):
+        read_comparisons(tmp_path / "nowhere.jsonl")
+
+
+def _without_scores(report: Report) -> Report:
+    absent = Absent(reason="none")
+    return report.model_copy(
+        update={"parts": tuple(part.model_copy(update={"score": absent}) for part in report.parts), "verdict": None}
+    )
+
+
+def test_score_of_a_report_is_the_mean_of_its_parts_on_their_scales() -> None:
+    report = full_report()
+    part = report.parts[0]
+    high, low = (part.model_copy(update={"score": part.score.model_copy(update={"value": v})}) for v in (10.0, 5.0))
+    assert score_of(report.model_copy(update={"parts": (high, low)})) == pytest.approx(0.75)
+    assert score_of(_without_scores(report)) is None
+
+
+def test_scores_are_read_by_idea_and_other_json_is_passed_over(tmp_path: Path) -> None:
+    report = full_report()
+    (tmp_path / "one.json").write_text(as_json(report), "utf-8")
+    (tmp_path / "two.json").write_text(as_json(_without_scores(report)), "utf-8")
+    (tmp_path / "ranking.json").write_text('{"id": "rk_1"}', "utf-8")
+    score = score_of(report)
+    assert score is not None
+    assert read_scores(tmp_path) == {report.idea.id: pytest.approx(score)}
+
+
+def test_scores_of_two_methods_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text(as_json(full_report()), "utf-8")
+    (tmp_path / "two.json").write_text(as_json(full_report().model_copy(update={"method": "other"})), "utf-8")
+    with pytest.raises(InputError, match="other and scholareval"):
+        read_scores(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("ranking.json", '{"id": "rk_1"}', "holds no report"),
+        ("bad.json", '{"evaluation_id": "ev_1"}', "cannot be read as a report"),
+        ("bad.json", "{", "cannot be read as a report"),
+    ],
+)
+def test_a_folder_without_usable_reports_is_refused(tmp_path: Path, name: str, content: str, said: str) -> None:
+    (tmp_path / name).write_text(content, "utf-8")
+    with pytest.raises(InputError, match=said):
+        read_scores(tmp_path)
+
+
+def test_a_dimension_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(InputError, match=r"no dimension 'charm'.*novelty, feasibility, effectiveness, overall"):
+        command([Path("ideas")], by="charm")
+
+
+def test_no_calls_at_all_are_refused() -> None:
+    with pytest.raises(InputError, match="more than 0"):
+        command([Path("ideas")], calls_per_idea=0)
+
+
+def test_without_a_language_model_the_error_names_what_to_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="ASSAYER_LLM__MODEL"):
+        command([tmp_path])
+
+
+def test_budget_and_options_of_rankings_are_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAYER_RANKING__MAX_USD", "25")
+    monkeypatch.setenv("ASSAYER_RANKING__CALLS_PER_IDEA", "6")
+    ranking = load_settings().ranking
+    assert (ranking.max_usd, ranking.calls_per_idea, ranking.order_by) == (25.0, 6.0, "overall")
+
+
+def test_an_order_by_an_unknown_dimension_in_the_settings_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAYER_RANKING__ORDER_BY", "charm")
+    with pytest.raises(ConfigurationError, match="no dimension 'charm'"):
+        load_settings()
