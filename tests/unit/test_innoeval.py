@@ -252,8 +252,22 @@ async def test_the_reranker_decides_which_is_nearer() -> None:
             return [float("study 9." in text) for text in texts]
 
     options = OPTIONS.model_copy(update={"hits": 40, "top": 15})
-    _, dossier = await _evaluated(replace(_world()[0], reranker=Backwards()), options)
+    evaluation, dossier = await _evaluated(replace(_world()[0], reranker=Backwards()), options)
     assert dossier.before[0].paper.id == "paper 9"
+    assert "then backwards)" in _search_of(evaluation)
+
+
+def _search_of(evaluation: Evaluation) -> str:
+    score = evaluation.report.parts[-1].score
+    assert isinstance(score, Absent)
+    return score.reason
+
+
+async def test_the_report_says_how_it_was_searched_and_that_there_is_no_reranker() -> None:
+    evaluation, _ = await _evaluated(_world()[0])
+    said = _search_of(evaluation)
+    assert "queries were answered, with" in said
+    assert "no reranker is configured) + 0.8 × judged relevance and quality" in said
 
 
 async def test_an_invented_quote_is_marked_and_one_part_takes_one_grounding_of_a_find() -> None:

@@ -8,16 +8,15 @@ __all__ = ["NAME", "background"]
 
 NAME = "background"
 
-_UNSCORED = Absent(reason="The background is what the board judges by; it carries no score of its own.")
 
-
-def background(dossier: Dossier) -> Part:
-    """Papers stand in it as markers."""
+def background(dossier: Dossier, search: str) -> Part:
+    """Papers stand in it as markers; `search` says how they were found."""
+    unscored = Absent(reason=f"The background is what the board judges by; it carries no score of its own. {search}")
     return Part(
         name=NAME,
         title="Background knowledge",
-        score=_UNSCORED,
-        summary=_UNSCORED,
+        score=unscored,
+        summary=unscored,
         assessments=tuple(_assessment(dossier, part) for part in dossier.six.parts),
     )
 

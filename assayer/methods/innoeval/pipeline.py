@@ -4,6 +4,7 @@ After "InnoEval: On Research Idea Evaluation as a Knowledge-Grounded, Multi-Pers
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from assayer import account
 from assayer.errors import NoFallback
@@ -44,8 +45,7 @@ async def evaluate(idea: Idea, world: World, run: Run, options: Options, board: 
         raise no_reviewers()
     started_at, started = run.clock.now(), run.clock.monotonic()
     library = Library(world.literature, world.full_texts, run, idea)
-    fit = await library.fit(idea.text)
-    dossier, search_depth = await measured(investigate(idea, world, run, options, library, fit))
+    (dossier, fit, search), search_depth = await measured(_investigate(idea, world, run, options, library))
     deliberation, board_depth = await measured(board.deliberate(dossier))
     run.tell("innoeval", _STAGES, _STAGES)
 
@@ -53,7 +53,7 @@ async def evaluate(idea: Idea, world: World, run: Run, options: Options, board: 
     summary = numbering.apply(deliberation.summary)
     judged = tuple(map(numbering.apply, deliberation.parts))
     record = numbering.apply(deliberation.board) if deliberation.board else None
-    parts = (*judged, numbering.apply(background(dossier)))
+    parts = (*judged, numbering.apply(background(dossier, search)))
     known = {one.paper.id: one for one in (*dossier.before, *dossier.after)}
     papers = numbering.papers({key: one.paper for key, one in known.items()})
     papers = await _as_they_stand(library, papers, known)
@@ -82,13 +82,19 @@ async def evaluate(idea: Idea, world: World, run: Run, options: Options, board: 
     return Evaluation(report, papers)
 
 
-async def investigate(
-    idea: Idea, world: World, run: Run, options: Options, library: Library, fit: CorpusFit
-) -> Dossier:
+class _Investigation(NamedTuple):
+    dossier: Dossier
+    fit: CorpusFit
+    """Of the corpus alone, whatever was found beyond it."""
+    search: str
+    """How it was searched and ranked, in a sentence or two."""
+
+
+async def _investigate(idea: Idea, world: World, run: Run, options: Options, library: Library) -> _Investigation:
     """Everything before the board: extraction, search, slow reading, grounding."""
     text = idea.text[: options.idea_chars]
     run.unread_characters = len(idea.text) - len(text)
-    six = await extract(world.llm, run, text)
+    six, fit = await both(extract(world.llm, run, text), library.fit(idea.text))
     run.tell("innoeval", 1, _STAGES)
 
     told = digest(idea.title, six)
@@ -111,7 +117,7 @@ async def investigate(
         attempt(later()),
     )
     run.tell("innoeval", 3, _STAGES)
-    return Dossier(
+    dossier = Dossier(
         idea=idea,
         text=text,
         six=six,
@@ -120,6 +126,7 @@ async def investigate(
         groundings=groundings,
         fit=fit.model_copy(update={"level": covered}),
     )
+    return _Investigation(dossier, fit, f"{search.account} {selection.account}")
 
 
 async def _as_they_stand(

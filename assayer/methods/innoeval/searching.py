@@ -41,9 +41,9 @@ class Search:
         """Of refined queries that were asked."""
 
     @property
-    def queries(self) -> int:
-        """That were answered."""
-        return len(self._tried)
+    def account(self) -> str:
+        """How much was asked, for the report."""
+        return f"{len(self._tried)} queries were answered, with {self.rounds} round(s) of refinement."
 
     async def winners(self, parts: Sequence[IdeaPart]) -> list[Ranked]:
         """The best of each kind. Raises LiteratureError, and what went wrong when there was no query at all."""

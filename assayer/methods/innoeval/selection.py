@@ -88,11 +88,14 @@ class Selection:
         return verdict.relevance if verdict else 0
 
     @property
-    def semantics(self) -> str:
-        """By which model nearness was measured, for the report."""
-        if self._world.reranker is None:
-            return f"cosines of {self._world.embedder.name}; no reranker is configured"
-        return f"cosines of {self._world.embedder.name}, then {self._world.reranker.name}"
+    def account(self) -> str:
+        """How finds were ranked, for the report."""
+        world, options = self._world, self._options
+        reranked = f", then {world.reranker.name}" if world.reranker else "; no reranker is configured"
+        return (
+            f"Finds were ranked by {options.alpha:g} × closeness (cosines of {world.embedder.name}{reranked}) + "
+            f"{1 - options.alpha:g} × judged relevance and quality."
+        )
 
     def _ranked(self, candidate: Candidate) -> Ranked:
         paper, options = candidate.paper.id, self._options
