@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack, closing
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 
 from assayer import __version__
@@ -12,7 +12,7 @@ from assayer.errors import ConfigurationError
 from assayer.methods.grapheval.records import KnownIdea
 from assayer.models import EvaluationId, Idea, IdeaId
 from assayer.models.ranking import Comparison
-from assayer.ports import Llm, Progress
+from assayer.ports import Embedder, Llm, Progress
 from assayer.ranking.pipeline import Ranked, rank
 from assayer.ranking.tasks import COMPARISON
 from assayer.ranking.triage import triage, with_baselines
@@ -22,7 +22,7 @@ from cluster.settings import Settings
 from workers.embedding import SentenceTransformerEmbedder
 from workers.llm import Gateway
 
-__all__ = ["Wanted", "rank_ideas", "refuse_without_judge"]
+__all__ = ["Ranker", "Wanted", "open_ranker", "refuse_without_judge"]
 
 
 @dataclass(frozen=True)
@@ -49,29 +49,44 @@ def refuse_without_judge(settings: Settings) -> None:
         )
 
 
-async def rank_ideas(settings: Settings, wanted: Wanted, progress: Progress) -> Ranked:
-    """Raises InputError for ideas that cannot be ranked, ConfigurationError, StorageError, LlmRejected and
-    LlmUnavailable; asked again, it goes on from what the judge has answered."""
-    refuse_without_judge(settings)
-    limits = settings.ranking
-    async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
-        database = await stack.enter_async_context(open_database(settings))
-        llm = await open_llm(settings, database, embedder, stack)
-        if limits.max_usd is not None and isinstance(llm, Gateway):
-            llm.require_prices()
+@dataclass(frozen=True)
+class Ranker:
+    """Ranks one group of ideas after another, or several at once."""
+
+    settings: Settings
+    llm: Llm
+    embedder: Embedder
+    clock: SystemClock
+
+    async def rank(self, wanted: Wanted, progress: Progress) -> Ranked:
+        """Raises InputError for ideas that cannot be ranked, LlmRejected, LlmUnavailable and StorageError; asked
+        again, it goes on from what the judge has answered."""
+        limits = self.settings.ranking
         run = Run(
-            id=_id(settings, wanted, llm),
+            id=_id(self.settings, wanted, self.llm),
             cutoff=None,
-            clock=SystemClock(),
+            clock=self.clock,
             progress=progress,
             budget=Budget(max_usd=limits.max_usd, max_prompt_tokens=limits.max_prompt_tokens),
         )
         said = None
         if wanted.labelled:
-            said = await triage(wanted.ideas, wanted.labelled, wanted.outcomes, embedder)
-        ranked = await rank(wanted.ideas, llm, run, limits, wanted.cut, wanted.scores, wanted.known)
+            said = await triage(wanted.ideas, wanted.labelled, wanted.outcomes, self.embedder)
+        ranked = await rank(wanted.ideas, self.llm, run, limits, wanted.cut, wanted.scores, wanted.known)
         return ranked if said is None else replace(ranked, ranking=with_baselines(ranked.ranking, said))
+
+
+@asynccontextmanager
+async def open_ranker(settings: Settings) -> AsyncIterator[Ranker]:
+    """Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before anything is asked."""
+    refuse_without_judge(settings)
+    async with AsyncExitStack() as stack:
+        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        database = await stack.enter_async_context(open_database(settings))
+        llm = await open_llm(settings, database, embedder, stack)
+        if settings.ranking.max_usd is not None and isinstance(llm, Gateway):
+            llm.require_prices()
+        yield Ranker(settings, llm, embedder, SystemClock())
 
 
 def _id(settings: Settings, wanted: Wanted, llm: Llm) -> EvaluationId:

@@ -232,7 +232,9 @@ def _names(model: type[BaseModel], prefix: str) -> Iterator[str]:
 
 
 def _model_in(field: FieldInfo) -> type[BaseModel] | None:
-    """The settings that a field holds in its turn, if any."""
+    """The settings that a field holds in its turn, if any; a list of them is one value, written in the file."""
+    if get_origin(field.annotation) is tuple:
+        return None
     kinds = get_args(field.annotation) or (field.annotation,)
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 

@@ -143,7 +143,7 @@ def _chosen(settings: Settings, by: str | None, calls_per_idea: float | None) ->
 
 async def _rank(settings: Settings, given: _Given, out: Path, console: Console) -> _Made:
     from cluster.metrics import serving_metrics
-    from cluster.ranking import Wanted, rank_ideas, refuse_without_judge
+    from cluster.ranking import Wanted, open_ranker, refuse_without_judge
     from workers.documents import read_ideas
 
     refuse_without_judge(settings)
@@ -168,7 +168,8 @@ async def _rank(settings: Settings, given: _Given, out: Path, console: Console) 
         ideas, given.cut, {one: score for one, score in scores.items() if one in ids}, known, labelled, outcomes
     )
     with serving_metrics(settings.metrics), _Bar(console) as bar:
-        ranked = await rank_ideas(settings, wanted, bar)
+        async with open_ranker(settings) as ranker:
+            ranked = await ranker.rank(wanted, bar)
     return _Made(ranked, remarks, [one.message for one in rejected], kept)
 
 
