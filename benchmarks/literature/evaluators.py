@@ -26,9 +26,6 @@ _PATHS = {
     "CROSSREF": "crossref",
     "UNPAYWALL": "unpaywall/v2",
 }
-_TRANSIT_SECONDS = 30.0
-"""The simulated service shares the machine with everybody and may stand still for seconds: what was sent a second apart
-would then arrive together. So the spacing counts from the answer, however late it is."""
 _HOSTS = ("ARXIV", "ACL", "PMC", "OPENREVIEW")
 
 
@@ -46,7 +43,6 @@ def settings(world: OutsideWorld, llm: Simulator, corpus: Path) -> dict[str, str
         **{f"{name}__API_KEY": "one-key-for-all" for name in _KEYED},
         **{f"{name}__EMAIL": "reader@lab.example.org" for name in _NAMED},
         **{f"FULL_TEXTS__HOSTS__{host}": world.url(f"files/{host.lower()}") for host in _HOSTS},
-        **{f"{name}__TRANSIT_SECONDS": str(_TRANSIT_SECONDS) for name in ("S2", "CROSSREF")},
         "FULL_TEXTS__FETCH": "true",
         "FETCHING__ALLOW": "127.0.0.0/8",
         "LLM__BASE_URL": llm.base_url,

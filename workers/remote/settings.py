@@ -108,11 +108,16 @@ def _with_key(with_key: Any, without: Any) -> Any:
 
 
 class SemanticScholarSettings(SourceSettings):
-    """One request a second for a key over all endpoints; without a key one shares a pool with everybody."""
+    """One request a second for a key over all endpoints; without a key one shares a pool with everybody.
+
+    One connection, so that the second counts from the answer: with more, two requests sent a second apart were seen to
+    reach a stalled server together. It costs the latency of an answer between two requests.
+    """
 
     variable = "ASSAYER_S2"
     key_place = KeyPlace("header", "x-api-key")
     spacing_seconds: float = Field(default_factory=_with_key(1.0, 3.0), ge=0)
+    connections: int = Field(default=1, ge=1)
 
 
 class ArxivSettings(SourceSettings):
@@ -140,13 +145,14 @@ class OpenAlexSettings(SourceSettings):
 
 
 class CrossrefSettings(SourceSettings):
-    """Lists: three a second over three connections for those who leave an e-mail address, one over one for others."""
+    """Lists: three a second over three connections for those who leave an e-mail address, one over one for others. We
+    use one, as with Semantic Scholar: Crossref is asked for records in batches, and seldom."""
 
     variable = "ASSAYER_CROSSREF"
     key_place = KeyPlace("header", "Crossref-Plus-API-Token", "Bearer ")
     email_param = "mailto"
     spacing_seconds: float = Field(default_factory=lambda fields: 0.35 if fields["email"] else 1.0, ge=0)
-    connections: int = Field(default_factory=lambda fields: 3 if fields["email"] else 1, ge=1)
+    connections: int = Field(default=1, ge=1)
 
 
 class UnpaywallSettings(SourceSettings):
