@@ -275,7 +275,7 @@ def test_whatever_is_late_the_source_sees_its_limits_kept(
 def test_processes_that_are_on_time_get_the_same_number_of_turns(seed: int, processes: int, limits: Limits) -> None:
     world = World(limits, random.Random(seed), processes, lateness=0.1)  # noqa: S311 - no secrets
 
-    world.run(3_000.0)
+    world.run(1_500.0)
 
     shares = [world.served[process] for process in range(processes)]
     assert min(shares) >= 1
