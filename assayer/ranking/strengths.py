@@ -6,6 +6,8 @@ Laplace's approximation at the mode, found by Newton's method with conjugate gra
 m verdicts. Without a prior, ideas that won or lost everything have no finite strength, and after a few verdicts each
 they are many (docs/adr/0009-a-prior-on-strengths.md). The width of the prior is the most likely one; Laplace's own
 evidence is a fifth too narrow after four verdicts an idea, so its next order is added (Shun and McCullagh, 1995).
+How much a unit of seed is worth is not known beforehand: s = u + β · seed with u ~ N(0, width²) and β ~ N(1, τ²), so
+the prior covariance is width² I + τ² seed seedᵀ, and scores that mean nothing are found out.
 """
 
 from dataclasses import dataclass
@@ -26,6 +28,8 @@ _CONVERGED = 1e-6
 """Logits."""
 _BIAS_WIDTH = 1.0
 """Prior standard deviation of the judge's leaning to what is shown first, in logits."""
+_SEED_SPREAD = 0.75
+"""Prior standard deviation τ of what a unit of seed is worth, around 1."""
 _STEP = 1.25
 _WIDTHS = tuple(0.25 * _STEP**step for step in range(12))
 """Candidate standard deviations of strengths around their seeds, in logits: 0.25 to 2.9."""
@@ -78,6 +82,12 @@ class Strengths:
     width: float
     """Of the prior."""
     verdicts: Verdicts
+    seeds: Floats
+    """Of the prior."""
+
+    @property
+    def prior(self) -> "_Prior":
+        return _Prior(self.seeds, self.width)
 
     @property
     def state(self) -> Floats:
@@ -87,17 +97,16 @@ class Strengths:
     def draws(self, count: int, seed: int) -> Floats:
         """Samples of all strengths together; shape (count, n). O(count · (n + m)), nothing dense is built.
 
-        With H = P + Xᵀ W X, the solution of H x = P^½ z₁ + Xᵀ W^½ z₂ for standard normal z has covariance H⁻¹
-        (Papandreou and Yuille, 2010).
+        With H = P + Xᵀ W X, the solution of H x = P y + Xᵀ W^½ z for y drawn from the prior and standard normal z has
+        covariance H⁻¹ (Papandreou and Yuille, 2010).
         """
         generator = np.random.default_rng(seed)
         n, first, second = self.verdicts.ideas, self.verdicts.first, self.verdicts.second
-        curvature = _Curvature.at(self.verdicts, self.state, self.width)
-        precision = np.sqrt(_precision(n, self.width))
+        curvature = _Curvature.at(self.verdicts, self.state, self.prior)
         drawn = np.empty((count, n))
         for row in range(count):
             noise = np.sqrt(curvature.weight) * generator.standard_normal(len(self.verdicts))
-            pull = precision * generator.standard_normal(n + 1)
+            pull = self.prior.times(self.prior.draw(generator))
             pull[:n] += np.bincount(first, noise, n) - np.bincount(second, noise, n)
             pull[n] += noise.sum()
             drawn[row] = self.mean + curvature.solve(pull)[:n]
@@ -107,7 +116,7 @@ class Strengths:
     def bias_error(self) -> float:
         """Standard error of the bias."""
         n = self.verdicts.ideas
-        curvature = _Curvature.at(self.verdicts, self.state, self.width)
+        curvature = _Curvature.at(self.verdicts, self.state, self.prior)
         return float(np.sqrt(curvature.solve(np.append(np.zeros(n), 1.0))[n]))
 
 
@@ -116,15 +125,15 @@ def fit(verdicts: Verdicts, seeds: Floats | None = None, width: float | None = N
 
     When no width is given, the most likely one is taken.
     """
-    prior = np.zeros(verdicts.ideas) if seeds is None else np.asarray(seeds, dtype=np.float64)
+    centre = np.zeros(verdicts.ideas) if seeds is None else np.asarray(seeds, dtype=np.float64)
     if width is not None or not len(verdicts):
-        return _laplace(verdicts, prior, width or _USUAL_WIDTH)
+        return _laplace(verdicts, _Prior(centre, width or _USUAL_WIDTH))
     found: list[Strengths] = []
     for one in _WIDTHS:
-        found.append(_laplace(verdicts, prior, one, found[-1] if found else None))
-    evidence = np.array([_evidence(one, prior) for one in found])
+        found.append(_laplace(verdicts, _Prior(centre, one), found[-1] if found else None))
+    evidence = np.array([_evidence(one) for one in found])
     best = int(evidence.argmax())
-    return _laplace(verdicts, prior, _WIDTHS[best] * _STEP ** _summit(evidence, best), found[best])
+    return _laplace(verdicts, _Prior(centre, _WIDTHS[best] * _STEP ** _summit(evidence, best)), found[best])
 
 
 def _summit(heights: Floats, best: int) -> float:
@@ -136,6 +145,38 @@ def _summit(heights: Floats, best: int) -> float:
     return float(0.5 * (before - after) / bend) if bend < 0 else 0.0
 
 
+class _Prior(NamedTuple):
+    """Normal, over strengths and bias; its covariance of strengths is width² I + τ² seed seedᵀ."""
+
+    seeds: Floats
+    width: float
+
+    @property
+    def centre(self) -> Floats:
+        return np.append(self.seeds, 0.0)
+
+    @property
+    def share(self) -> float:
+        """Of seed seedᵀ, that the inverse of the covariance takes off I / width²."""
+        return _SEED_SPREAD**2 / (self.width**2 + _SEED_SPREAD**2 * float(self.seeds @ self.seeds)) / self.width**2
+
+    def times(self, vector: Floats) -> Floats:
+        """The inverse of the covariance times a vector."""
+        strengths = vector[:-1] / self.width**2 - self.share * (self.seeds @ vector[:-1]) * self.seeds
+        return np.append(strengths, vector[-1] / _BIAS_WIDTH**2)
+
+    def draw(self, generator: np.random.Generator) -> Floats:
+        """Around 0."""
+        own, bias, worth = self.width * generator.standard_normal(len(self.seeds)), *generator.standard_normal(2)
+        return np.append(own + _SEED_SPREAD * worth * self.seeds, _BIAS_WIDTH * bias)
+
+    def log_density(self, state: Floats) -> float:
+        """Up to a constant that does not depend on the width."""
+        away = state - self.centre
+        spread = np.log1p(_SEED_SPREAD**2 * float(self.seeds @ self.seeds) / self.width**2)
+        return float(-len(self.seeds) * np.log(self.width) - 0.5 * spread - 0.5 * away @ self.times(away))
+
+
 class _Curvature(NamedTuple):
     """Negative Hessian of the log posterior in strengths and bias, positive definite, never built while fitting."""
 
@@ -145,15 +186,19 @@ class _Curvature(NamedTuple):
     leaning: Floats
     """Between each strength and the bias."""
     diagonal: Floats
+    """Without the seeds' part of the prior, which is spread over all ideas and small on each."""
+    prior: _Prior
 
     @staticmethod
-    def at(verdicts: Verdicts, state: Floats, width: float) -> "_Curvature":
+    def at(verdicts: Verdicts, state: Floats, prior: _Prior) -> "_Curvature":
         n, first, second = verdicts.ideas, verdicts.first, verdicts.second
         chance = expit(_logits(verdicts, state))
         weight = chance * (1 - chance)
         one: Floats = np.bincount(first, weight, n).astype(np.float64)
         other: Floats = np.bincount(second, weight, n).astype(np.float64)
-        return _Curvature(verdicts, weight, one - other, _precision(n, width) + np.append(one + other, weight.sum()))
+        alone = np.append(np.full(n, prior.width**-2), _BIAS_WIDTH**-2)
+        diagonal = alone + np.append(one + other, weight.sum())
+        return _Curvature(verdicts, weight, one - other, diagonal, prior)
 
     def times(self, vector: Floats) -> Floats:
         n, first, second = self.verdicts.ideas, self.verdicts.first, self.verdicts.second
@@ -162,12 +207,15 @@ class _Curvature(NamedTuple):
         product[:n] -= np.bincount(second, self.weight * vector[first], n)
         product[:n] += self.leaning * vector[n]
         product[n] += self.leaning @ vector[:n]
+        product[:n] -= self.prior.share * (self.prior.seeds @ vector[:n]) * self.prior.seeds
         return product
 
     def log_determinant(self) -> float:
         """Bethe's approximation: exact where the compared pairs form a tree, near where they hardly close circles."""
         first, second = self.diagonal[self.verdicts.first], self.diagonal[self.verdicts.second]
-        return float(np.sum(np.log(self.diagonal)) + np.sum(np.log1p(-(self.weight**2) / (first * second))))
+        alone = float(np.sum(np.log(self.diagonal)) + np.sum(np.log1p(-(self.weight**2) / (first * second))))
+        seeds = np.append(self.prior.seeds, 0.0)
+        return alone - float(np.log1p(self.prior.share * (seeds @ self.solve(seeds)))) if seeds.any() else alone
 
     def next_order(self, turn: Floats) -> float:
         """What Laplace's approximation of the log evidence leaves out, by third and fourth derivatives.
@@ -195,36 +243,27 @@ class _Curvature(NamedTuple):
         return solution
 
 
-def _laplace(verdicts: Verdicts, prior: Floats, width: float, start: Strengths | None = None) -> Strengths:
+def _laplace(verdicts: Verdicts, prior: _Prior, start: Strengths | None = None) -> Strengths:
     """The posterior for one width of the prior; begins at the mode of a near width where there is one."""
     n = verdicts.ideas
-    precision = _precision(n, width)
-    centre = np.append(prior, 0.0)
-    state = centre.copy() if start is None else start.state
+    state = prior.centre if start is None else start.state
     for _ in range(_STEPS):
-        step = _Curvature.at(verdicts, state, width).solve(_slope(verdicts, state, precision, centre))
+        step = _Curvature.at(verdicts, state, prior).solve(_slope(verdicts, state, prior))
         state = state + step
         if np.abs(step).max() < _CONVERGED:
             break
-    diagonal = _Curvature.at(verdicts, state, width).diagonal
-    return Strengths(state[:n], 1 / diagonal[:n], float(state[n]), width, verdicts)
+    diagonal = _Curvature.at(verdicts, state, prior).diagonal
+    return Strengths(state[:n], 1 / diagonal[:n], float(state[n]), prior.width, verdicts, prior.seeds)
 
 
-def _evidence(found: Strengths, prior: Floats) -> float:
+def _evidence(found: Strengths) -> float:
     """Log probability of the verdicts under this width, times the prior of the width, up to a constant."""
-    verdicts, state, width = found.verdicts, found.state, found.width
-    precision = _precision(verdicts.ideas, width)
+    verdicts, state = found.verdicts, found.state
     logits = _logits(verdicts, state)
-    curvature = _Curvature.at(verdicts, state, width)
-    evidence = np.sum(verdicts.won * logits - np.logaddexp(0.0, logits))
-    evidence += 0.5 * np.sum(np.log(precision) - precision * (state - np.append(prior, 0.0)) ** 2)
-    evidence -= 0.5 * curvature.log_determinant()
-    evidence += curvature.next_order(np.tanh(-0.5 * logits))
-    return float(evidence - 0.5 * (np.log(width / _USUAL_WIDTH) / _WIDTH_SPREAD) ** 2)
-
-
-def _precision(ideas: int, width: float) -> Floats:
-    return np.append(np.full(ideas, width**-2), _BIAS_WIDTH**-2)
+    curvature = _Curvature.at(verdicts, state, found.prior)
+    evidence = float(np.sum(verdicts.won * logits - np.logaddexp(0.0, logits))) + found.prior.log_density(state)
+    evidence += curvature.next_order(np.tanh(-0.5 * logits)) - 0.5 * curvature.log_determinant()
+    return float(evidence - 0.5 * (np.log(found.width / _USUAL_WIDTH) / _WIDTH_SPREAD) ** 2)
 
 
 def _logits(verdicts: Verdicts, state: Floats) -> Floats:
@@ -232,11 +271,11 @@ def _logits(verdicts: Verdicts, state: Floats) -> Floats:
     return difference
 
 
-def _slope(verdicts: Verdicts, state: Floats, precision: Floats, centre: Floats) -> Floats:
+def _slope(verdicts: Verdicts, state: Floats, prior: _Prior) -> Floats:
     """Gradient of the log posterior."""
     n = verdicts.ideas
     residual = verdicts.won - expit(_logits(verdicts, state))
-    gradient = precision * (centre - state)
+    gradient = prior.times(prior.centre - state)
     gradient[:n] += np.bincount(verdicts.first, residual, n) - np.bincount(verdicts.second, residual, n)
     gradient[n] += residual.sum()
     return gradient

@@ -180,3 +180,22 @@ def test_width_is_found_from_four_verdicts_an_idea() -> None:
     second = (first + generator.integers(1, 1_000, 2_000)) % 1_000
     won = (generator.random(2_000) < expit(truth[first] - truth[second])).astype(np.float64)
     assert fit(Verdicts(1_000, first, second, won)).width == pytest.approx(0.85, abs=0.15)
+
+
+def test_seeds_that_mean_nothing_are_found_out() -> None:
+    generator = np.random.default_rng(2)
+    truth, seeds = generator.standard_normal((2, 400))
+    first = generator.integers(0, 400, 3_000)
+    second = (first + generator.integers(1, 400, 3_000)) % 400
+    won = (generator.random(3_000) < expit(truth[first] - truth[second])).astype(np.float64)
+    found = fit(Verdicts(400, first, second, won), 0.6 * seeds)
+    assert abs(np.corrcoef(found.mean, seeds)[0, 1]) < 0.2
+    assert np.corrcoef(found.mean, truth)[0, 1] > 0.8
+
+
+def test_draws_before_any_verdict_are_those_of_the_prior() -> None:
+    seeds = np.array([1.0, 0.0, -1.0])
+    found = fit(Verdicts.none(3), seeds, width=0.5)
+    drawn = found.draws(20_000, 0)
+    assert drawn.mean(axis=0) == pytest.approx(seeds, abs=0.02)
+    assert np.cov(drawn.T) == pytest.approx(0.25 * np.eye(3) + 0.75**2 * np.outer(seeds, seeds), abs=0.02)
