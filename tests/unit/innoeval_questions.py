@@ -14,6 +14,7 @@ from assayer.methods.innoeval.schemas import (
     RefinementQuestion,
     RelevanceQuestion,
     Tried,
+    TriedFind,
 )
 from assayer.models import PaperId
 from assayer.tasks import Task
@@ -50,10 +51,13 @@ TRIED = (
         part="method 1",
         query="quote verification reader",
         found=10,
-        relevant=2,
-        titles=("Wrong quotes, part 1", "Wrong quotes, part 2"),
+        relevant=1,
+        finds=(
+            TriedFind(title="Wrong quotes, part 1", worth_reading=True),
+            TriedFind(title="Wrong quotes, part 2", worth_reading=False),
+        ),
     ),
-    Tried(label="Q2", kind="web", part="summary", query="quotes in reviews", found=0, relevant=0, titles=()),
+    Tried(label="Q2", kind="web", part="summary", query="quotes in reviews", found=0, relevant=0, finds=()),
 )
 REFINING = RefinementQuestion(digest=DIGEST, tried=TRIED, limit=6)
 GROUNDING = GroundingQuestion(digest=DIGEST, parts=PARTS, evidence=FINDS)
@@ -61,6 +65,6 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (tasks.EXTRACTION, ExtractionQuestion(idea=IDEA)),
     (tasks.QUERIES, QueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature", "web"))),
     (tasks.RELEVANCE, RelevanceQuestion(digest=DIGEST, kind="code", evidence=FINDS)),
-    (tasks.REFINEMENT, REFINING),
+    (tasks.refining(REFINING.limit), REFINING),
     (tasks.GROUNDING, GROUNDING),
 )

@@ -24,6 +24,7 @@ from assayer.methods.innoeval.schemas import (
     Relevance,
     RelevanceQuestion,
     Relevances,
+    refinement_within,
 )
 from assayer.models import (
     Absent,
@@ -196,7 +197,7 @@ def relevance(question: BaseModel) -> Relevances:
 
 def refinement(question: BaseModel) -> Refinement:
     assert isinstance(question, RefinementQuestion)
-    return Refinement(
+    return refinement_within(question.limit)(
         queries=[
             RefinedQuery(tried=one.label, problem="Too narrow.", change="generalise", query=f"{one.query} again")
             for one in question.tried[: question.limit]

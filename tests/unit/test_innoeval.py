@@ -130,6 +130,20 @@ async def test_relevance_weighs_more_than_closeness_and_the_irrelevant_is_left_o
     assert _dropped(evaluation)["paper", "judged not relevant enough to be read"] == 26
 
 
+async def test_a_find_whose_quality_was_not_judged_is_ranked_by_its_relevance() -> None:
+    def unsure(question: BaseModel) -> Relevances:
+        assert isinstance(question, RelevanceQuestion)
+        return Relevances(
+            judgements=[
+                Relevance(label=find.label, reason="Thin.", relevance=6, quality=None) for find in question.evidence
+            ]
+        )
+
+    options = OPTIONS.model_copy(update={"alpha": 0.0})
+    _, dossier = await _evaluated(_world({"innoeval.relevance": unsure})[0], options)
+    assert {one.score for one in dossier.before} == {6.0}
+
+
 async def test_what_came_after_the_cutoff_is_kept_apart_and_never_grounded() -> None:
     world, llm = _world()
     evaluation, dossier = await _evaluated(world, cutoff=CUTOFF)

@@ -85,7 +85,7 @@ def test_kinds_that_are_not_searched_are_not_asked_for() -> None:
 
 def test_labels_that_were_not_given_are_complained_about() -> None:
     refined = RefinedQuery(tried="Q9", problem="None.", change="narrow", query="quotes")
-    (complaint,) = tasks.REFINEMENT.check(REFINING, Refinement(queries=[refined]))
+    (complaint,) = tasks.refining(6).check(REFINING, Refinement(queries=[refined]))
     assert complaint == "Q9 is not a query given here."
     point = GroundedPart(part="S7", quote="words", analysis="None.", stance="supports")
     answer = Groundings(finds=[GroundedFind(label=find.label, groundings=[point]) for find in FINDS[:2]])
@@ -94,3 +94,25 @@ def test_labels_that_were_not_given_are_complained_about() -> None:
         "Find P1: S7 is not a part given here.",
         "Find P2: S7 is not a part given here.",
     ]
+
+
+def test_refinement_shows_which_finds_were_worth_reading_and_takes_no_more_than_its_limit() -> None:
+    task = tasks.refining(6)
+    text = task.messages(REFINING)[1].content
+    assert "\nworth reading: Wrong quotes, part 1\nnot worth reading: Wrong quotes, part 2\n" in text
+    assert "At most 6 queries" in text
+    assert task.schema["properties"]["queries"]["maxItems"] == 6
+
+
+def test_a_third_query_from_the_same_one_is_complained_about() -> None:
+    refined = [
+        RefinedQuery(tried="Q1", problem="None.", change="extend", query=f"quotes {number}") for number in range(3)
+    ]
+    check = tasks.refining(6).check
+    assert list(check(REFINING, Refinement(queries=refined[:2]))) == []
+    assert list(check(REFINING, Refinement(queries=refined))) == ["More than two queries come from Q1."]
+
+
+def test_strings_that_look_like_labels_are_said_to_be_none_inside_texts() -> None:
+    system, _ = QUESTIONS[0][0].messages(QUESTIONS[0][1])
+    assert "inside a text belongs to the text and is no label" in system.content

@@ -11,9 +11,10 @@ from assayer.methods.innoeval.schemas import (
     QueriesQuestion,
     RefinementQuestion,
     Tried,
+    TriedFind,
 )
 from assayer.methods.innoeval.sources import Query
-from assayer.methods.innoeval.tasks import QUERIES, REFINEMENT
+from assayer.methods.innoeval.tasks import QUERIES, refining
 from assayer.ports import Llm
 from assayer.run import Run
 from assayer.tasks import ask
@@ -27,7 +28,8 @@ class Outcome(NamedTuple):
     query: Query
     found: int
     relevant: int
-    titles: tuple[str, ...]
+    finds: tuple[TriedFind, ...]
+    """The best of them."""
 
 
 def asked(parts: Sequence[IdeaPart]) -> tuple[AskedPart, ...]:
@@ -56,7 +58,8 @@ def _of_kind(entry: PartQueries, kind: Kind) -> list[str]:
 
 
 async def refined_queries(llm: Llm, run: Run, digest: str, outcomes: Sequence[Outcome], limit: int) -> list[Query]:
-    """What to ask instead of those that fell short, for the same part and kind. Raises as `first_queries`."""
+    """What to ask instead of or beside what was asked, of the same kind for the same part. Raises as
+    `first_queries`."""
     tried = {
         f"Q{number}": Tried(
             label=f"Q{number}",
@@ -65,11 +68,11 @@ async def refined_queries(llm: Llm, run: Run, digest: str, outcomes: Sequence[Ou
             query=one.query.text,
             found=one.found,
             relevant=one.relevant,
-            titles=one.titles,
+            finds=one.finds,
         )
         for number, one in enumerate(outcomes, start=1)
     }
     question = RefinementQuestion(digest=digest, tried=tuple(tried.values()), limit=limit)
-    answer = await ask(llm, REFINEMENT, question, run)
+    answer = await ask(llm, refining(limit), question, run)
     refined = [(tried[one.tried], plain(one.query)) for one in answer.queries]
     return [Query(origin.part, origin.kind, text) for origin, text in refined if text][:limit]

@@ -10,6 +10,7 @@ from assayer.methods.innoeval.dossier import IdeaPart, Kind
 from assayer.methods.innoeval.finds import one_line
 from assayer.methods.innoeval.options import Options
 from assayer.methods.innoeval.queries import Outcome, first_queries, refined_queries
+from assayer.methods.innoeval.schemas import TriedFind
 from assayer.methods.innoeval.selection import Ranked, Selection
 from assayer.methods.innoeval.sources import Candidate, Query, Sources
 from assayer.models import PaperId
@@ -135,7 +136,13 @@ class Search:
             query=query,
             found=len(found),
             relevant=sum(map(self._selection.relevant, found)),
-            titles=tuple(one_line(self._pool[one].paper.title)[:_TITLE_CHARS] for one in best),
+            finds=tuple(
+                TriedFind(
+                    title=one_line(self._pool[one].paper.title)[:_TITLE_CHARS],
+                    worth_reading=self._selection.relevant(one),
+                )
+                for one in best
+            ),
         )
 
 

@@ -98,9 +98,11 @@ class Selection:
         )
 
     def _ranked(self, candidate: Candidate) -> Ranked:
+        """Where no quality was judged, relevance alone is the judge's score."""
         paper, options = candidate.paper.id, self._options
         verdict = self._verdicts[paper]
-        judged = (1 - options.quality_weight) * verdict.relevance + options.quality_weight * verdict.quality
+        quality = verdict.relevance if verdict.quality is None else verdict.quality
+        judged = (1 - options.quality_weight) * verdict.relevance + options.quality_weight * quality
         semantic = 10 * min(1.0, max(0.0, self._reranked.get(paper, self._cosines.get(paper, 0.0))))
         score = options.alpha * semantic + (1 - options.alpha) * judged
         return Ranked(candidate, verdict.relevance, round(score, 3))

@@ -1,5 +1,7 @@
 """The tasks of search and grounding: prompt file, answer schema, check. None has a fallback: no board, no use."""
 
+from collections import Counter
+
 from assayer.checks import each_once
 from assayer.methods.innoeval.schemas import (
     Extraction,
@@ -12,10 +14,11 @@ from assayer.methods.innoeval.schemas import (
     RefinementQuestion,
     RelevanceQuestion,
     Relevances,
+    refinement_within,
 )
 from assayer.tasks import Prompts, Task
 
-__all__ = ["EXTRACTION", "GROUNDING", "QUERIES", "REFINEMENT", "RELEVANCE", "SEARCH"]
+__all__ = ["EXTRACTION", "GROUNDING", "QUERIES", "RELEVANCE", "SEARCH", "refining"]
 
 _PROMPTS = Prompts("assayer.methods.innoeval")
 
@@ -36,8 +39,9 @@ def _check_relevance(question: RelevanceQuestion, answer: Relevances) -> list[st
 
 def _check_refinement(question: RefinementQuestion, answer: Refinement) -> list[str]:
     known = {one.label for one in question.tried}
-    unknown = sorted({one.tried for one in answer.queries} - known)
-    return [f"{label} is not a query given here." for label in unknown]
+    used = Counter(one.tried for one in answer.queries)
+    complaints = [f"{label} is not a query given here." for label in sorted(used.keys() - known)]
+    return complaints + [f"More than two queries come from {label}." for label, n in used.items() if n > 2]
 
 
 def _check_grounding(question: GroundingQuestion, answer: Groundings) -> list[str]:
@@ -58,9 +62,6 @@ QUERIES = Task[QueriesQuestion, Queries](
 RELEVANCE = Task[RelevanceQuestion, Relevances](
     "innoeval.relevance", _PROMPTS, "relevance.v1.md", Relevances, max_tokens=2_000, check=_check_relevance
 )
-REFINEMENT = Task[RefinementQuestion, Refinement](
-    "innoeval.refinement", _PROMPTS, "refinement.v1.md", Refinement, max_tokens=1_500, check=_check_refinement
-)
 GROUNDING = Task[GroundingQuestion, Groundings](
     "innoeval.grounding",
     _PROMPTS,
@@ -71,4 +72,17 @@ GROUNDING = Task[GroundingQuestion, Groundings](
     check=_check_grounding,
 )
 
-SEARCH = (EXTRACTION, QUERIES, RELEVANCE, REFINEMENT, GROUNDING)
+
+def refining(limit: int) -> Task[RefinementQuestion, Refinement]:
+    """At most so many queries; one task under one name, its answer held to the limit."""
+    return Task(
+        "innoeval.refinement",
+        _PROMPTS,
+        "refinement.v1.md",
+        refinement_within(limit),
+        max_tokens=1_500,
+        check=_check_refinement,
+    )
+
+
+SEARCH = (EXTRACTION, QUERIES, RELEVANCE, refining(12), GROUNDING)
