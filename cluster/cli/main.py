@@ -49,6 +49,8 @@ def options(
 
 def main() -> None:
     """Exit codes: 0 done, 1 some ideas ended without a report, 2 unusable input or settings, 130 interrupted."""
+    # Started in the background of a script, SIGINT is ignored, and with it what SIGTERM is turned into.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # A supervisor's SIGTERM ends the program as Ctrl-C does: in order, with the database left as it should be.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:

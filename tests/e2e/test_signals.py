@@ -1,0 +1,44 @@
+"""The program ends in order when a supervisor asks it to."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.corpus_papers import REAL_PAPERS
+
+_PROGRAM = Path(sys.executable).with_name("assayer")
+_PATIENCE = 240.0
+"""Seconds; a slow machine needs most of them to import what the build needs."""
+
+
+def _ignore_interrupts() -> None:
+    """As a shell does with what a script starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@pytest.mark.skipif(not REAL_PAPERS.exists(), reason="shared/data is not beside the project")
+def test_a_build_in_the_background_ends_on_sigterm_and_publishes_nothing(tmp_path: Path) -> None:
+    build = subprocess.Popen(
+        [str(_PROGRAM), "corpus", "build", str(REAL_PAPERS)],
+        env={"ASSAYER_HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
+        preexec_fn=_ignore_interrupts,  # noqa: PLW1509 - the test's own process has one thread here
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline = time.monotonic() + _PATIENCE
+        while not list(tmp_path.glob("corpus/versions/unfinished-*")) and build.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert build.poll() is None
+        build.terminate()
+        assert build.wait(_PATIENCE) != 0
+    finally:
+        build.kill()
+        build.wait()
+    assert not (tmp_path / "corpus" / "current").exists()
+    assert not list(tmp_path.glob("corpus/versions/*"))
