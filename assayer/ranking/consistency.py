@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
-from assayer.ranking.strengths import Verdicts
+from assayer.ranking.verdicts import Verdicts
 
 __all__ = ["Consistency", "consistency"]
 

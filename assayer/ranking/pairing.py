@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
-from assayer.ranking.strengths import Floats, Ints, Strengths
+from assayer.ranking.strengths import Strengths
+from assayer.ranking.verdicts import Floats, Ints
 
 __all__ = ["next_pairs", "other_way_round"]
 

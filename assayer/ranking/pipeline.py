@@ -16,9 +16,10 @@ from assayer.ports import Llm
 from assayer.ranking.options import Options
 from assayer.ranking.pairing import next_pairs, other_way_round
 from assayer.ranking.standings import judge_of, standings
-from assayer.ranking.strengths import Floats, Ints, Verdicts, fit
+from assayer.ranking.strengths import fit
 from assayer.ranking.tasks import COMPARISON, Answer, Question
 from assayer.ranking.triage import NO_BASELINE
+from assayer.ranking.verdicts import Floats, Ints, Verdicts
 from assayer.run import Run
 from assayer.tasks import ask
 

@@ -9,7 +9,8 @@ from assayer.models import Idea
 from assayer.models.ranking import Band, Interval, Judge, RankedIdea
 from assayer.ranking.consistency import consistency
 from assayer.ranking.options import Options
-from assayer.ranking.strengths import Floats, Strengths
+from assayer.ranking.strengths import Strengths
+from assayer.ranking.verdicts import Floats
 
 __all__ = ["judge_of", "standings"]
 

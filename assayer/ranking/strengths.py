@@ -11,63 +11,24 @@ the prior covariance is width² I + τ² seed seedᵀ, and scores that mean noth
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit
 
-__all__ = ["Strengths", "Verdicts", "fit"]
+from assayer.ranking.curvature import Curvature, Prior, logits_of
+from assayer.ranking.verdicts import Floats, Verdicts
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+__all__ = ["Strengths", "fit"]
 
 _STEPS = 50
 _CONVERGED = 1e-6
 """Logits."""
-_BIAS_WIDTH = 1.0
-"""Prior standard deviation of the judge's leaning to what is shown first, in logits."""
-_SEED_SPREAD = 0.75
-"""Prior standard deviation τ of what a unit of seed is worth, around 1."""
 _STEP = 1.25
 _WIDTHS = tuple(0.25 * _STEP**step for step in range(12))
 """Candidate standard deviations of strengths around their seeds, in logits: 0.25 to 2.9."""
 _USUAL_WIDTH, _WIDTH_SPREAD = 1.0, 0.5
 """Lognormal prior over the width: an average pair is judged right in about 7 of 10 cases. It decides only while
 verdicts are few."""
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """m verdicts over n ideas: rows of the idea shown first and second, and what the first one won."""
-
-    ideas: int
-    first: Ints
-    second: Ints
-    won: Floats
-    """1.0 the first is better, 0.0 the second, 0.5 a tie."""
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    @staticmethod
-    def none(ideas: int) -> "Verdicts":
-        return Verdicts(ideas, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-
-    def plus(self, first: Ints, second: Ints, won: Floats) -> "Verdicts":
-        return Verdicts(
-            self.ideas,
-            np.concatenate([self.first, first]),
-            np.concatenate([self.second, second]),
-            np.concatenate([self.won, won]),
-        )
-
-    @property
-    def counts(self) -> Ints:
-        """Verdicts on each idea."""
-        both = np.concatenate([self.first, self.second])
-        return np.bincount(both, minlength=self.ideas)
 
 
 @dataclass(frozen=True)
@@ -86,8 +47,8 @@ class Strengths:
     """Of the prior."""
 
     @property
-    def prior(self) -> "_Prior":
-        return _Prior(self.seeds, self.width)
+    def prior(self) -> Prior:
+        return Prior(self.seeds, self.width)
 
     @property
     def state(self) -> Floats:
@@ -102,7 +63,7 @@ class Strengths:
         """
         generator = np.random.default_rng(seed)
         n, first, second = self.verdicts.ideas, self.verdicts.first, self.verdicts.second
-        curvature = _Curvature.at(self.verdicts, self.state, self.prior)
+        curvature = Curvature.at(self.verdicts, self.state, self.prior)
         drawn = np.empty((count, n))
         for row in range(count):
             noise = np.sqrt(curvature.weight) * generator.standard_normal(len(self.verdicts))
@@ -116,7 +77,7 @@ class Strengths:
     def bias_error(self) -> float:
         """Standard error of the bias."""
         n = self.verdicts.ideas
-        curvature = _Curvature.at(self.verdicts, self.state, self.prior)
+        curvature = Curvature.at(self.verdicts, self.state, self.prior)
         return float(np.sqrt(curvature.solve(np.append(np.zeros(n), 1.0))[n]))
 
 
@@ -127,13 +88,13 @@ def fit(verdicts: Verdicts, seeds: Floats | None = None, width: float | None = N
     """
     centre = np.zeros(verdicts.ideas) if seeds is None else np.asarray(seeds, dtype=np.float64)
     if width is not None or not len(verdicts):
-        return _laplace(verdicts, _Prior(centre, width or _USUAL_WIDTH))
+        return _laplace(verdicts, Prior(centre, width or _USUAL_WIDTH))
     found: list[Strengths] = []
     for one in _WIDTHS:
-        found.append(_laplace(verdicts, _Prior(centre, one), found[-1] if found else None))
+        found.append(_laplace(verdicts, Prior(centre, one), found[-1] if found else None))
     evidence = np.array([_evidence(one) for one in found])
     best = int(evidence.argmax())
-    return _laplace(verdicts, _Prior(centre, _WIDTHS[best] * _STEP ** _summit(evidence, best)), found[best])
+    return _laplace(verdicts, Prior(centre, _WIDTHS[best] * _STEP ** _summit(evidence, best)), found[best])
 
 
 def _summit(heights: Floats, best: int) -> float:
@@ -145,136 +106,33 @@ def _summit(heights: Floats, best: int) -> float:
     return float(0.5 * (before - after) / bend) if bend < 0 else 0.0
 
 
-class _Prior(NamedTuple):
-    """Normal, over strengths and bias; its covariance of strengths is width² I + τ² seed seedᵀ."""
-
-    seeds: Floats
-    width: float
-
-    @property
-    def centre(self) -> Floats:
-        return np.append(self.seeds, 0.0)
-
-    @property
-    def share(self) -> float:
-        """Of seed seedᵀ, that the inverse of the covariance takes off I / width²."""
-        return _SEED_SPREAD**2 / (self.width**2 + _SEED_SPREAD**2 * float(self.seeds @ self.seeds)) / self.width**2
-
-    def times(self, vector: Floats) -> Floats:
-        """The inverse of the covariance times a vector."""
-        strengths = vector[:-1] / self.width**2 - self.share * (self.seeds @ vector[:-1]) * self.seeds
-        return np.append(strengths, vector[-1] / _BIAS_WIDTH**2)
-
-    def draw(self, generator: np.random.Generator) -> Floats:
-        """Around 0."""
-        own, bias, worth = self.width * generator.standard_normal(len(self.seeds)), *generator.standard_normal(2)
-        return np.append(own + _SEED_SPREAD * worth * self.seeds, _BIAS_WIDTH * bias)
-
-    def log_density(self, state: Floats) -> float:
-        """Up to a constant that does not depend on the width."""
-        away = state - self.centre
-        spread = np.log1p(_SEED_SPREAD**2 * float(self.seeds @ self.seeds) / self.width**2)
-        return float(-len(self.seeds) * np.log(self.width) - 0.5 * spread - 0.5 * away @ self.times(away))
-
-
-class _Curvature(NamedTuple):
-    """Negative Hessian of the log posterior in strengths and bias, positive definite, never built while fitting."""
-
-    verdicts: Verdicts
-    weight: Floats
-    """p (1 − p) of each verdict."""
-    leaning: Floats
-    """Between each strength and the bias."""
-    diagonal: Floats
-    """Without the seeds' part of the prior, which is spread over all ideas and small on each."""
-    prior: _Prior
-
-    @staticmethod
-    def at(verdicts: Verdicts, state: Floats, prior: _Prior) -> "_Curvature":
-        n, first, second = verdicts.ideas, verdicts.first, verdicts.second
-        chance = expit(_logits(verdicts, state))
-        weight = chance * (1 - chance)
-        one: Floats = np.bincount(first, weight, n).astype(np.float64)
-        other: Floats = np.bincount(second, weight, n).astype(np.float64)
-        alone = np.append(np.full(n, prior.width**-2), _BIAS_WIDTH**-2)
-        diagonal = alone + np.append(one + other, weight.sum())
-        return _Curvature(verdicts, weight, one - other, diagonal, prior)
-
-    def times(self, vector: Floats) -> Floats:
-        n, first, second = self.verdicts.ideas, self.verdicts.first, self.verdicts.second
-        product = self.diagonal * vector
-        product[:n] -= np.bincount(first, self.weight * vector[second], n)
-        product[:n] -= np.bincount(second, self.weight * vector[first], n)
-        product[:n] += self.leaning * vector[n]
-        product[n] += self.leaning @ vector[:n]
-        product[:n] -= self.prior.share * (self.prior.seeds @ vector[:n]) * self.prior.seeds
-        return product
-
-    def log_determinant(self) -> float:
-        """Bethe's approximation: exact where the compared pairs form a tree, near where they hardly close circles."""
-        first, second = self.diagonal[self.verdicts.first], self.diagonal[self.verdicts.second]
-        alone = float(np.sum(np.log(self.diagonal)) + np.sum(np.log1p(-(self.weight**2) / (first * second))))
-        seeds = np.append(self.prior.seeds, 0.0)
-        return alone - float(np.log1p(self.prior.share * (seeds @ self.solve(seeds)))) if seeds.any() else alone
-
-    def next_order(self, turn: Floats) -> float:
-        """What Laplace's approximation of the log evidence leaves out, by third and fourth derivatives.
-
-        `turn` is 1 − 2p of each verdict, so that w · turn is the third derivative. Variances and covariances are
-        those of the pair alone, as in Bethe's approximation; between verdicts without a common idea they are left out.
-        """
-        verdicts, n = self.verdicts, self.verdicts.ideas
-        first, second = self.diagonal[verdicts.first], self.diagonal[verdicts.second]
-        variance = (first + second - 2 * self.weight) / (first * second - self.weight**2)
-        third = self.weight * turn
-        pull = third * variance
-        slope = np.append(np.bincount(verdicts.first, pull, n) - np.bincount(verdicts.second, pull, n), pull.sum())
-        net = np.bincount(verdicts.first, third, n) - np.bincount(verdicts.second, third, n)
-        own = np.bincount(verdicts.first, third**2, n) + np.bincount(verdicts.second, third**2, n)
-        fourth = -np.sum(self.weight * (1 - 6 * self.weight) * variance**2) / 8
-        shared = np.sum(third**2 * variance**3) + np.sum((net**2 - own) / self.diagonal[:n] ** 3)
-        return float(fourth + slope @ self.solve(slope) / 8 + shared / 12)
-
-    def solve(self, slope: Floats) -> Floats:
-        size = len(self.diagonal)
-        operator = LinearOperator((size, size), matvec=self.times, dtype=np.float64)
-        scaled = LinearOperator((size, size), matvec=lambda vector: vector / self.diagonal, dtype=np.float64)
-        solution: Floats = cg(operator, slope, rtol=1e-6, M=scaled)[0]
-        return solution
-
-
-def _laplace(verdicts: Verdicts, prior: _Prior, start: Strengths | None = None) -> Strengths:
+def _laplace(verdicts: Verdicts, prior: Prior, start: Strengths | None = None) -> Strengths:
     """The posterior for one width of the prior; begins at the mode of a near width where there is one."""
     n = verdicts.ideas
     state = prior.centre if start is None else start.state
     for _ in range(_STEPS):
-        step = _Curvature.at(verdicts, state, prior).solve(_slope(verdicts, state, prior))
+        step = Curvature.at(verdicts, state, prior).solve(_slope(verdicts, state, prior))
         state = state + step
         if np.abs(step).max() < _CONVERGED:
             break
-    diagonal = _Curvature.at(verdicts, state, prior).diagonal
+    diagonal = Curvature.at(verdicts, state, prior).diagonal
     return Strengths(state[:n], 1 / diagonal[:n], float(state[n]), prior.width, verdicts, prior.seeds)
 
 
 def _evidence(found: Strengths) -> float:
     """Log probability of the verdicts under this width, times the prior of the width, up to a constant."""
     verdicts, state = found.verdicts, found.state
-    logits = _logits(verdicts, state)
-    curvature = _Curvature.at(verdicts, state, found.prior)
+    logits = logits_of(verdicts, state)
+    curvature = Curvature.at(verdicts, state, found.prior)
     evidence = float(np.sum(verdicts.won * logits - np.logaddexp(0.0, logits))) + found.prior.log_density(state)
     evidence += curvature.next_order(np.tanh(-0.5 * logits)) - 0.5 * curvature.log_determinant()
     return float(evidence - 0.5 * (np.log(found.width / _USUAL_WIDTH) / _WIDTH_SPREAD) ** 2)
 
 
-def _logits(verdicts: Verdicts, state: Floats) -> Floats:
-    difference: Floats = state[verdicts.first] - state[verdicts.second] + state[-1]
-    return difference
-
-
-def _slope(verdicts: Verdicts, state: Floats, prior: _Prior) -> Floats:
+def _slope(verdicts: Verdicts, state: Floats, prior: Prior) -> Floats:
     """Gradient of the log posterior."""
     n = verdicts.ideas
-    residual = verdicts.won - expit(_logits(verdicts, state))
+    residual = verdicts.won - expit(logits_of(verdicts, state))
     gradient = prior.times(prior.centre - state)
     gradient[:n] += np.bincount(verdicts.first, residual, n) - np.bincount(verdicts.second, residual, n)
     gradient[n] += residual.sum()

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from assayer.ranking.pairing import next_pairs
-from assayer.ranking.strengths import Floats, Strengths, Verdicts, fit
+from assayer.ranking.strengths import Strengths, fit
+from assayer.ranking.verdicts import Floats, Verdicts
 from benchmarks.index.machine import machine
 from benchmarks.ranking.worlds import World
 

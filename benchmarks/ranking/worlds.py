@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from assayer.ranking.strengths import Floats, Ints
+from assayer.ranking.verdicts import Floats, Ints
 
 __all__ = ["World", "width_for"]
 

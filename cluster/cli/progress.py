@@ -1,4 +1,4 @@
-"""Progress bars for evaluations in the terminal."""
+"""Progress bars for evaluations and rankings in the terminal."""
 
 from types import TracebackType
 
@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from assayer.models import EvaluationId
 from assayer.ports import ProgressEvent
 
-__all__ = ["EvaluationProgress"]
+__all__ = ["ComparisonProgress", "EvaluationProgress"]
 
 
 class EvaluationProgress:
@@ -50,3 +50,24 @@ class EvaluationProgress:
 
     def idea_done(self) -> None:
         self._progress.advance(self._ideas)
+
+
+class ComparisonProgress:
+    """Comparisons done. Implements the Progress port."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (SpinnerColumn(), TextColumn("Comparisons"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._task = self._progress.add_task("comparisons", total=None)
+
+    def __enter__(self) -> "ComparisonProgress":
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def report(self, event: ProgressEvent) -> None:
+        self._progress.update(self._task, completed=event.done, total=event.total)

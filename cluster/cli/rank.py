@@ -6,21 +6,19 @@ import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from assayer.errors import InputError
 from assayer.models.ranking import Comparison, Ranking
-from assayer.ports import ProgressEvent
 from assayer.reports.ranking import as_csv, as_ranking_html, as_ranking_json, as_ranking_markdown
 from assayer.reports.ranking.page import RankingPage
+from cluster.cli.progress import ComparisonProgress
 from cluster.comparisons import among, as_lines, read_comparisons
 from cluster.scores import read_scores
 from cluster.settings import PROFILES, Profile, RankingSettings, Settings, load_settings
@@ -167,7 +165,7 @@ async def _rank(settings: Settings, given: _Given, out: Path, console: Console) 
     wanted = Wanted(
         ideas, given.cut, {one: score for one, score in scores.items() if one in ids}, known, labelled, outcomes
     )
-    with serving_metrics(settings.metrics), _Bar(console) as bar:
+    with serving_metrics(settings.metrics), ComparisonProgress(console) as bar:
         async with open_ranker(settings) as ranker:
             ranked = await ranker.rank(wanted, bar)
     return _Made(ranked, remarks, [one.message for one in rejected], kept)
@@ -236,24 +234,3 @@ def _show(console: Console, ranking: Ranking, files: Sequence[Path]) -> None:
 
 def _complain(what: str, text: str) -> None:
     Console(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(text)}", soft_wrap=True)
-
-
-class _Bar:
-    """Comparisons done. Implements the Progress port."""
-
-    def __init__(self, console: Console) -> None:
-        columns = (SpinnerColumn(), TextColumn("Comparisons"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
-        self._task = self._progress.add_task("comparisons", total=None)
-
-    def __enter__(self) -> "_Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
-
-    def report(self, event: ProgressEvent) -> None:
-        self._progress.update(self._task, completed=event.done, total=event.total)

@@ -8,7 +8,8 @@ from scipy.special import expit
 
 from assayer.ranking.consistency import Consistency, consistency
 from assayer.ranking.pairing import next_pairs, other_way_round
-from assayer.ranking.strengths import Floats, Verdicts, fit
+from assayer.ranking.strengths import fit
+from assayer.ranking.verdicts import Floats, Verdicts
 
 _VERDICTS = st.integers(2, 7).flatmap(
     lambda n: st.tuples(
