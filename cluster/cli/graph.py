@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -115,16 +116,19 @@ def train(
         str | None, typer.Option(help="YYYY-MM-DD: hold out the ideas dated later, instead of parts drawn by chance.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the parts and of the network.")] = 0,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Of the network, at most.")] = None,
+    members: Annotated[int | None, typer.Option(min=1, help="Networks whose answers are averaged.")] = None,
     profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
 ) -> None:
     """Calibrate a scorer on labelled ideas held out from it, and say what it is worth."""
     from cluster.cli.graph_work import train_graph
-    from cluster.training import Holdout
+    from cluster.training import Effort, Holdout
 
     console = _console()
     holdout = Holdout(folds, day(after, "date for --after"), seed)
     with _bar(console) as told:
-        trained = asyncio.run(train_graph(load_settings(profile), graph, scorer.value, holdout, told))
+        effort = Effort(epochs, members)
+        trained = asyncio.run(train_graph(load_settings(profile), graph, scorer.value, holdout, effort, told))
     _show_trained(console, trained)
 
 
@@ -206,16 +210,27 @@ def _show_resemblance(console: Console, checked: "Checked", one: "Resemblance") 
 
 
 def _show_trained(console: Console, trained: "Trained") -> None:
-    calibration = trained.calibration
-    split = calibration.provenance.split
-    console.print(f"Calibrated {escape(calibration.scorer)} on {trained.ideas:,} ideas, {split}.", soft_wrap=True)
-    for name, one in (("this scorer", trained.scorer), ("always the commonest outcome", trained.majority)):
-        console.print(
-            f"  {name}: accuracy {one.accuracy:.3f}, AUROC {one.auroc:.3f}, "
-            f"calibration error {one.calibration_error:.3f}"
-        )
-    if trained.scorer.auroc < _HARDLY_CHANCE:
-        console.print("An AUROC near 0.5 is chance: read the evidence of a verdict, not its probabilities.")
+    calibration, scorer, usual, auroc = trained.calibration, trained.scorer, trained.usual, trained.auroc
+    lines = [
+        f"Calibrated {calibration.scorer} on {trained.ideas:,} ideas, {calibration.provenance.split}. "
+        "Measured on ideas that took no part, neither in the labels nor in the calibration:",
+        f"  this scorer: accuracy {scorer.accuracy:.3f}, calibration error {scorer.calibration_error:.3f}, "
+        f"AUROC {auroc.value:.3f} (95 %: {auroc.low:.3f} to {auroc.high:.3f})",
+        f"  always the commonest outcome, {trained.commonest}: accuracy {usual.accuracy:.3f}, "
+        f"calibration error {usual.calibration_error:.3f}, AUROC 0.5",
+    ]
+    if scorer.accuracy <= usual.accuracy:
+        lines.append("It is right no more often than always naming the commonest outcome.")
+    elif scorer.accuracy - usual.accuracy < _standard_error(usual.accuracy, trained.ideas):
+        lines.append("It is right hardly more often than always naming the commonest outcome; chance alone does that.")
+    if auroc.low <= 0.5 or auroc.value < _HARDLY_CHANCE:
+        lines.append("It hardly tells outcomes apart: read the evidence of a verdict, not its probabilities.")
+    for line in lines:
+        console.print(escape(line), soft_wrap=True)
+
+
+def _standard_error(share: float, ideas: int) -> float:
+    return math.sqrt(share * (1 - share) / ideas)
 
 
 def _console() -> Console:

@@ -19,7 +19,7 @@ from cluster.engine import SystemClock, open_database, open_llm
 from cluster.graphs import GraphAtHand, graph_at_hand
 from cluster.labelled import Fields, classes_of, read_labelled
 from cluster.settings import Settings
-from cluster.training import Holdout, Trained, train
+from cluster.training import Effort, Holdout, Trained, train
 from index.viewpoints import FaissNeighbours
 from orchestrator.store import Database
 from workers.documents import read_ideas
@@ -141,14 +141,19 @@ async def _present(graph: GraphAtHand, workshop: _Workshop, name: str | None) ->
 
 
 async def train_graph(
-    settings: Settings, name: str | None, scorer: Literal["propagation", "network"], holdout: Holdout, told: Told
+    settings: Settings,
+    name: str | None,
+    scorer: Literal["propagation", "network"],
+    holdout: Holdout,
+    effort: Effort,
+    told: Told,
 ) -> Trained:
     options = settings.grapheval.model_copy(update={"scorer": scorer})
     async with open_database(settings) as database:
         graph = graph_at_hand(settings, database, name or options.graph)
         contents = await graph.load()
         folder = await graph.folder()
-        return train(contents, folder, options, holdout, SystemClock().now(), told)
+        return train(contents, folder, options, holdout, effort, SystemClock().now(), told)
 
 
 async def check_batch(

@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError, InputError
-from assayer.methods.grapheval.calibration import Calibration, fit
+from assayer.methods.grapheval.calibration import Calibration, cross_fitted, fit
 from assayer.methods.grapheval.measures import calibration_error
 from tests.unit.grapheval_graphs import PROVENANCE
 
@@ -125,3 +125,27 @@ def test_three_classes_are_calibrated_too() -> None:
     calibrated = np.stack([verdict.probabilities for verdict in calibration.verdicts(given)])
     assert calibrated.sum(axis=1) == pytest.approx(np.ones(600))
     assert (calibrated.argmax(axis=1) == truth).mean() > 0.6
+
+
+def test_answers_for_measuring_are_calibrated_by_ideas_other_than_themselves() -> None:
+    given, truth = knows_nothing(60, seed=3)
+    before = cross_fitted(given, truth)
+    for asked in (0, 17):
+        turned = truth.copy()
+        turned[asked] = 1 - truth[asked]
+        scaling = cross_fitted(given, turned, folds=60)[asked]
+        assert scaling == pytest.approx(cross_fitted(given, truth, folds=60)[asked])
+    assert before.shape == given.shape
+    assert before.sum(axis=1) == pytest.approx(np.ones(60))
+
+
+def test_calibrating_a_scorer_that_says_nothing_gives_the_rates_of_the_others() -> None:
+    _, truth = knows_nothing(200, seed=3)
+    told = cross_fitted(np.ones((200, 2)), truth)
+    assert told[:, 1] == pytest.approx(np.full(200, truth.mean()), abs=0.02)
+
+
+def test_an_answer_that_was_not_given_is_not_made_up_by_calibrating() -> None:
+    given, truth = knows_nothing(60, seed=3)
+    given[5] = np.nan
+    assert np.isnan(cross_fitted(given, truth)).any(axis=1).tolist() == [row == 5 for row in range(60)]

@@ -20,7 +20,17 @@ from scipy.special import log_softmax, softmax
 from assayer.errors import ConfigurationError, InputError
 from assayer.models import Frozen
 
-__all__ = ["FEWEST_HELD_OUT", "Calibration", "DataFile", "Provenance", "Scaling", "Silence", "Verdict", "fit"]
+__all__ = [
+    "FEWEST_HELD_OUT",
+    "Calibration",
+    "DataFile",
+    "Provenance",
+    "Scaling",
+    "Silence",
+    "Verdict",
+    "cross_fitted",
+    "fit",
+]
 
 Floats = NDArray[np.float64]
 
@@ -168,6 +178,21 @@ def fit(
         unanswered=int((~answered).sum()),
         provenance=provenance,
     )
+
+
+def cross_fitted(probabilities: Floats, truth: NDArray[np.int16], folds: int = 10, seed: int = 0) -> Floats:
+    """(n, classes): held-out answers, each calibrated by a scaling fitted on the other folds, so that what is measured
+    on them holds for ideas that took no part in the fit. NaN where the scorer gave no answer."""
+    answered = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
+    shuffled = np.random.default_rng(seed).permutation(answered)
+    by_label = shuffled[np.argsort(truth[shuffled], kind="stable")]
+    calibrated = np.full_like(probabilities, np.nan)
+    for fold in range(folds):
+        asked = by_label[fold::folds]
+        others = np.setdiff1d(answered, asked)
+        scaling = _scaling(probabilities[others], truth[others])
+        calibrated[asked] = _apply(scaling, probabilities[asked], np.zeros(probabilities.shape[1]))
+    return calibrated
 
 
 def _scaling(probabilities: Floats, truth: NDArray[np.int16], near: Scaling | None = None) -> Scaling:
