@@ -140,10 +140,11 @@ class Database:
             problem = str(explain(error, self._where))
         return DatabaseHealth(where=self._where, server=server, revision=revision, problem=problem)
 
-    async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
         """Does the work on one connection, and again on another when the first is lost: the work must be such
-        that doing it twice leaves the same rows."""
-        return await self._run(work, self._settings.patience_seconds)
+        that doing it twice leaves the same rows. Work of many statements says how long it may take in all; otherwise
+        that is the patience of the settings."""
+        return await self._run(work, self._settings.patience_seconds if seconds is None else seconds)
 
     async def fetch(self, query: str, *values: Any) -> list[asyncpg.Record]:
         return await self.run(lambda connection: connection.fetch(query, *values))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import asyncpg
@@ -33,6 +34,8 @@ __all__ = ["PgViewpointGraph"]
 
 _ROWS = 20_000
 """Read or written at once."""
+_LONGEST_SECONDS = 1800.0
+"""For writing or reading a whole graph; its single statements have the settings' deadline."""
 
 _CREATE = """
     INSERT INTO viewpoint_graphs (name, plan, version) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
@@ -57,6 +60,22 @@ class _State(NamedTuple):
     version: str
     ideas: int
     viewpoints: int
+
+
+class _Growth(NamedTuple):
+    """What is to be written, found in a graph that may meanwhile have become another."""
+
+    before: _State
+    admission: Admission
+    owners: NDArray[np.int64]
+    """(viewpoints,) number of the idea."""
+    edges: Edges | None
+    """Each once, source < target; None where no idea is new."""
+
+    @property
+    def added(self) -> Added:
+        new, edges = self.admission.new, 0 if self.edges is None else len(self.edges.sources)
+        return Added(len(new), len(self.owners), edges, self.admission.known, len(self.admission.labels))
 
 
 class PgViewpointGraph:
@@ -98,63 +117,69 @@ class PgViewpointGraph:
         self._neighbours.clear()
 
     async def add(self, ideas: Sequence[NewIdea]) -> Added:
-        async def work(connection: Connection) -> Added:
-            async with connection.transaction():
-                return await self._add(connection, ideas)
-
+        """Edges are found before the graph is locked, which takes long in a large one; anew where another writer was
+        quicker."""
         try:
-            return await self._database.run(work)
+            while True:
+                growth = await self._prepare(ideas)
+                work = partial(self._write, growth)
+                if await self._database.run(work, _LONGEST_SECONDS):
+                    return growth.added
+                self._neighbours.clear()
         except BaseException:
             # It may hold rows that were not committed.
             self._neighbours.clear()
             raise
 
-    async def _add(self, connection: Connection, ideas: Sequence[NewIdea]) -> Added:
-        state = await self._state(connection, locked=True)
-        if state is None:
-            raise no_graph(self._name)
-        admission = admit(state.plan, await self._known(connection, ideas), ideas)
-        edges = await self._grow(connection, state, admission) if admission.new else 0
-        for idea, label in admission.labels:
-            await connection.execute(
-                "UPDATE viewpoint_ideas SET label = $3 WHERE graph = $1 AND id = $2", self._name, plain(idea), label
-            )
-        viewpoints = sum(len(one.vectors) for one in admission.new)
-        if admission.new or admission.labels:
-            version = next_version(state.version, admission)
-            sizes = state.ideas + len(admission.new), state.viewpoints + viewpoints
-            await connection.execute(_GROWN, self._name, version, *sizes)
-        return Added(len(admission.new), viewpoints, edges, admission.known, len(admission.labels))
+    async def _prepare(self, ideas: Sequence[NewIdea]) -> "_Growth":
+        async def read_standing(connection: Connection) -> tuple[_State, dict[IdeaId, Standing]]:
+            async with connection.transaction(isolation="repeatable_read", readonly=True):
+                state = await self._state(connection)
+                if state is None:
+                    raise no_graph(self._name)
+                return state, await self._known(connection, ideas)
 
-    async def _grow(self, connection: Connection, state: _State, admission: Admission) -> int:
-        """Writes new ideas, their viewpoints and edges; returns the number of undirected edges."""
-        await self._catch_up(connection, state.viewpoints)
-        new = admission.new
-        owners = np.repeat(np.arange(len(new)), [len(one.vectors) for one in new]) + state.ideas
+        state, known = await self._database.run(read_standing)
+        admission = admit(state.plan, known, ideas)
+        if not admission.new:
+            return _Growth(state, admission, np.empty(0, np.int64), None)
+        await self._catch_up(state.viewpoints)
+        sizes = [len(one.vectors) for one in admission.new]
+        owners = np.repeat(np.arange(len(sizes)), sizes) + state.ideas
         idea_of = np.concatenate([np.full(state.viewpoints, -1), owners]).astype(np.int32)
-        edges = await asyncio.to_thread(self._edges, new, state, idea_of)
-        await self._copy_ideas(connection, new, state.ideas)
-        await self._copy_viewpoints(connection, new, owners, state.viewpoints)
-        once = edges.sources < edges.targets
-        columns = (edges.sources[once].tolist(), edges.targets[once].tolist(), edges.weights[once].tolist())
-        await self._copy(
-            connection,
-            "viewpoint_edges",
-            ("graph", "source", "target", "weight"),
-            [(self._name, *row) for row in zip(*columns, strict=True)],
-        )
-        return int(once.sum())
+        edges = await asyncio.to_thread(self._edges, admission.new, state, idea_of)
+        return _Growth(state, admission, owners, _once(edges))
+
+    async def _write(self, growth: "_Growth", connection: Connection) -> bool:
+        """All of it, or nothing where the graph is no longer what it was."""
+        before, admission = growth.before, growth.admission
+        async with connection.transaction():
+            if await self._state(connection, locked=True) != before:
+                return False
+            if growth.edges is not None:
+                await self._copy_ideas(connection, admission.new, before.ideas)
+                await self._copy_viewpoints(connection, admission.new, growth.owners, before.viewpoints)
+                await self._copy_edges(connection, growth.edges)
+            for idea, label in admission.labels:
+                await connection.execute(
+                    "UPDATE viewpoint_ideas SET label = $3 WHERE graph = $1 AND id = $2", self._name, plain(idea), label
+                )
+            if admission.new or admission.labels:
+                version, added = next_version(before.version, admission), growth.added
+                sizes = before.ideas + added.ideas, before.viewpoints + added.viewpoints
+                await connection.execute(_GROWN, self._name, version, *sizes)
+        return True
 
     def _edges(self, new: Sequence[NewIdea], state: _State, idea_of: NDArray[np.int32]) -> Edges:
         self._neighbours.add(np.concatenate([one.vectors for one in new]))
         return edges_of(new, self._neighbours, state.viewpoints, state.plan, idea_of)
 
-    async def _catch_up(self, connection: Connection, viewpoints: int) -> None:
+    async def _catch_up(self, viewpoints: int) -> None:
         """Fills the index with what it lacks of so many viewpoints; from the start where it holds more."""
         if len(self._neighbours) > viewpoints:
             self._neighbours.clear()
         for start in range(len(self._neighbours), viewpoints, _ROWS):
-            rows = await connection.fetch(_VECTORS, self._name, start, min(start + _ROWS, viewpoints))
+            rows = await self._database.fetch(_VECTORS, self._name, start, min(start + _ROWS, viewpoints))
             await asyncio.to_thread(self._neighbours.add, _vectors(rows))
 
     async def load(self) -> GraphContents:
@@ -164,7 +189,13 @@ class PgViewpointGraph:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
                 return await self._load(connection)
 
-        return await self._database.run(work)
+        contents = await self._database.run(work, _LONGEST_SECONDS)
+        vectors = contents.arrays.vectors
+        if len(self._neighbours) > len(vectors):
+            self._neighbours.clear()
+        if missing := len(vectors) - len(self._neighbours):
+            await asyncio.to_thread(self._neighbours.add, vectors[-missing:])
+        return contents
 
     async def _load(self, connection: Connection) -> GraphContents:
         state = await self._state(connection)
@@ -181,10 +212,6 @@ class PgViewpointGraph:
             np.array([pair["weight"] for pair in pairs], np.float32),
             idea_of,
         )
-        if len(self._neighbours) > len(vectors):
-            self._neighbours.clear()
-        if missing := len(vectors) - len(self._neighbours):
-            await asyncio.to_thread(self._neighbours.add, vectors[-missing:])
         arrays = GraphArrays(
             vectors,
             idea_of,
@@ -264,11 +291,23 @@ class PgViewpointGraph:
         columns = ("graph", "number", "idea", "statement", "words", "self_contained", "vector")
         await self._copy(connection, "viewpoints", columns, rows)
 
+    async def _copy_edges(self, connection: Connection, edges: Edges) -> None:
+        columns = ("graph", "source", "target", "weight")
+        for start in range(0, len(edges.sources), _ROWS):
+            some = (part[start : start + _ROWS].tolist() for part in (edges.sources, edges.targets, edges.weights))
+            rows = [(self._name, *row) for row in zip(*some, strict=True)]
+            await self._copy(connection, "viewpoint_edges", columns, rows)
+
     async def _copy(
         self, connection: Connection, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]
     ) -> None:
         for start in range(0, len(rows), _ROWS):
             await connection.copy_records_to_table(table, columns=columns, records=rows[start : start + _ROWS])
+
+
+def _once(edges: Edges) -> Edges:
+    kept = edges.sources < edges.targets
+    return Edges(edges.sources[kept], edges.targets[kept], edges.weights[kept], edges.kinds[kept])
 
 
 def _vectors(rows: "Sequence[asyncpg.Record]") -> Vectors:

@@ -1,18 +1,22 @@
 """One suite over both graphs: the one in PostgreSQL with FAISS, and its twin in memory."""
 
+import asyncio
 import datetime as dt
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from pydantic import SecretStr
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.methods.grapheval.arrays import UNKNOWN, connect
 from assayer.methods.grapheval.memory import MemoryViewpointGraph
-from assayer.methods.grapheval.ports import Neighbours, ViewpointGraph
+from assayer.methods.grapheval.ports import Found, Neighbours, ViewpointGraph
 from assayer.methods.grapheval.viewpoints import Viewpoints
+from assayer.ports import Vectors
 from index.viewpoints import FaissNeighbours
-from orchestrator.store import Database, PgViewpointGraph
+from orchestrator.store import Database, DatabaseSettings, PgViewpointGraph
 from tests.grapheval_graphs import CLASSES, PLAN, known, new_idea, unit_rows
 
 
@@ -204,3 +208,38 @@ async def test_a_removed_graph_is_gone_and_its_name_is_free_for_another(database
     await graph.create(PLAN.model_copy(update={"inter": 9}))
     assert await graph.key() != key
     assert len((await graph.load()).ideas) == 0
+
+
+async def test_two_writers_at_once_leave_one_graph_with_the_ideas_of_both(database: Database) -> None:
+    first, second = FaissNeighbours(), FaissNeighbours()
+    one, other = (PgViewpointGraph(database, "default", neighbours) for neighbours in (first, second))
+    await one.create(PLAN)
+    await asyncio.gather(
+        one.add([new_idea(number) for number in range(6)]), other.add([new_idea(number) for number in range(6, 12)])
+    )
+    loaded = [await graph.load() for graph in (one, other)]
+    for contents in loaded:
+        assert sorted(contents.arrays.ideas) == sorted(new_idea(number).idea.id for number in range(12))
+        assert contents.version == loaded[0].version
+        np.testing.assert_array_equal(contents.arrays.idea_of, np.repeat(np.arange(12), 3))
+    for graph in (one, other):
+        known = [await graph.add([new_idea(number)]) for number in range(12)]
+        assert [added.known for added in known] == [1] * 12
+    queries = unit_rows(9, 4)
+    found = [neighbours.nearest(queries, 5).rows.tolist() for neighbours in (first, second)]
+    assert found[0] == found[1]
+
+
+async def test_edges_are_looked_for_while_the_database_is_free_for_others(database: Database, shared_url: str) -> None:
+    loop = asyncio.get_running_loop()
+    async with Database(DatabaseSettings(url=SecretStr(shared_url), max_connections=1)) as single:
+
+        class Asking(FaissNeighbours):
+            def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> Found:
+                asyncio.run_coroutine_threadsafe(single.fetch("SELECT 1"), loop).result(timeout=30)
+                return super().nearest(vectors, limit, allowed)
+
+        graph = PgViewpointGraph(single, "default", Asking())
+        await graph.create(PLAN)
+        added = await graph.add([new_idea(number) for number in range(4)])
+    assert added.ideas == 4
