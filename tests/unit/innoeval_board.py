@@ -95,7 +95,7 @@ def judgement(question: BaseModel) -> Judgement:
 
 def synthesis(question: BaseModel) -> Synthesis:
     assert isinstance(question, MetaQuestion)
-    cited = f" [{question.labels[0]}]" if question.labels else ""
+    cited = f" [{question.evidence[0].label}]" if question.evidence else ""
     return Synthesis(
         disputes=[WeighedDispute(dimension="D1", positions="R1 doubts what R2 takes for granted.", weighing="R1.")],
         strengths=[Claim(text=f"Quotes are compared{cited}.")],

@@ -1,5 +1,6 @@
 """Every prompt of the board renders, everything from outside fenced, and the simulator can answer it."""
 
+import datetime as dt
 import re
 from typing import Any
 
@@ -66,7 +67,8 @@ BY_SECTION = JUDGING.model_copy(
 )
 META = MetaQuestion(
     digest=DIGEST,
-    labels=("P1",),
+    evidence=FINDS[:1],
+    reviewers=(REVIEWER, control().model_copy(update={"key": "R2"})),
     dimensions=tuple(
         DimensionReviews(
             label=f"D{number}",
@@ -77,7 +79,6 @@ META = MetaQuestion(
             reviews=(
                 OneReview(
                     reviewer="R1",
-                    who="Roboticist",
                     score=6.5,
                     strengths=("Works [P1].",),
                     weaknesses=("Slow.",),
@@ -86,7 +87,6 @@ META = MetaQuestion(
                 ),
                 OneReview(
                     reviewer="R2",
-                    who="Editor",
                     score=None,
                     strengths=(),
                     weaknesses=(),
@@ -100,6 +100,8 @@ META = MetaQuestion(
 )
 ADVICE = AdviceQuestion(
     digest=DIGEST,
+    idea=IDEA,
+    day=dt.date(2024, 6, 30),
     weaknesses=(Weakness(label="W1", dimension="Validity", text="No control."),),
     evidence=FINDS,
 )
@@ -159,6 +161,28 @@ def test_rubric_scale_and_reviewer_reach_the_prompt() -> None:
     assert JUDGING.dimension.question in text
     assert SEAT.persona.constraints in text
     assert "cover this field only in part" in text
+
+
+def test_a_dimension_without_evidence_is_judged_by_the_authors_text_alone() -> None:
+    clarity = JUDGING.model_copy(update={"dimension": chosen(None)[0], "evidence": (), "notes": ()})
+    text = QUESTIONS[0][0].messages(clarity)[1].content
+    assert text.startswith(f"# The idea\n\n{fence(IDEA, 'idea')}\n\n# The reviewer\n")
+    assert "taken apart" not in text
+    assert not re.search(r"\bfinds?\b|left out of this message", text.partition("# Task: ")[2])
+
+
+def test_the_meta_review_is_told_who_is_familiar_with_what() -> None:
+    text = board_tasks.SYNTHESIS.messages(META)[1].content
+    told = f"R1: {SEAT.persona.name} ({SEAT.persona.role}, {SEAT.persona.field}); familiarity, 1 to 10: papers "
+    assert f"{told}{SEAT.persona.familiarity.literature}, methods" in text
+    assert "\nR2: nobody in particular\n" in text
+    assert f"[P1] paper, 2023\n{fence(FINDS[0].shown, 'find')}" in text
+
+
+def test_advice_is_told_the_plan_and_the_day_by_which_it_is_judged() -> None:
+    text = board_tasks.ADVICE.messages(ADVICE)[1].content
+    assert fence(IDEA, "idea") in text
+    assert "The idea is judged as of 2024-06-30." in text
 
 
 def test_what_the_author_wrote_in_other_sections_is_named_and_not_shown() -> None:

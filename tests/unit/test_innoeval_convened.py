@@ -11,7 +11,7 @@ from assayer.errors import AssayerError, InputError, MalformedAnswer
 from assayer.flow import measured
 from assayer.ideas import parse_idea
 from assayer.methods.innoeval.board_options import BoardOptions
-from assayer.methods.innoeval.board_schemas import AdviceQuestion, Judgement, JudgingQuestion
+from assayer.methods.innoeval.board_schemas import AdviceQuestion, Claim, Judgement, JudgingQuestion, MetaQuestion
 from assayer.methods.innoeval.board_tasks import judging
 from assayer.methods.innoeval.convened import Convened
 from assayer.methods.innoeval.decision import Conditions, ScoredIdea, fit
@@ -200,12 +200,43 @@ async def test_advice_comes_from_later_work_alone() -> None:
 
 
 async def test_advice_is_asked_about_weaknesses_of_every_dimension() -> None:
-    model = llm()
+    missing = {"R1": "a control", "R2": "two baselines", "R3": "raters from elsewhere", "R4": "funds", "R5": "a theory"}
+
+    def different(question: BaseModel) -> BaseModel:
+        assert isinstance(question, JudgingQuestion)
+        weakness = Claim(text=f"It lacks {missing[question.reviewer.key]}.")
+        return judgement(question).model_copy(update={"weaknesses": [weakness]})
+
+    model = llm({"innoeval.judging": different})
     await deliberated(model)
     (asked,) = [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
     named = [one.dimension for one in asked.weaknesses]
     assert named == ["Clarity", "Novelty", "Feasibility", "Validity", "Significance"] * 3
+    assert asked.weaknesses[5].text == "It lacks two baselines."
+
+
+async def test_weaknesses_in_nearly_the_same_words_are_asked_about_once_a_dimension() -> None:
+    model = llm()
+    given = dossier()
+    await deliberated(model, given=given)
+    (asked,) = [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
+    assert [one.dimension for one in asked.weaknesses] == [one.title for one in chosen(None)]
     assert asked.weaknesses[1].text == "Reviewer 1 misses a control (earlier work)."
+    assert (asked.idea, asked.day) == (given.text, CUTOFF)
+
+
+async def test_the_meta_review_sees_one_statement_of_each_find_that_is_cited_and_who_the_reviewers_are() -> None:
+    model = llm()
+    given = dossier()
+    _, record = await deliberated(model, given=given)
+    (asked,) = [data for _, data in model.asked if isinstance(data, MetaQuestion)]
+    cited = {find.paper_id: find.text for find in asked.evidence}
+    assert cited.keys() <= {one.paper.id for one in given.before}
+    noted = {one.paper_id: one.analysis for one in given.groundings}
+    read = {one.paper.id: one.text for one in given.before}
+    assert cited
+    assert all(text == noted.get(paper, read[paper]) for paper, text in cited.items())
+    assert asked.reviewers == record.reviewers
 
 
 async def test_without_later_work_nobody_is_asked_for_advice() -> None:

@@ -1,12 +1,15 @@
 """Advice on revision from what was published after the cutoff. No reviewer saw it."""
 
+import datetime as dt
 import re
+from collections.abc import Sequence, Set
 from itertools import product
 
 from assayer.evidence import MARKER, check_quote, plain, point
 from assayer.methods.innoeval.board_schemas import AdviceQuestion, LaterStep, Weakness
 from assayer.methods.innoeval.board_tasks import ADVICE
 from assayer.methods.innoeval.dossier import Dossier
+from assayer.methods.innoeval.excerpts import words_of
 from assayer.methods.innoeval.extraction import digest
 from assayer.methods.innoeval.reviewing import Judged, shown
 from assayer.methods.innoeval.schemas import Find
@@ -20,14 +23,22 @@ __all__ = ["advise"]
 _MOST_WEAKNESSES = 15
 _MOST_RANKS = 3
 """Weaknesses that a review can name."""
+_ALIKE = 0.6
+"""Of the words of two weaknesses: so many in common, and they are one."""
 _CITED = re.compile(rf"(?:\s*{MARKER.pattern})+")
 
 
-async def advise(llm: Llm, run: Run, dossier: Dossier, judged: Judged, chars: int) -> tuple[Point, ...]:
-    """Raises an LlmError, BudgetExhausted or RunCancelled."""
+async def advise(llm: Llm, run: Run, dossier: Dossier, judged: Judged, chars: int, day: dt.date) -> tuple[Point, ...]:
+    """`day` is the one by which the idea is judged. Raises an LlmError, BudgetExhausted or RunCancelled."""
     weaknesses = _weaknesses(judged)
     evidence = shown(dossier.after, chars)
-    question = AdviceQuestion(digest=digest(dossier.idea.title, dossier.six), weaknesses=weaknesses, evidence=evidence)
+    question = AdviceQuestion(
+        digest=digest(dossier.idea.title, dossier.six),
+        idea=dossier.text,
+        day=day,
+        weaknesses=weaknesses,
+        evidence=evidence,
+    )
     answer = await ask(llm, ADVICE, question, run)
     finds = {find.label: find for find in evidence}
     named = {one.label: one for one in weaknesses}
@@ -43,11 +54,25 @@ def _weaknesses(judged: Judged) -> tuple[Weakness, ...]:
         for dimension, reviews in judged
         for text in reviews[seat].texts("weakness")[rank : rank + 1]
     ]
-    distinct = list(dict.fromkeys(named))[:_MOST_WEAKNESSES]
+    distinct = _apart(named)[:_MOST_WEAKNESSES]
     return tuple(
         Weakness(label=f"W{number}", dimension=title, text=text)
         for number, (title, text) in enumerate(distinct, start=1)
     )
+
+
+def _apart(named: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Of those that say nearly the same on one dimension, the first."""
+    kept: list[tuple[str, str]] = []
+    for title, text in named:
+        words = words_of(text)
+        if not any(_alike(words, words_of(other)) for where, other in kept if where == title):
+            kept.append((title, text))
+    return kept
+
+
+def _alike(one: Set[str], other: Set[str]) -> bool:
+    return len(one & other) >= _ALIKE * len(one | other)
 
 
 def _without_citations(text: str) -> str:

@@ -3,6 +3,7 @@
 Labels are local to one prompt: `P3` a find, `D2` a dimension, `R1` a reviewer, `W2` a weakness.
 """
 
+import datetime as dt
 from functools import cache
 from typing import Annotated, Literal
 
@@ -33,7 +34,7 @@ FitLevel = Literal["good", "partial", "poor"]
 
 
 class Claim(Frozen):
-    text: str = Field(description="At most 50 words; cites finds by label in square brackets, e.g. [P3]. No links.")
+    text: str = Field(description="At most 50 words; cites finds, if any, by label in square brackets. No links.")
 
 
 class FindNote(Frozen):
@@ -68,7 +69,8 @@ class Judgement(Frozen):
     weaknesses: list[Claim] = Field(max_length=3, description="The weightiest first; may be empty.")
     suggestions: list[Claim] = Field(max_length=1, description="The one change that would raise this score most.")
     rationale: str = Field(
-        description="One to three sentences: which band fits, what keeps it from the next higher and the next lower."
+        description="One to three sentences: which band fits, and the facts that keep the idea from the next higher "
+        "and the next lower."
     )
     score: float | None
 
@@ -78,7 +80,7 @@ def judgement_on(scale: Scale) -> type[Judgement]:
     """The same answer with the score held to one scale."""
     rating = Annotated[float, Field(ge=scale.min, le=scale.max)] | None
     description = (
-        f"{scale.min:g} to {scale.max:g} by the rubric, halves are allowed; "
+        f"{scale.min:g} to {scale.max:g} by the rubric, whole or half, inside a band; "
         "null only if nothing given lets anyone judge."
     )
     return create_model("Judgement", __base__=Judgement, score=(rating, Field(description=description)))
@@ -88,7 +90,6 @@ class OneReview(Frozen):
     """A review as the meta-review sees it; texts carry the labels of its prompt."""
 
     reviewer: str
-    who: str
     score: float | None
     strengths: tuple[str, ...]
     weaknesses: tuple[str, ...]
@@ -107,9 +108,10 @@ class DimensionReviews(Frozen):
 
 class MetaQuestion(Frozen):
     digest: str
+    evidence: tuple[Find, ...]
+    """What reviewers cited, with one statement of what it shows as its text."""
+    reviewers: tuple[Reviewer, ...]
     dimensions: tuple[DimensionReviews, ...]
-    labels: tuple[str, ...]
-    """Of finds that reviewers cited."""
 
 
 class WeighedDispute(Frozen):
@@ -119,11 +121,13 @@ class WeighedDispute(Frozen):
 
 
 class Synthesis(Frozen):
-    disputes: list[WeighedDispute] = Field(max_length=3, description="The most consequential first; may be empty.")
+    disputes: list[WeighedDispute] = Field(max_length=3, description="The most consequential first; often one or none.")
     strengths: list[Claim] = Field(max_length=3, description="The weightiest first.")
     weaknesses: list[Claim] = Field(max_length=3, description="The weightiest first.")
     suggestions: list[Claim] = Field(max_length=3, description="What would change most for the least work first.")
-    assessment: str = Field(description="60 to 150 words for a reader who reads nothing else. No numbers from scores.")
+    assessment: str = Field(
+        description="60 to 150 words for a reader who reads nothing else. No scores, no recommendation."
+    )
 
 
 class Weakness(Frozen):
@@ -134,6 +138,9 @@ class Weakness(Frozen):
 
 class AdviceQuestion(Frozen):
     digest: str
+    idea: str
+    day: dt.date
+    """By which the idea is judged."""
     weaknesses: tuple[Weakness, ...]
     evidence: tuple[Find, ...]
 

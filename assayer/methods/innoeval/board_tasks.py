@@ -39,10 +39,11 @@ def _check_judging(question: JudgingQuestion, answer: Judgement) -> list[str]:
 
 def _check_synthesis(question: MetaQuestion, answer: Synthesis) -> list[str]:
     known = [one.label for one in question.dimensions]
+    labels = [find.label for find in question.evidence]
     complaints = [
         f"{one.dimension} is not a dimension given here." for one in answer.disputes if one.dimension not in known
     ]
-    return complaints + _citations([*answer.strengths, *answer.weaknesses, *answer.suggestions], question.labels)
+    return complaints + _citations([*answer.strengths, *answer.weaknesses, *answer.suggestions], labels)
 
 
 def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:

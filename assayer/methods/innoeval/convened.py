@@ -118,10 +118,12 @@ class Convened:
         return [(dimension, reviews[row * width : (row + 1) * width]) for row, dimension in enumerate(self._dimensions)]
 
     async def _advice(self, dossier: Dossier, judged: Judged) -> tuple[Point, ...] | Absent:
+        day = self._run.cutoff
+        if day is None:
+            return Absent(reason="without a cutoff there is no later work.")
         if not dossier.after:
-            since = "without a cutoff there is no later work" if self._run.cutoff is None else "no later work was found"
-            return Absent(reason=f"{since}.")
-        return await advise(self._llm, self._run, dossier, judged, self._options.advice_chars)
+            return Absent(reason="no later work was found.")
+        return await advise(self._llm, self._run, dossier, judged, self._options.advice_chars, day)
 
     def _record(
         self,

@@ -8,7 +8,7 @@ from assayer.models import Paper
 from assayer.run import Run
 from assayer.sanitise import sanitise
 
-__all__ = ["batches", "clean", "find_of", "one_line"]
+__all__ = ["batches", "clean", "cut", "find_of", "one_line"]
 
 _LONGEST_TITLE = 300
 """Characters."""
@@ -25,6 +25,11 @@ def clean(text: str, paper: Paper, run: Run, limit: int) -> str:
         run.journal.suspects[paper.id] = one_line(paper.title)[:_LONGEST_TITLE]
     text = text.strip()
     return text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0]
+
+
+def cut(text: str, most: int) -> str:
+    """At most so many characters, ending with a whole word and a sign that it goes on."""
+    return text if len(text) <= most else f"{text[: most - 2].rpartition(' ')[0]} …"
 
 
 def find_of(paper: Paper, kind: Kind, text: str, standing: str = "", full_text: bool = False) -> Find:

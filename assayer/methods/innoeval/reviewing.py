@@ -12,7 +12,7 @@ from assayer.methods.innoeval.board_tasks import judging
 from assayer.methods.innoeval.dimensions import Dimension
 from assayer.methods.innoeval.dossier import Dossier, Grounding, Knowledge
 from assayer.methods.innoeval.extraction import digest
-from assayer.methods.innoeval.finds import find_of
+from assayer.methods.innoeval.finds import cut, find_of
 from assayer.methods.innoeval.schemas import Find
 from assayer.methods.innoeval.sectioning import Reading
 from assayer.models import Absent, Assessment, PaperId, Point, Reviewer, Score
@@ -81,7 +81,7 @@ def lost(reviewer: Reviewer, error: AssayerError) -> Review:
 
 def shown(knowledge: Sequence[Knowledge], chars: int) -> tuple[Find, ...]:
     """Labelled in order, each cut to so many characters."""
-    finds = (find_of(one.paper, one.kind, _cut(one.text, chars), full_text=one.full_text) for one in knowledge)
+    finds = (find_of(one.paper, one.kind, cut(one.text, chars), full_text=one.full_text) for one in knowledge)
     return tuple(find.model_copy(update={"label": f"P{number}"}) for number, find in enumerate(finds, start=1))
 
 
@@ -142,8 +142,3 @@ def _quotes(groundings: Sequence[Grounding], stance: str) -> dict[PaperId, Quote
         if one.paper_id not in quotes or quotes[one.paper_id].state == "not_found":
             quotes[one.paper_id] = one.quote
     return quotes
-
-
-def _cut(text: str, most: int) -> str:
-    """At most so many characters, ending with a whole word and a sign that it goes on."""
-    return text if len(text) <= most else f"{text[: most - 2].rpartition(' ')[0]} …"

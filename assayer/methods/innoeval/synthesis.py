@@ -1,6 +1,6 @@
 """The meta-review: what all reviews come to, and where reviewers part. It gives no score."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.evidence import Quoted, labelled, paper_of, plain, point, relabel
@@ -9,7 +9,9 @@ from assayer.methods.innoeval.board_tasks import SYNTHESIS
 from assayer.methods.innoeval.dimensions import Dimension
 from assayer.methods.innoeval.dossier import Dossier
 from assayer.methods.innoeval.extraction import digest
+from assayer.methods.innoeval.finds import cut, find_of
 from assayer.methods.innoeval.reviewing import Judged, Review
+from assayer.methods.innoeval.schemas import Find
 from assayer.models import Dispute, MetaReview, PaperId, Score, Summary
 from assayer.ports import Llm
 from assayer.run import Run
@@ -19,6 +21,8 @@ __all__ = ["Meta", "leading", "synthesise"]
 
 _MOST = 3
 """Of each kind of point in a summary."""
+_STATEMENT = 300
+"""Characters of a find about which nothing was noted."""
 
 
 class Meta(NamedTuple):
@@ -34,14 +38,16 @@ async def synthesise(llm: Llm, run: Run, dossier: Dossier, judged: Judged) -> Me
         paper_of(citation.label) for review in everything for one in review.points for citation in one.citations
     )
     papers = labelled(cited)
+    evidence = _evidence(dossier, papers)
     labels = {paper: label for label, paper in papers.items()}
     question = MetaQuestion(
         digest=digest(dossier.idea.title, dossier.six),
+        evidence=evidence,
+        reviewers=tuple(dict.fromkeys(review.reviewer for review in everything)),
         dimensions=tuple(
             _reviews(f"D{number}", dimension, reviews, labels)
             for number, (dimension, reviews) in enumerate(judged, start=1)
         ),
-        labels=tuple(papers),
     )
     answer = await ask(llm, SYNTHESIS, question, run)
     titles = {one.label: one.title for one in question.dimensions}
@@ -73,6 +79,19 @@ def leading(reviews: Sequence[Review]) -> Summary:
     return Summary(strengths=chosen["strength"], weaknesses=chosen["weakness"], suggestions=chosen["suggestion"])
 
 
+def _evidence(dossier: Dossier, papers: Mapping[str, PaperId]) -> tuple[Find, ...]:
+    """Each with one statement: what was noted first about it, else how its text begins."""
+    known = {one.paper.id: one for one in dossier.before}
+    noted = {one.paper_id: plain(one.analysis) for one in reversed(dossier.groundings)}
+    found = ((label, known[paper]) for label, paper in papers.items())
+    return tuple(
+        find_of(one.paper, one.kind, noted.get(one.paper.id) or cut(one.text, _STATEMENT)).model_copy(
+            update={"label": label}
+        )
+        for label, one in found
+    )
+
+
 def _reviews(
     label: str, dimension: Dimension, reviews: Sequence[Review], labels: dict[PaperId, str]
 ) -> DimensionReviews:
@@ -92,7 +111,6 @@ def _one(review: Review, labels: dict[PaperId, str]) -> OneReview:
 
     return OneReview(
         reviewer=review.reviewer.key,
-        who=review.reviewer.name,
         score=review.score.value if isinstance(review.score, Score) else None,
         strengths=texts("strength"),
         weaknesses=texts("weakness"),

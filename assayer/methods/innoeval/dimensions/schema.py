@@ -45,7 +45,7 @@ class Dimension(Frozen):
     guidance: str = Field(default="", max_length=2_000)
     """What counts, and what does not because another dimension asks for it."""
     evidence: tuple[EvidenceKind, ...] = ("literature", "web", "code")
-    """Kinds of knowledge that reviewers see beside the idea; none of it when empty."""
+    """Kinds of knowledge that reviewers see beside the idea; when empty, the author's text is all they see."""
     sections: tuple[Annotated[str, Field(min_length=3, max_length=40)], ...] = ()
     """Words in the headings of those sections of a long proposal that speak to it; all sections when empty."""
     weight: float = Field(default=1.0, gt=0, le=100)
