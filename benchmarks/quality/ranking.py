@@ -78,14 +78,18 @@ def measured(grades: Sequence[int] | None) -> Measures:
 
 
 async def order_of(group: Group, llm: Llm, seed: int) -> list[int] | None:
-    """Grades, best first, by every pair in both orders; None where the judge gave no usable answer."""
+    """Grades, best first, by every pair in both orders; None where the judge gave no usable answer. Equals stay as
+    they were shuffled."""
     run = Run(EvaluationId(f"rk_{group.ideas[0].id}_{seed}"), None, SystemClock(), _Nobody())
     options = Options(calls_per_idea=len(group.ideas) - 1, seed=seed)
     try:
         ranking = (await rank(group.ideas, llm, run, options)).ranking
     except AssayerError:
         return None
-    return [group.grades[idea.id] for idea in ranking.ideas] if ranking.judge.comparisons else None
+    if not ranking.judge.comparisons:
+        return None
+    strengths = {idea.id: round(idea.strength, 6) for idea in ranking.ideas}
+    return [group.grades[idea.id] for idea in sorted(group.ideas, key=lambda idea: -strengths[idea.id])]
 
 
 class Scripted:
@@ -140,11 +144,16 @@ def _group(record: dict[str, Any], random: Random) -> Group:
     return Group(ideas, {idea.id: CATEGORIES.index(grade) for idea, (_, grade) in zip(ideas, papers, strict=True)})
 
 
-async def _measure(groups: Sequence[Group], llm: Llm, seed: int) -> list[Measures]:
-    async def one(group: Group) -> Measures:
+async def _measure(path: Path, llm: Llm, asked: "_Asked") -> list[Measures]:
+    """Of each group, the mean over repeats; each of them shuffles anew."""
+
+    async def one(group: Group, seed: int) -> Measures:
         return measured(await order_of(group, llm, seed))
 
-    return await together(one(group) for group in groups)
+    found = []
+    for seed in range(asked.seed, asked.seed + asked.repeats):
+        found.append(await together(one(group, seed) for group in read_groups(path, seed)[: asked.groups]))
+    return [Measures(*np.mean(repeats, axis=0)) for repeats in zip(*found, strict=True)]
 
 
 def _show(name: str, found: Sequence[Measures]) -> None:
@@ -158,20 +167,27 @@ def _show(name: str, found: Sequence[Measures]) -> None:
     print(f"{name:20s}  " + "  ".join(figures))
 
 
-async def _main(path: Path, judges: Sequence[str], seed: int, most: int | None) -> None:
-    groups = read_groups(path, seed)[:most]
+class _Asked(NamedTuple):
+    seed: int
+    repeats: int
+    groups: int | None
+
+
+async def _main(path: Path, judges: Sequence[str], asked: _Asked) -> None:
+    groups = read_groups(path, asked.seed)[: asked.groups]
     grades = {idea.text: group.grades[idea.id] for group in groups for idea in group.ideas}
-    print(f"{len(groups)} groups of four; chance: best {CHANCE.best:.3f}, in order {CHANCE.in_order:.3f}, ", end="")
-    print(f"exact {CHANCE.exact:.3f}\njudge                 best                  in order              exact")
+    print(f"{len(groups)} groups of four, {asked.repeats} times; chance: best {CHANCE.best:.3f}, ", end="")
+    print(f"in order {CHANCE.in_order:.3f}, exact {CHANCE.exact:.3f}")
+    print(f"{'judge':20s}  {'best':20s}  {'in order':20s}  exact")
     for judge in judges:
         if judge in _SCRIPTED:
-            _show(judge, await _measure(groups, Scripted(_SCRIPTED[judge], grades), seed))
+            _show(judge, await _measure(path, Scripted(_SCRIPTED[judge], grades), asked))
             continue
         async with AsyncExitStack() as stack:
             if judge == "simulator":
                 _point_at(stack.enter_context(Simulator(latency_mean=0.0)), stack)
             ranker = await stack.enter_async_context(open_ranker(load_settings()))
-            _show(judge, await _measure(groups, ranker.llm, seed))
+            _show(judge, await _measure(path, ranker.llm, asked))
 
 
 def _point_at(simulated: Simulator, stack: AsyncExitStack) -> None:
@@ -189,12 +205,13 @@ def main() -> None:
     parser.add_argument("judges", nargs="*", default=["first", "nothing", "truth", "simulator"])
     parser.add_argument("--groups", type=int, help="the first so many; all by default")
     parser.add_argument("--seed", type=int, default=0, help="of the shuffling and of the pairs")
+    parser.add_argument("--repeats", type=int, default=1, help="with this seed and those after it")
     parser.add_argument("--data", type=Path, default=DATA / "innoeval" / "groups.jsonl.gz")
     options = parser.parse_args()
     known = {*_SCRIPTED, "simulator", "endpoint"}
     if unknown := set(options.judges) - known:
         parser.error(f"no judge {', '.join(sorted(unknown))}; judges: {', '.join(sorted(known))}")
-    asyncio.run(_main(options.data, options.judges, options.seed, options.groups))
+    asyncio.run(_main(options.data, options.judges, _Asked(options.seed, options.repeats, options.groups)))
 
 
 if __name__ == "__main__":
