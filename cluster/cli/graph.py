@@ -155,11 +155,15 @@ def check(
     paths: Annotated[list[Path], typer.Argument(help="Ideas of one batch: files or folders, as for evaluate.")],
     graph: Name = None,
     cosine: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="From where on a viewpoint counts as taken from another.")
-    ] = 0.85,
+        float | None,
+        typer.Option(
+            min=0.01, max=1.0, help="From where on a viewpoint counts as taken; 0.85 with the packaged embedding model."
+        ),
+    ] = None,
     share: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="From which share of taken viewpoints on an idea is shown.")
-    ] = 0.5,
+        float | None,
+        typer.Option(min=0.01, max=1.0, help="From which share of taken viewpoints on an idea is shown; 0.5."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="JSON file for everything that was found.")] = None,
     profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
 ) -> None:

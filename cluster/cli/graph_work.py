@@ -8,8 +8,15 @@ from typing import Literal, NamedTuple
 from assayer.errors import ConfigurationError, InputError
 from assayer.methods.grapheval.building import prepare
 from assayer.methods.grapheval.extraction import maker
-from assayer.methods.grapheval.growth import no_graph, refuse_other_plan
-from assayer.methods.grapheval.plagiarism import Limits, Resemblance, Said, resemblances_within, resembling
+from assayer.methods.grapheval.growth import no_graph, refuse_contradictions, refuse_other_plan
+from assayer.methods.grapheval.plagiarism import (
+    MINILM_LIMITS,
+    Limits,
+    Resemblance,
+    Said,
+    resemblances_within,
+    resembling,
+)
 from assayer.methods.grapheval.records import Added, GraphPlan, KnownIdea
 from assayer.methods.grapheval.splitter import SPLITTER, split
 from assayer.models import Absent, EvaluationId, Idea, IdeaId
@@ -26,6 +33,9 @@ from workers.documents import read_ideas
 from workers.embedding import SentenceTransformerEmbedder
 
 __all__ = ["Checked", "Sources", "add_ideas", "build_graph", "check_batch", "describe_graph", "train_graph"]
+
+_FITTED_FOR = "all-MiniLM-L6-v2"
+"""The embedding model of MINILM_LIMITS."""
 
 Told = Callable[[str, int, int], None]
 """A stage, how much of it is done, and how much it is."""
@@ -90,6 +100,7 @@ async def build_graph(
         present = None if replace else await graph.plan()
         if present is not None:
             refuse_other_plan(present, plan)
+        await _refuse_early(graph, plan, ideas, present is not None)
         new = await prepare(ideas, plan, *_means(workshop), *_extent(settings), lambda *far: told("Ideas", *far))
         if replace:
             await graph.store.remove()
@@ -121,8 +132,15 @@ async def add_ideas(settings: Settings, name: str | None, sources: Sources, told
     async with _open(settings) as workshop:
         graph = workshop.graph(name)
         plan = await _present(graph, workshop, name)
+        await _refuse_early(graph, plan, ideas, grows=True)
         new = await prepare(ideas, plan, *_means(workshop), *_extent(settings), lambda *far: told("Ideas", *far))
         return await graph.add(new)
+
+
+async def _refuse_early(graph: GraphAtHand, plan: GraphPlan, ideas: Sequence[KnownIdea], grows: bool) -> None:
+    """What the graph would refuse in the end, before ideas are taken apart and embedded."""
+    known = await graph.store.standing([idea.id for idea in ideas]) if grows else {}
+    refuse_contradictions(plan, known, ideas)
 
 
 async def _present(graph: GraphAtHand, workshop: _Workshop, name: str | None) -> GraphPlan:
@@ -157,12 +175,17 @@ async def train_graph(
 
 
 async def check_batch(
-    settings: Settings, name: str | None, paths: Sequence[Path], cosine: float, share: float, told: Told
+    settings: Settings,
+    name: str | None,
+    paths: Sequence[Path],
+    cosine: float | None,
+    share: float | None,
+    told: Told,
 ) -> Checked:
     """Against the batch always; against the graph where there is one, or where it is asked for by name."""
-    limits = Limits(cosine=cosine, share=share)
     ideas, rejected = await read_ideas(paths)
     async with _open(settings) as workshop:
+        limits = _limits(workshop.embedder.name, cosine, share)
         batch = await _said(ideas, workshop, told)
         found = {"Within the batch": resemblances_within(batch, FaissNeighbours(), limits)}
         names = {IdeaId(f"{idea.source}"): idea.source for idea in ideas}
@@ -176,6 +199,18 @@ async def check_batch(
             found[f"Against graph {plan.name}"] = [one for one in against if one is not None]
             names |= {idea.id: idea.title for idea in contents.ideas}
     return Checked(len(batch), found, names, [f"{one.source}: {one.message}" for one in rejected])
+
+
+def _limits(embedder: str, cosine: float | None, share: float | None) -> Limits:
+    """Those asked for, else those fitted for the packaged embedding; nobody knows any for another one."""
+    if embedder != _FITTED_FOR and cosine is None:
+        raise InputError(
+            f"No limits of likeness are known for the embedding model {embedder}.",
+            f"Give --cosine; for {_FITTED_FOR} it is {MINILM_LIMITS.cosine:g}.",
+        )
+    return Limits(
+        cosine=MINILM_LIMITS.cosine if cosine is None else cosine, share=MINILM_LIMITS.share if share is None else share
+    )
 
 
 async def _said(ideas: Sequence[Idea], workshop: _Workshop, told: Told) -> list[Said]:

@@ -73,6 +73,12 @@ def _show_verdict(console: Console, verdict: Verdict) -> None:
             f"[dim]~ {escape(near.text)} ({near.similarity:.2f}, {escape(_short(near.title, 60))})[/]",
             soft_wrap=True,
         )
+    for chance in verdict.probabilities:
+        console.print(
+            f"{escape(chance.name)}: {chance.probability:.0%} ({chance.low:.0%} to {chance.high:.0%}), "
+            f"{chance.rate:.0%} knowing nothing",
+            soft_wrap=True,
+        )
     if isinstance(verdict.decision, Absent):
         console.print(f"No outcome is named: {escape(verdict.decision.reason)}", soft_wrap=True)
 

@@ -137,7 +137,7 @@ class PgViewpointGraph:
                 state = await self._state(connection)
                 if state is None:
                     raise no_graph(self._name)
-                return state, await self._known(connection, ideas)
+                return state, await self._known(connection, [one.idea.id for one in ideas])
 
         state, known = await self._database.run(read_standing)
         admission = admit(state.plan, known, ideas)
@@ -233,8 +233,12 @@ class PgViewpointGraph:
         plan = read(GraphPlan, row["plan"], f"The plan of graph {self._name!r}")
         return _State(plan, row["version"], row["ideas"], row["viewpoints"])
 
-    async def _known(self, connection: Connection, ideas: Sequence[NewIdea]) -> dict[IdeaId, Standing]:
-        asked = {plain(one.idea.id): one.idea.id for one in ideas}
+    async def standing(self, ideas: Sequence[IdeaId]) -> dict[IdeaId, Standing]:
+        """What is remembered of those of some ideas that are there."""
+        return await self._database.run(lambda connection: self._known(connection, ideas))
+
+    async def _known(self, connection: Connection, ideas: Sequence[IdeaId]) -> dict[IdeaId, Standing]:
+        asked = {plain(idea): idea for idea in ideas}
         rows = await connection.fetch(
             "SELECT id, digest, label FROM viewpoint_ideas WHERE graph = $1 AND id = ANY($2)", self._name, list(asked)
         )

@@ -26,6 +26,7 @@ __all__ = [
     "label_rows",
     "next_version",
     "no_graph",
+    "refuse_contradictions",
     "refuse_other_plan",
 ]
 
@@ -55,6 +56,7 @@ class Admission(NamedTuple):
 
 def admit(plan: GraphPlan, known: Mapping[IdeaId, Standing], ideas: Sequence[NewIdea]) -> Admission:
     """Raises InputError for an idea that contradicts the graph, or another of the same ideas."""
+    refuse_contradictions(plan, known, [one.idea for one in ideas])
     seen = dict(known)
     new: list[NewIdea] = []
     labels: list[tuple[IdeaId, str]] = []
@@ -67,20 +69,28 @@ def admit(plan: GraphPlan, known: Mapping[IdeaId, Standing], ideas: Sequence[New
         if before is None:
             new.append(one)
             continue
-        _refuse_contradiction(idea, before)
         met += 1
         if before.label is None and idea.label is not None:
             labels.append((idea.id, idea.label))
     return Admission(tuple(new), tuple(labels), met)
 
 
+def refuse_contradictions(plan: GraphPlan, known: Mapping[IdeaId, Standing], ideas: Iterable[KnownIdea]) -> None:
+    """Raises InputError as `admit` does, before anything was spent on taking ideas apart and embedding them."""
+    seen = dict(known)
+    for idea in ideas:
+        if idea.label is not None and idea.label not in plan.classes:
+            raise InputError(
+                f"Idea {idea.id!r} has the label {idea.label!r}, which this graph does not know.",
+                f"Its labels are {', '.join(plan.classes)}; a graph with others is built from the start.",
+            )
+        if before := seen.get(idea.id):
+            _refuse_contradiction(idea, before)
+        seen[idea.id] = Standing(idea.digest, idea.label or (before.label if before else None))
+
+
 def _check(plan: GraphPlan, new: NewIdea) -> None:
     idea = new.idea
-    if idea.label is not None and idea.label not in plan.classes:
-        raise InputError(
-            f"Idea {idea.id!r} has the label {idea.label!r}, which this graph does not know.",
-            f"Its labels are {', '.join(plan.classes)}; a graph with others is built from the start.",
-        )
     if not new.viewpoints.viewpoints:
         raise InputError(f"Idea {idea.id!r} holds no statement to compare.", "It needs at least one sentence.")
     if new.vectors.shape != (len(new.viewpoints.viewpoints), plan.dimensions):
