@@ -1,6 +1,5 @@
 """From labelled ideas to a report: build, train, evaluate, add and check, as a user runs them."""
 
-import gzip
 import json
 import tempfile
 from collections.abc import Iterator
@@ -9,23 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.corpus_papers import REAL_PAPERS
 from tests.e2e.program import IDEAS, Program
 
-_REAL = REAL_PAPERS.parents[1] / "iclr2017" / "submissions.jsonl.gz"
-_EACH = 16
-"""Ideas of each outcome."""
+_EACH = 15
+"""Ideas of each outcome; a calibration needs 30 in all."""
 IDEA = IDEAS / "quote-then-abstain.md"
 
 
-def _real() -> list[dict[str, Any]]:
-    with gzip.open(_REAL, "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    chosen = [one for status in ("Reject", "Poster") for one in [r for r in records if r["status"] == status][:_EACH]]
-    return [{**one, "label": one["status"], "date": one["publication_date"]} for one in chosen]
-
-
-def _invented() -> list[dict[str, Any]]:
+def _labelled() -> list[dict[str, Any]]:
+    """Short ideas: what takes time here is the processes."""
     texts = {
         "Reject": "We collect {n} citations of old reviews by hand. No quotation is checked against its source.",
         "Poster": "We verify {n} quotations of generated reviews in context. Statements without support are left out.",
@@ -45,11 +36,11 @@ def graph() -> Iterator[Program]:
         Path(folder).chmod(0o711)
         program = Program(Path(folder))
         try:
-            _write(program, "labelled.jsonl", _real() if _REAL.is_file() else _invented())
+            _write(program, "labelled.jsonl", _labelled())
             built = program.run("graph", "build", "labelled.jsonl", "--classes", "Reject,Poster")
             assert built.code == 0, built.err
             assert f"{2 * _EACH} ideas added" in built.out
-            trained = program.run("graph", "train", "--folds", 3)
+            trained = program.run("graph", "train", "--folds", 2)
             assert trained.code == 0, trained.err
             assert "always the commonest outcome" in trained.out
             yield program
@@ -96,7 +87,7 @@ def test_a_copy_is_found_in_its_batch_and_in_the_graph(graph: Program) -> None:
     folder = graph.home / "batch"
     folder.mkdir()
     first = json.loads((graph.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
-    copied = first.get("abstract") or first["text"] + " The plan takes two years of work by three surveyors of a town."
+    copied = first["text"] + " The plan takes two years of work by three surveyors of a town."
     (folder / "copied.txt").write_text(copied, "utf-8")
     (folder / "copied_again.txt").write_text("Our plan.\n\n" + copied, "utf-8")
     (folder / "own.md").write_text(IDEA.read_text("utf-8"), "utf-8")
