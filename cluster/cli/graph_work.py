@@ -145,16 +145,22 @@ async def _refuse_early(graph: GraphAtHand, plan: GraphPlan, ideas: Sequence[Kno
 
 async def _present(graph: GraphAtHand, workshop: _Workshop, name: str | None) -> GraphPlan:
     """The plan of a graph that can be added to with this embedder and these makers."""
-    plan = await graph.plan()
-    if plan is None:
-        raise no_graph(name or workshop.settings.grapheval.graph)
-    refuse_other_plan(plan, plan.model_copy(update={"embedder": workshop.embedder.name}))
+    plan = await _comparable(graph, workshop, name)
     if plan.maker != SPLITTER and plan.maker != maker(workshop.llm):
         raise ConfigurationError(
             f"The ideas of graph {plan.name!r} were taken apart by {plan.maker}; "
             f"now it would be {maker(workshop.llm)}.",
             "Set ASSAYER_LLM__MODEL to that model, or build another graph.",
         )
+    return plan
+
+
+async def _comparable(graph: GraphAtHand, workshop: _Workshop, name: str | None) -> GraphPlan:
+    """The plan of a graph made with this embedder."""
+    plan = await graph.plan()
+    if plan is None:
+        raise no_graph(name or workshop.settings.grapheval.graph)
+    refuse_other_plan(plan, plan.model_copy(update={"embedder": workshop.embedder.name}))
     return plan
 
 
@@ -191,7 +197,7 @@ async def check_batch(
         names = {IdeaId(f"{idea.source}"): idea.source for idea in ideas}
         graph = workshop.graph(name)
         if name is not None or await graph.plan() is not None:
-            plan = await _present(graph, workshop, name)
+            plan = await _comparable(graph, workshop, name)
             contents = await graph.load()
             owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
             texts = [viewpoint.text for viewpoint in contents.viewpoints]
