@@ -19,7 +19,7 @@ from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.outside.counters import Stats as OutsideStats
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
-from tests.e2e.program import IDEAS, Ended, Homes, Program, addresses, reading
+from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, reading
 
 __all__ = ["JOBS", "Ahead", "Bare", "Boarded", "Evaluated", "Kill", "Killed", "Refused", "ToppedUp"]
 
@@ -213,7 +213,7 @@ def boarded(homes: Homes) -> Boarded:
     """One idea before a board of reviewers up to a day, with papers, the web and code; then again."""
     program = homes.fresh("boarded")
     command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
-    with OutsideWorld(limits=False) as world, Simulator(latency_mean=0.05) as simulated:
+    with OutsideWorld(CORPUS, limits=False) as world, Simulator(latency_mean=0.05) as simulated:
         outside = {name: one for name, one in addresses(world).items() if name.startswith(("WEB", "GITHUB"))}
         quick = {"WEB__SPACING_SECONDS": 0, "GITHUB__SPACING_SECONDS": 0, "CODE__CLONE_URL": world.url("github/git")}
         # What a page or a repository may take is no subject here: on a busy machine none may run out of time.
