@@ -67,7 +67,8 @@ def test_unusable_files_are_each_named_with_what_is_wrong(program: Program) -> N
 
 
 def test_unknown_method_is_refused_with_those_there_are(program: Program) -> None:
-    assert _refused(program, GOOD, "--method", "tarot") == "There is no method 'tarot'. Methods: scholareval."
+    said = "There is no method 'tarot'. Methods: scholareval, grapheval, innoeval."
+    assert _refused(program, GOOD, "--method", "tarot") == said
 
 
 @pytest.mark.parametrize("date", ["2024-02-30", "30.9.2024"])
