@@ -288,6 +288,7 @@ async def test_bodies_are_not_kept_after_delivery(source: SmallSource, database:
 
         assert await asyncio.gather(*(length(number) for number in range(20))) == [20_000] * 20
         gc.collect()
-        kept = [one for one in gc.get_objects() if isinstance(one, Reply) and len(one.body) == 20_000]
+        # Asking some of the others for more than their type makes them load what they stand for.
+        kept = [one for one in gc.get_objects() if type(one) is Reply and len(one.body) == 20_000]
 
     assert kept == []

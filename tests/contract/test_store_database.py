@@ -138,7 +138,12 @@ async def test_connect_server_that_never_answers_gives_up_in_time(silent_port: i
 
 @pytest.mark.parametrize(
     "url",
-    ["mysql://me:sesame@host/ore", "me:sesame@host", "postgresql://me:12/sesame@host/ore", "postgresql://[sesame/ore"],
+    [
+        "mysql://me:sesame@host/ore",
+        "me:sesame@host",
+        "postgresql://localhost:12/sesame@host/ore",
+        "postgresql://[sesame/ore",
+    ],
 )
 async def test_connect_unusable_url_is_a_configuration_error_without_the_password(url: str) -> None:
     database = Database(settings(url, connect_seconds=0.1))
