@@ -54,7 +54,8 @@ def side(label: str | None, graph: GraphUsed) -> Side:
         return "none"
     if not graph.ordered:
         return "zero"
-    return {graph.outcomes[0]: "minus", graph.outcomes[-1]: "plus"}.get(label, "zero")  # type: ignore[return-value]
+    sides: dict[str, Side] = {graph.outcomes[0]: "minus", graph.outcomes[-1]: "plus"}
+    return sides.get(label, "zero")
 
 
 def drawing_of(verdict: Verdict) -> Drawing | None:

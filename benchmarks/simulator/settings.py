@@ -1,6 +1,6 @@
 """The knobs of the simulator. Every one is a command line flag and can be changed while it runs."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -24,20 +24,7 @@ AnswerFault = Literal[
     "unknown_label",
 ]
 
-ANSWER_FAULTS: tuple[AnswerFault, ...] = (
-    "fenced",
-    "preamble",
-    "truncated",
-    "invalid_json",
-    "wrong_enum",
-    "string_number",
-    "brackets_in_strings",
-    "missing_field",
-    "extra_field",
-    "empty",
-    "refusal",
-    "unknown_label",
-)
+ANSWER_FAULTS: tuple[AnswerFault, ...] = get_args(AnswerFault)
 
 HARMLESS: frozenset[AnswerFault] = frozenset({"brackets_in_strings"})
 """Kinds that leave the answer valid JSON and valid against its schema."""
