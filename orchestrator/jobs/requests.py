@@ -1,0 +1,49 @@
+"""What can be asked of the service. Stored with the job; the API's bodies are made of the same parts."""
+
+import datetime as dt
+from typing import Literal
+
+from pydantic import Field
+
+from assayer.models import Frozen, Idea
+
+__all__ = ["ComparisonRequest", "EvaluationRequest", "Limits", "RankingRequest"]
+
+
+class Limits(Frozen):
+    """What one job may spend; None: what the service's settings say."""
+
+    max_usd: float | None = Field(default=None, gt=0)
+    max_prompt_tokens: int | None = Field(default=None, gt=0)
+
+
+class EvaluationRequest(Frozen):
+    kind: Literal["evaluation"] = "evaluation"
+    idea: Idea | None
+    """None: it is in the job's document, and read when the job begins."""
+    source: str = ""
+    """What the caller calls it: a file name, the id in their row."""
+    method: str = "scholareval"
+    cutoff: dt.date | None = None
+    limits: Limits = Limits()
+
+
+class ComparisonRequest(Frozen):
+    kind: Literal["comparison"] = "comparison"
+    first: Idea
+    second: Idea
+    both_orders: bool = True
+    """Also asked with the ideas in the other order, which shows a judge that prefers a place."""
+    limits: Limits = Limits()
+
+
+class RankingRequest(Frozen):
+    kind: Literal["ranking"] = "ranking"
+    ideas: tuple[Idea, ...] = Field(min_length=2)
+    cut: int | None = Field(default=None, ge=1)
+    """How many are to be chosen."""
+    scores: dict[str, float] = Field(default_factory=dict)
+    """Point scores to start from, by idea id."""
+    calls_per_idea: float | None = Field(default=None, gt=0)
+    """Comparisons asked over ideas ranked; None: what the service's settings say."""
+    limits: Limits = Limits()
