@@ -7,10 +7,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from assayer.errors import InputError
-from assayer.models import IdeaId, Report, Verdict
-from assayer.reports.page import share
+from assayer.models import IdeaId, Report
+from assayer.reports.point_score import score_of
 
-__all__ = ["read_scores", "score_of"]
+__all__ = ["read_scores"]
 
 
 def read_scores(folder: Path) -> dict[IdeaId, float]:
@@ -32,19 +32,6 @@ def read_scores(folder: Path) -> dict[IdeaId, float]:
         if (score := score_of(report)) is not None:
             found[report.idea.id].append(score)
     return {idea: sum(scores) / len(scores) for idea, scores in found.items()}
-
-
-def score_of(report: Report) -> float | None:
-    """Mean of the parts' scores on their scales; without any, the mean place of the outcome that labelled ideas
-    give, where outcomes have an order. None where neither is there."""
-    parts = [value for part in report.parts if (value := share(part.score)) is not None]
-    if parts:
-        return sum(parts) / len(parts)
-    verdict = report.verdict
-    if not isinstance(verdict, Verdict) or not verdict.probabilities or not verdict.graph.ordered:
-        return None
-    last = len(verdict.graph.outcomes) - 1
-    return sum(one.probability * verdict.graph.outcomes.index(one.name) / last for one in verdict.probabilities)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -16,10 +16,11 @@ from rich.table import Table
 
 from assayer.errors import InputError
 from assayer.models.ranking import Comparison, Ranking
+from assayer.ranking.handed_in import as_lines
 from assayer.reports.ranking import as_csv, as_ranking_html, as_ranking_json, as_ranking_markdown
 from assayer.reports.ranking.page import RankingPage
 from cluster.cli.progress import ComparisonProgress
-from cluster.comparisons import among, as_lines, read_comparisons
+from cluster.comparisons import among, read_comparisons
 from cluster.scores import read_scores
 from cluster.settings import PROFILES, Profile, RankingSettings, Settings, load_settings
 

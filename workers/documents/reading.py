@@ -10,11 +10,11 @@ from typing import NamedTuple
 from assayer.errors import AssayerError, FullTextError, InputError
 from assayer.ideas import idea_of_sections, parse_idea
 from assayer.models import Frozen, Idea
+from assayer.records import decode_json, idea_of_record
 from assayer.sanitise import hidden_flags
+from assayer.texts import decode_text
 from workers.documents.limits import DocumentLimits
 from workers.documents.pdf import extract_pdf
-from workers.documents.records import decode_json, idea_of_record
-from workers.documents.texts import decode_text
 
 __all__ = ["SUFFIXES", "IdeasRead", "RejectedInput", "read_ideas"]
 
