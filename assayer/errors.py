@@ -80,9 +80,14 @@ class AssayerError(Exception):
 
 
 class InputError(AssayerError):
-    """What the caller gave cannot be used."""
+    """What the caller gave cannot be used. `field` names the part of a record that is at fault; empty for the whole."""
 
     reason = "unusable input"
+
+    def __init__(self, message: str, hint: str = "", field: str = "") -> None:
+        super().__init__(message, hint)
+        self.args = (message, hint, field)
+        self.field = field
 
 
 class ConfigurationError(AssayerError):

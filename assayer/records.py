@@ -3,14 +3,14 @@
 import datetime as dt
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assayer.errors import InputError
 from assayer.ideas import idea_of_sections, parse_idea
 from assayer.models import Idea, Section
 
-__all__ = ["decode_json", "idea_of_record"]
+__all__ = ["decode_json", "holds_idea", "idea_of_record"]
 
 _PARTS = (
     "abstract", "summary", "idea", "background", "introduction", "motivation", "problem", "problem_statement",
@@ -42,6 +42,11 @@ def _normal(field: str) -> str:
     return re.sub(r"[\s_-]+", "_", field.strip().casefold())
 
 
+def holds_idea(fields: Iterable[str]) -> bool:
+    """Whether one of the fields is read as the words of an idea: a title alone is none."""
+    return not {_normal(field) for field in fields}.isdisjoint(("text", *_PARTS))
+
+
 def _words(value: Any, depth: int = 0) -> str:
     """A field's text: strings as they are, lists as items, objects as named parts; anything else counts as none."""
     if isinstance(value, str):
@@ -60,13 +65,13 @@ def _cutoff(value: Any, source: str, latest: dt.date | None) -> dt.date | None:
         return None
     remedy = "Write it as YYYY-MM-DD, for example 2024-09-30."
     if not isinstance(value, str) or not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
-        raise InputError(f"{source}: the cutoff {value!r} is not a date.", remedy)
+        raise InputError(f"{source}: the cutoff {value!r} is not a date.", remedy, "cutoff")
     try:
         day = dt.date.fromisoformat(value)
     except ValueError as error:
-        raise InputError(f"{source}: the cutoff {value!r} is not a date: {error}.", remedy) from None
+        raise InputError(f"{source}: the cutoff {value!r} is not a date: {error}.", remedy, "cutoff") from None
     if latest and day > latest:
-        raise InputError(f"{source}: the cutoff {value} lies in the future.", f"Give a day up to {latest}.")
+        raise InputError(f"{source}: the cutoff {value} lies in the future.", f"Give a day up to {latest}.", "cutoff")
     return day
 
 
@@ -92,7 +97,7 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
     cutoff = _cutoff(fields.get("cutoff"), source, latest_cutoff)
     title = fields.get("title")
     if title is not None and not isinstance(title, str):
-        raise InputError(f"{source}: the title is not a string.")
+        raise InputError(f"{source}: the title is not a string.", "Put it in quotes.", "title")
     if text := _words(fields.get("text")):
         return parse_idea(text, source, title, cutoff)
     sections = [
