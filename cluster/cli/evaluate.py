@@ -139,7 +139,7 @@ async def _evaluate(
     names = _names(ideas)
     _make_folder(out)
     with serving_metrics(settings.metrics), EvaluationProgress(console, len(ideas)) as progress:
-        async with open_engine(settings, method) as engine:
+        async with open_engine(settings, (method,)) as engine:
 
             async def one(idea: Idea, name: str) -> Written:
                 try:
