@@ -1,0 +1,109 @@
+"""The ASGI application, put together from its services; nothing of it is shared between two applications."""
+
+from importlib.metadata import version
+from typing import cast
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import ExceptionHandler
+
+from assayer.errors import StorageError
+from orchestrator.api.documented import describe
+from orchestrator.api.limits import BodyLimit, RequestLimit, Streams
+from orchestrator.api.observing import Observing, out_of_reach, visit
+from orchestrator.api.problems import Refusal, kind_of
+from orchestrator.api.routes import evaluations, events, methods
+from orchestrator.api.security import Authentication
+from orchestrator.api.services import Services
+from orchestrator.api.validation import explained
+
+__all__ = ["application"]
+
+_ROUTERS = (evaluations, events, methods)
+_UPLOADS = frozenset({"/v1/batches", "/v1/rankings"})
+"""Paths whose bodies hold many ideas."""
+_ABOUT = """Evaluates research ideas against the literature.
+
+Every accepted evaluation ends in exactly one verdict: a report, or a problem that says why there is none.
+Every refusal is an RFC 9457 problem document. Every POST takes an `Idempotency-Key`."""
+
+
+def application(services: Services) -> FastAPI:
+    """`services` are opened and closed by the caller; they must be open while requests are served."""
+    app = FastAPI(
+        title="assayer",
+        version=version("assayer"),
+        summary="Research ideas in, cited and auditable reports out.",
+        description=_ABOUT,
+        docs_url=None,  # both pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.services = services
+    app.state.streams = Streams(services.settings)
+    for routes in _ROUTERS:
+        app.include_router(routes.router)
+    app.openapi = lambda: describe(app)  # type: ignore[method-assign]
+    handlers = {RequestValidationError: _invalid, HTTPException: _refused, StorageError: _out_of_reach}
+    for error, handler in handlers.items():
+        app.add_exception_handler(error, cast(ExceptionHandler, handler))
+    # The last one added is the first one that a request meets.
+    app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOADS)
+    app.add_middleware(Authentication, keys=services.keys, clock=services.clock, settings=services.settings)
+    app.add_middleware(RequestLimit, settings=services.settings)
+    app.add_middleware(Observing, ids=services.ids, settings=services.settings)
+    return app
+
+
+async def _invalid(request: Request, error: RequestValidationError) -> Response:
+    field = getattr(request.scope.get("route"), "body_field", None)
+    model = getattr(getattr(field, "field_info", None), "annotation", None)
+    known = model if isinstance(model, type) and issubclass(model, BaseModel) else None
+    return _answer(request, explained(error, known))
+
+
+async def _refused(request: Request, error: HTTPException) -> Response:
+    """FastAPI's and Starlette's own refusals get our words."""
+    if isinstance(error, Refusal):
+        return _answer(request, error)
+    kind = kind_of(error.status_code, error.detail)
+    headers = dict(error.headers or {})
+    match error.status_code:
+        case 400:
+            cause = error.__cause__
+            detail = f"The body cannot be read: {cause}." if cause is not None else error.detail
+        case 404:
+            detail = f"There is nothing at {request.url.path}. /openapi.json lists what there is."
+        case 405:
+            allowed = _allowed(request)
+            headers["Allow"] = ", ".join(allowed)
+            detail = (
+                f"{request.method} is not possible here; {', '.join(allowed)} {'is' if len(allowed) == 1 else 'are'}."
+            )
+        case _:
+            detail = error.detail
+    return _answer(request, Refusal(kind.slug, detail, headers=headers, kind=kind))
+
+
+async def _out_of_reach(request: Request, error: StorageError) -> Response:
+    services: Services = request.app.state.services
+    return _answer(request, out_of_reach(services.settings))
+
+
+def _answer(request: Request, refusal: Refusal) -> Response:
+    return refusal.response(request.url.path, visit(request.scope).request_id)
+
+
+def _allowed(request: Request) -> list[str]:
+    """Every method that some route answers at this path; Starlette names those of the first route alone."""
+    return sorted(
+        method
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        if any(
+            route.matches({**request.scope, "method": method})[0] is Match.FULL for route in request.app.router.routes
+        )
+    )

@@ -1,0 +1,147 @@
+"""Bodies and resources of the API, shared with its client.
+
+A body refuses fields that it does not know; a reader of a resource ignores them, so that the service can grow.
+Times are RFC 3339 in UTC, money is in US dollars, and null is never zero.
+"""
+
+import datetime as dt
+from typing import Any, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from assayer.models import Frozen
+from orchestrator.api.problems import Check
+from orchestrator.jobs.models import JobState, Priority, Problem
+from orchestrator.jobs.requests import EvaluationRequest, Limits
+
+__all__ = [
+    "Accepted",
+    "Evaluation",
+    "EvaluationBody",
+    "EvaluationQuery",
+    "Event",
+    "Health",
+    "IdeaBody",
+    "Links",
+    "Method",
+    "Page",
+    "PageQuery",
+    "Resource",
+    "SectionBody",
+    "links_of",
+]
+
+T = TypeVar("T")
+
+
+class Resource(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class SectionBody(Frozen):
+    title: str = Field(max_length=1_000)
+    text: str
+
+
+class IdeaBody(Frozen):
+    """An idea in words: one text, or sections that are already apart."""
+
+    title: str | None = Field(default=None, max_length=1_000)
+    """Without one it is found in the text."""
+    text: str | None = None
+    sections: tuple[SectionBody, ...] | None = Field(default=None, min_length=1, max_length=200)
+
+    @model_validator(mode="after")
+    def _has_words_once(self) -> Self:
+        if (self.text is None) == (self.sections is None):
+            raise ValueError("Give either `text` or `sections`")
+        return self
+
+
+class EvaluationBody(Frozen):
+    idea: IdeaBody
+    source: str = Field(default="", max_length=200)
+    """What the caller calls the idea: a file name, an id of their own."""
+    method: str = Field(default=EvaluationRequest.model_fields["method"].default, max_length=100)
+    cutoff: dt.date | None = None
+    """Literature published after this day is not used."""
+    limits: Limits = Limits()
+    priority: Priority = "interactive"
+
+
+class Links(Resource):
+    """Paths of what belongs to an evaluation."""
+
+    evaluation: str
+    report: str
+    events: str
+    timeline: str
+
+
+class Accepted(Resource):
+    """The work is stored, and will end in exactly one verdict."""
+
+    id: str
+    state: JobState = "queued"
+    links: Links
+
+
+class Evaluation(Resource):
+    id: str
+    state: JobState
+    title: str
+    priority: Priority
+    batch: str | None
+    row: int | None
+    """Of the batch's input, from 1."""
+    attempt: int
+    """How often it was begun."""
+    problem: Problem | None
+    """Why there is no report; null unless the state is failed or dead."""
+    cost_usd: float | None
+    """Null while it is not known."""
+    created_at: dt.datetime
+    started_at: dt.datetime | None
+    finished_at: dt.datetime | None
+    links: Links
+
+
+class Event(Resource):
+    """`data` of one event of a stream; the stream's `id` is its number, the stream's `event` its kind."""
+
+    number: int
+    kind: str
+    at: dt.datetime
+    data: dict[str, Any]
+
+
+class PageQuery(Frozen):
+    limit: int = Field(default=50, ge=1, le=500)
+    after: str | None = Field(default=None, max_length=200)
+    """`next` of the page before."""
+
+
+class EvaluationQuery(PageQuery):
+    state: JobState | None = None
+    batch: str | None = Field(default=None, max_length=100)
+
+
+class Page(Resource, Generic[T]):
+    items: tuple[T, ...]
+    next: str | None
+    """Asks for the page after this one; null on the last."""
+
+
+class Method(Resource):
+    name: str
+    summary: str
+
+
+class Health(Resource):
+    status: str
+    checks: tuple[Check, ...] = ()
+
+
+def links_of(job: str) -> Links:
+    own = f"/v1/evaluations/{job}"
+    return Links(evaluation=own, report=f"{own}/report", events=f"{own}/events", timeline=f"{own}/timeline")
