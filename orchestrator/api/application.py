@@ -81,9 +81,7 @@ async def _refused(request: Request, error: HTTPException) -> Response:
         case 405:
             allowed = _allowed(request)
             headers["Allow"] = ", ".join(allowed)
-            detail = (
-                f"{request.method} is not possible here; {', '.join(allowed)} {'is' if len(allowed) == 1 else 'are'}."
-            )
+            detail = f"{request.method} is not possible here. Possible: {', '.join(allowed)}."
         case _:
             detail = error.detail
     return _answer(request, Refusal(kind.slug, detail, headers=headers, kind=kind))

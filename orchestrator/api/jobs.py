@@ -1,8 +1,9 @@
-"""Jobs as the API shows them: found for their owner, listed by pages, refused with the reason why there is no result."""
+"""Jobs as the API shows them: found for their owner, listed by pages, without a result for a reason."""
 
-import binascii
 import datetime as dt
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Never
 
 from orchestrator.api.problems import Refusal
 from orchestrator.api.resources import Evaluation, links_of
@@ -11,6 +12,9 @@ from orchestrator.jobs.models import Job, JobId, JobKind, TenantId
 from orchestrator.jobs.submissions import Cursor
 
 __all__ = ["cursor_of", "evaluation_of", "found", "missing", "place_of", "without_result"]
+
+
+_PLACE = re.compile(r"(?P<moment>[\d:T.-]{19,26}\+00:00) (?P<id>\w{1,64})", re.ASCII)
 
 
 async def found(services: Services, tenant: TenantId, job: str, kind: JobKind) -> Job:
@@ -68,10 +72,12 @@ def place_of(cursor: str | None) -> Cursor | None:
     if cursor is None:
         return None
     try:
-        moment, _, last = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
-        created_at = dt.datetime.fromisoformat(moment)
-        if created_at.tzinfo is None or not last or "\0" in last:
-            raise ValueError
-    except (ValueError, binascii.Error):
-        raise Refusal.parameter("after", "It is no cursor. Take `next` of the page before as it is.") from None
-    return Cursor(created_at, last)
+        padded = cursor + "=" * (-len(cursor) % 4)
+        match = _PLACE.fullmatch(urlsafe_b64decode(padded).decode("ascii"))
+        return Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]) if match else _no_cursor()
+    except ValueError:
+        return _no_cursor()
+
+
+def _no_cursor() -> Never:
+    raise Refusal.parameter("after", "It is no cursor. Take `next` of the page before as it is.") from None

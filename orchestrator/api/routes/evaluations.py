@@ -9,6 +9,7 @@ from assayer.reports import as_html, as_json, as_markdown
 from orchestrator.api.asking import request_of
 from orchestrator.api.documented import REPLAYABLE, problems
 from orchestrator.api.idempotency import IdempotencyKey, fingerprint, once, replayed
+from orchestrator.api.identifiers import PathId
 from orchestrator.api.jobs import cursor_of, evaluation_of, found, missing, place_of, without_result
 from orchestrator.api.observing import visit
 from orchestrator.api.problems import Refusal
@@ -92,13 +93,13 @@ async def listed(query: Annotated[EvaluationQuery, Query()], caller: Reader, ser
 
 
 @router.get("/{id}", responses=problems(404))
-async def one(id: str, caller: Reader, services: Offered) -> Evaluation:
+async def one(id: PathId, caller: Reader, services: Offered) -> Evaluation:
     """One evaluation as it stands."""
     return evaluation_of(await found(services, caller.tenant, id, "evaluation"))
 
 
 @router.delete("/{id}", responses=problems(404))
-async def cancel(id: str, caller: Submitter, services: Offered) -> Evaluation:
+async def cancel(id: PathId, caller: Submitter, services: Offered) -> Evaluation:
     """Cancels it: nothing more is spent on it. One that has ended stays as it is."""
     await found(services, caller.tenant, id, "evaluation")
     job = await services.jobs.cancel(caller.tenant, JobId(id))
@@ -109,7 +110,7 @@ async def cancel(id: str, caller: Submitter, services: Offered) -> Evaluation:
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT, **problems(404, 406, 409, 410)})
 async def report(
-    id: str, caller: Reader, services: Offered, accept: Annotated[str | None, Header()] = None
+    id: PathId, caller: Reader, services: Offered, accept: Annotated[str | None, Header()] = None
 ) -> Response:
     """The report as JSON, Markdown or a page. Without one: 409 and why, or 410 when it has been deleted."""
     media = chosen(accept, tuple(_RENDERED))
@@ -119,9 +120,7 @@ async def report(
     written = await services.jobs.report(caller.tenant, job.id) if job.state == "done" else None
     if written is None:
         raise without_result(job)
-    headers = {
-        "Vary": "Accept",
-        "Cache-Control": "private, no-cache",
-        **(page_headers() if media == "text/html" else {}),
-    }
+    headers = {"Vary": "Accept", "Cache-Control": "private, no-cache"}
+    if media == "text/html":
+        headers |= page_headers()
     return Response(_RENDERED[media](written), 200, headers, media)
