@@ -1,7 +1,8 @@
 """The ASGI application, put together from its services; nothing of it is shared between two applications."""
 
+import logging
 from importlib.metadata import version
-from typing import cast
+from typing import Any, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -11,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import ExceptionHandler
 
-from assayer.errors import StorageError
+from assayer.errors import InputError, StorageError
 from orchestrator.api.documented import describe
 from orchestrator.api.limits import BodyLimit, RequestLimit, Streams
 from orchestrator.api.observing import Observing, out_of_reach, visit
@@ -20,9 +21,13 @@ from orchestrator.api.routes import evaluations, events, methods
 from orchestrator.api.security import Authentication
 from orchestrator.api.services import Services
 from orchestrator.api.validation import explained
+from orchestrator.jobs.idempotency import KeyReused, QueueFull
 
 __all__ = ["application"]
 
+_LOG = logging.getLogger(__name__)
+_QUEUE_SECONDS = 60
+"""`Retry-After` when a tenant's queue is full: work takes minutes."""
 _ROUTERS = (evaluations, events, methods)
 _UPLOADS = frozenset({"/v1/batches", "/v1/rankings"})
 """Paths whose bodies hold many ideas."""
@@ -48,8 +53,7 @@ def application(services: Services) -> FastAPI:
     for routes in _ROUTERS:
         app.include_router(routes.router)
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]
-    handlers = {RequestValidationError: _invalid, HTTPException: _refused, StorageError: _out_of_reach}
-    for error, handler in handlers.items():
+    for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, cast(ExceptionHandler, handler))
     # The last one added is the first one that a request meets.
     app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOADS)
@@ -87,9 +91,28 @@ async def _refused(request: Request, error: HTTPException) -> Response:
     return _answer(request, Refusal(kind.slug, detail, headers=headers, kind=kind))
 
 
+async def _unusable(request: Request, error: InputError) -> Response:
+    slug = "idempotency-key-reused" if isinstance(error, KeyReused) else "invalid-request"
+    return _answer(request, Refusal(slug, str(error)))
+
+
+async def _queue_full(request: Request, error: QueueFull) -> Response:
+    return _answer(request, Refusal("queue-full", str(error), retry_after=_QUEUE_SECONDS))
+
+
 async def _out_of_reach(request: Request, error: StorageError) -> Response:
+    _LOG.warning("request %s: %s", visit(request.scope).request_id, error)
     services: Services = request.app.state.services
     return _answer(request, out_of_reach(services.settings))
+
+
+_HANDLERS: dict[type[Exception], Any] = {
+    RequestValidationError: _invalid,
+    HTTPException: _refused,
+    InputError: _unusable,
+    QueueFull: _queue_full,
+    StorageError: _out_of_reach,
+}
 
 
 def _answer(request: Request, refusal: Refusal) -> Response:

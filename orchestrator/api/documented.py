@@ -5,7 +5,8 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from orchestrator.api.problems import MEDIA_TYPE, ProblemDocument
+from orchestrator.api.problems import MEDIA_TYPE
+from orchestrator.api.resources import ProblemDocument
 
 __all__ = ["REPLAYABLE", "describe", "problems"]
 

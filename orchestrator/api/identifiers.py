@@ -2,10 +2,16 @@
 
 import secrets
 from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import Path
 
 from assayer.ports import Clock
 
-__all__ = ["Identifiers", "drawn"]
+__all__ = ["Identifiers", "PathId", "drawn"]
+
+PathId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+"""Of a thing, in the path of a request."""
 
 Identifiers = Callable[[str], str]
 """A new id with this prefix: `ev_01k7zq9v3xj4t0c5m2h8r6w1ye`."""

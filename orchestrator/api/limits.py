@@ -143,8 +143,8 @@ class Streams:
         if not self.free(key):
             raise Refusal(
                 "too-many-streams",
-                f"{self._held[key]} streams of this key are open here; there may be {self._settings.max_streams_per_key} "
-                f"a key and {self._settings.max_streams} in all. Close some, or poll.",
+                f"{self._held[key]} streams of this key are open here. There may be "
+                f"{self._settings.max_streams_per_key} a key and {self._settings.max_streams} in all. Close some, or poll.",
                 retry_after=self._settings.retry_seconds,
             )
         place = scope.get("assayer.place")

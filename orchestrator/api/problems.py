@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from orchestrator.api.resources import ProblemDocument, ProblemError
 from orchestrator.jobs.models import JobState, Problem
 
-__all__ = ["KINDS", "MEDIA_TYPE", "Check", "Kind", "ProblemDocument", "ProblemError", "Refusal", "kind_of", "type_uri"]
+__all__ = ["KINDS", "MEDIA_TYPE", "Kind", "Refusal", "kind_of", "type_uri"]
 
 MEDIA_TYPE = "application/problem+json"
 _BASE = "https://assayer.dev/problems/"
@@ -60,53 +60,6 @@ def type_uri(slug: str) -> str:
 def kind_of(status: int, title: str) -> Kind:
     """For a status that no part of ours has raised; `title` names one that is in no list."""
     return _BY_STATUS.get(status) or Kind("http-error", status, title)
-
-
-class ProblemError(BaseModel):
-    """One thing that is wrong with a request."""
-
-    model_config = ConfigDict(frozen=True)
-
-    detail: str
-    pointer: str | None = None
-    """Where in the body (JSON Pointer, RFC 6901); the empty pointer is the whole body."""
-    parameter: str | None = None
-    """The query, path or header parameter, when it is not the body that is wrong."""
-
-
-class Check(BaseModel):
-    """One thing that the service cannot do without."""
-
-    model_config = ConfigDict(frozen=True)
-
-    name: str
-    ok: bool
-    detail: str
-
-
-class ProblemDocument(BaseModel):
-    """RFC 9457. A reader ignores members that it does not know."""
-
-    model_config = ConfigDict(frozen=True)
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    instance: str
-    """The path that was asked for."""
-    request_id: str | None = None
-    """Of `X-Request-Id`: what to name when asking for help."""
-    errors: tuple[ProblemError, ...] | None = None
-    retry_after: int | None = None
-    """Seconds."""
-    scope: str | None = None
-    """What the API key lacks."""
-    reason: str | None = None
-    """Of a 401: missing, malformed, unknown, expired or revoked."""
-    state: JobState | None = None
-    """Of a job that has no result."""
-    checks: tuple[Check, ...] | None = None
 
 
 class Refusal(HTTPException):

@@ -10,12 +10,12 @@ from typing import Any, Generic, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from assayer.models import Frozen
-from orchestrator.api.problems import Check
 from orchestrator.jobs.models import JobState, Priority, Problem
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 
 __all__ = [
     "Accepted",
+    "Check",
     "Evaluation",
     "EvaluationBody",
     "EvaluationQuery",
@@ -26,6 +26,8 @@ __all__ = [
     "Method",
     "Page",
     "PageQuery",
+    "ProblemDocument",
+    "ProblemError",
     "Resource",
     "SectionBody",
     "links_of",
@@ -36,6 +38,47 @@ T = TypeVar("T")
 
 class Resource(BaseModel):
     model_config = ConfigDict(frozen=True)
+
+
+class ProblemError(Resource):
+    """One thing that is wrong with a request."""
+
+    detail: str
+    pointer: str | None = None
+    """Where in the body (JSON Pointer, RFC 6901); the empty pointer is the whole body."""
+    parameter: str | None = None
+    """The query, path or header parameter, when it is not the body that is wrong."""
+
+
+class Check(Resource):
+    """One thing that the service cannot do without."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+class ProblemDocument(Resource):
+    """RFC 9457: what was wrong, where, and what to do. A reader ignores members that it does not know."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    """The path that was asked for."""
+    request_id: str | None = None
+    """Of `X-Request-Id`: what to name when asking for help."""
+    errors: tuple[ProblemError, ...] | None = None
+    retry_after: int | None = None
+    """Seconds."""
+    scope: str | None = None
+    """What the API key lacks."""
+    reason: str | None = None
+    """Of a 401: missing, malformed, unknown, expired or revoked."""
+    state: JobState | None = None
+    """Of a job that has no result."""
+    checks: tuple[Check, ...] | None = None
 
 
 class SectionBody(Frozen):
@@ -123,7 +166,7 @@ class PageQuery(Frozen):
 
 class EvaluationQuery(PageQuery):
     state: JobState | None = None
-    batch: str | None = Field(default=None, max_length=100)
+    batch: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
 
 
 class Page(Resource, Generic[T]):

@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from assayer.ports import Clock, Literature
 from orchestrator.api.identifiers import Identifiers
 from orchestrator.api.limits import Streams
-from orchestrator.api.problems import Check
+from orchestrator.api.resources import Check
 from orchestrator.api.settings import ApiSettings
 from orchestrator.store import (
     Listener,

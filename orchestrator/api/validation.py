@@ -9,7 +9,8 @@ from typing import Any, Union, get_args, get_origin
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
-from orchestrator.api.problems import ProblemError, Refusal
+from orchestrator.api.problems import Refusal
+from orchestrator.api.resources import ProblemError
 
 __all__ = ["explained", "pointer_to", "suggestion"]
 

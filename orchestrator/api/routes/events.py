@@ -11,12 +11,14 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from assayer.errors import StorageError
 from assayer.models.timeline import Timeline
 from orchestrator.api.documented import problems
+from orchestrator.api.identifiers import PathId
 from orchestrator.api.jobs import found
 from orchestrator.api.resources import Event
 from orchestrator.api.security import Reader
 from orchestrator.api.services import Offered, OpenStreams, Services
 from orchestrator.jobs.events import JobEvent
 from orchestrator.jobs.models import TERMINAL, Job
+from orchestrator.jobs.timeline import timeline_of
 
 __all__ = ["router"]
 
@@ -46,7 +48,7 @@ def _held_open(request: Request, caller: Reader, streams: OpenStreams) -> Iterat
     dependencies=[Depends(_held_open)],
 )
 async def stream(
-    id: str,
+    id: PathId,
     caller: Reader,
     services: Offered,
     last_event_id: Annotated[int, Header(ge=0, le=2**31 - 1, description=_LAST)] = 0,
@@ -87,5 +89,11 @@ def _sent(event: JobEvent) -> ServerSentEvent:
 
 
 @router.get("/timeline", responses=problems(404))
-async def drawn(id: str, caller: Reader, services: Offered) -> Timeline:
+async def drawn(id: PathId, caller: Reader, services: Offered) -> Timeline:
     """What ran when: its time in the queue, the stages of its method, its calls to language models."""
+    job = await found(services, caller.tenant, id, "evaluation")
+    events: list[JobEvent] = []
+    while page := await services.events.after(job.id, events[-1].number if events else 0, _PAGE):
+        events += page
+    rows = await services.ledger.rows(job.run_id) if job.run_id is not None else []
+    return timeline_of(job, events, rows, services.clock.now())
