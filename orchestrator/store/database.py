@@ -140,6 +140,11 @@ class Database:
             problem = str(explain(error, self._where))
         return DatabaseHealth(where=self._where, server=server, revision=revision, problem=problem)
 
+    async def dial(self) -> "asyncpg.Connection[asyncpg.Record]":
+        """A connection outside of the pool, for whoever listens; the caller closes it. Raises what `LOST` lists, and
+        StorageError or ConfigurationError."""
+        return await self._dial()
+
     async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
         """Does the work on one connection, and again on another when the first is lost: the work must be such
         that doing it twice leaves the same rows. Work of many statements says how long it may take in all; otherwise
