@@ -8,19 +8,22 @@ from assayer.errors import (
     BudgetExhausted,
     ConfigurationError,
     CorpusError,
-    Defect,
     FullTextError,
     InputError,
     LlmRejected,
+    LlmUnavailable,
     NoFallback,
     ParserUnavailable,
+    SourceBusy,
+    SourceUnavailable,
     StorageError,
 )
 from orchestrator.jobs.models import Problem
 
 __all__ = ["Again", "after", "problem"]
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 15.0, 300.0
+_OUT_OF_REACH = (LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
+"""What every other job would have met as well."""
 
 _FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (
     (InputError, "unusable-input", "The input cannot be used"),
@@ -42,19 +45,17 @@ class Again(NamedTuple):
     seconds: float
     """Before it may be begun again."""
     blame: bool
-    """The attempt failed, and a job has few of these. Otherwise this process could not go on, whatever the job."""
+    """The attempt itself went wrong, and a job has few of these; otherwise something was out of reach."""
 
 
 def after(error: AssayerError, attempt: int) -> Problem | Again:
     """`attempt` counts from 1. What no rule names may pass, and is tried again."""
-    if isinstance(error, ParserUnavailable):  # no verdict on the document, unlike its siblings
-        return Again(str(error), pause(attempt), blame=True)
+    if isinstance(error, _OUT_OF_REACH):
+        return Again(str(error), pause(attempt), blame=False)
     for kind, slug, title in _FINAL:
         if isinstance(error, kind):
             return problem(slug, title, error)
-    if isinstance(error, Defect) and attempt == 1:
-        return Again(str(error), 0.0, blame=True)
-    return Again(str(error), pause(attempt), blame=not isinstance(error, StorageError))
+    return Again(str(error), pause(attempt), blame=True)
 
 
 def problem(slug: str, title: str, error: AssayerError) -> Problem:
@@ -62,5 +63,5 @@ def problem(slug: str, title: str, error: AssayerError) -> Problem:
 
 
 def pause(attempt: int) -> float:
-    """Seconds; four times as long after every try."""
-    return float(min(_FIRST_PAUSE * 4 ** (min(attempt, 9) - 1), _LONGEST_PAUSE))
+    """Seconds; doubles with every try."""
+    return float(min(5 * 2 ** (min(attempt, 9) - 1), 60))

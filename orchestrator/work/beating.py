@@ -65,7 +65,7 @@ class Beating:
         sent = self._clock.monotonic()
         try:
             async with asyncio.timeout(self._period / 2):
-                held = await self._leases.beat(tokens)
+                held = await self._leases.beat(list(tokens))
         except (AssayerError, TimeoutError) as error:
             _LOG.warning("no sign of life got through for %d lease(s): %r", len(tokens), error)
         else:

@@ -9,10 +9,12 @@ from uuid import UUID
 from assayer.errors import AssayerError
 from assayer.ports import Clock
 from orchestrator.jobs.fairness import Places
-from orchestrator.jobs.models import Lease
+from orchestrator.jobs.models import JobId, Lease
 from orchestrator.work.beating import Beating, WhyLost
+from orchestrator.work.listening import Hears, heed
 from orchestrator.work.ports import Capacity, Evaluators, Handed, Leases
 from orchestrator.work.settings import WorkSettings
+from orchestrator.work.worker import STOPPING
 
 __all__ = ["Chore", "Dispatcher", "pause_after", "places_to_fill"]
 
@@ -50,6 +52,7 @@ class Dispatcher:
         name: str,
         leases: Leases,
         evaluators: Evaluators,
+        listener: Hears,
         settings: WorkSettings,
         lease_seconds: float,
         clock: Clock,
@@ -58,6 +61,7 @@ class Dispatcher:
         self._name = name
         self._leases = leases
         self._evaluators = evaluators
+        self._listener = listener
         self._settings = settings
         self._chores = (Chore("expire leases", settings.expire_seconds, leases.expire), *chores)
         self._beating = Beating(leases, lease_seconds, clock, self._forget)
@@ -67,15 +71,21 @@ class Dispatcher:
         self._news = asyncio.Event()
         self._draining = asyncio.Event()
 
-    def wake(self) -> None:
-        """Something was queued, or a place became free."""
+    def queued(self) -> None:
         self._news.set()
+
+    def missed(self) -> None:
+        self._news.set()
+
+    def cancelled(self, job: JobId) -> None:
+        """Concerns workers."""
 
     async def run(self) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._beating.run())
                 group.create_task(self._fill())
+                group.create_task(heed(self._listener, self))
                 for chore in self._chores:
                     group.create_task(self._repeat(chore))
         finally:
@@ -85,7 +95,7 @@ class Dispatcher:
     async def drain(self, seconds: float) -> None:
         """Leases nothing more, and waits that long for what was handed out. What it stops waiting for goes on."""
         self._draining.set()
-        self.wake()
+        self._news.set()
         if self._handed:
             await asyncio.wait(list(self._handed.values()), timeout=seconds)
 
@@ -127,7 +137,7 @@ class Dispatcher:
             self._beating.drop(lease.token)
             self._lost.discard(lease.token)
             del self._handed[lease.token]
-        self.wake()
+        self._news.set()
 
     async def _see_through(self, lease: Lease) -> None:
         """Whatever an evaluator dies of comes out here: no error of a job's own does."""
@@ -139,9 +149,11 @@ class Dispatcher:
             await self._leases.give_back(lease, why, blame=False)
             return
         if handed == "refused":
-            await self._leases.give_back(lease, "The dispatcher was told to stop.", blame=False)
+            why = "The dispatcher was told to stop."
+            await self._leases.give_back(lease, why, blame=False, after_seconds=STOPPING)
         elif handed == "abandoned":
-            await self._leases.give_back(lease, "Its worker could not reach the database.", blame=False)
+            why = "Its worker could not reach the database."
+            await self._leases.give_back(lease, why, blame=False, after_seconds=STOPPING)
 
     async def _place(self, lease: Lease) -> Handed:
         """Offers it until somebody takes it: given back instead, it would count as lost once more."""

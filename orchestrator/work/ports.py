@@ -1,6 +1,6 @@
 """What the dispatcher and the worker ask of the world. Adapters live in `orchestrator.store` and `cluster`."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
@@ -56,11 +56,11 @@ class Leases(Protocol):
 
     async def lease(self, worker: str, places: Places) -> list[Lease]: ...
 
-    async def beat(self, tokens: Collection[UUID]) -> set[UUID]:
+    async def beat(self, tokens: Sequence[UUID]) -> set[UUID]:
         """Those that are still held, for another lease's life from now."""
         ...
 
-    async def begin(self, lease: Lease, run_id: EvaluationId, pinned: dict[str, Any]) -> bool:
+    async def begin(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
         """Whether the lease still held."""
         ...
 
@@ -68,9 +68,9 @@ class Leases(Protocol):
         """Whether the lease still held."""
         ...
 
-    async def give_back(self, lease: Lease, why: str, *, blame: bool, after_seconds: float = 0.0) -> JobState | None:
-        """`blame`: the attempt failed; otherwise its worker went, or has to go. Tells what the job is now, queued or
-        dead when its tries are used up; None when the lease was lost."""
+    async def give_back(self, lease: Lease, why: str, *, blame: bool, after_seconds: float = 0) -> JobState | None:
+        """`blame`: the attempt failed. Otherwise, with a pause, something was out of reach; without one, its worker
+        died. Tells what the job is now, queued or dead when its tries are used up; None when the lease was lost."""
         ...
 
     async def expire(self) -> int:
@@ -79,7 +79,11 @@ class Leases(Protocol):
 
 
 class Events(Protocol):
-    async def append(self, job: JobId, kind: EventKind, data: dict[str, Any]) -> object: ...
+    async def append(
+        self, job: JobId, kind: EventKind, data: Mapping[str, Any], lease: UUID | None = None
+    ) -> int | None:
+        """None when the job has ended or is gone, or is no longer leased so. Raises StorageError."""
+        ...
 
 
 class Accounts(Protocol):
@@ -88,8 +92,8 @@ class Accounts(Protocol):
 
 class Performer(Protocol):
     async def perform(self, lease: Lease, progress: Progress, begun: Begun) -> JobVerdict:
-        """Does the work; the verdict says nothing of its cost. Calls `begun` before anything is spent, and again
-        should it start anew. Raises an AssayerError, or what `begun` raised; cancelled, it spends nothing more."""
+        """Does the work; the verdict says nothing of its cost. Calls `begun` once before anything is spent. Raises an
+        AssayerError, or what `begun` raised; cancelled, it spends nothing more."""
         ...
 
 

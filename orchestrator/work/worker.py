@@ -5,8 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
@@ -17,16 +16,19 @@ from assayer.ports import Clock
 from orchestrator.jobs.models import JobId, JobVerdict, Lease
 from orchestrator.jobs.outcomes import Again, after
 from orchestrator.work.beating import Beating, WhyLost
+from orchestrator.work.listening import Hears, heed
 from orchestrator.work.ports import Accounts, Capacity, Events, Handed, LeaseLost, Leases, Performer
 from orchestrator.work.progress import Steps
 from orchestrator.work.settings import WorkSettings
 
-__all__ = ["Worker"]
+__all__ = ["STOPPING", "Worker"]
 
 _LOG = logging.getLogger(__name__)
 _CANCELLING_SECONDS = 10.0
 """Cancelled work ends at the next await; longer is a defect, and not waited for."""
 
+STOPPING = 0.5
+"""Seconds before a job whose process is told to stop may be begun elsewhere: a pause says that nothing was lost."""
 _TELLING_SECONDS = 5.0
 """For one event to be written."""
 
@@ -48,7 +50,7 @@ class _Held:
 
 
 class Worker:
-    """At most `places` jobs at once, all in one event loop. Open it with `async with`, in that loop."""
+    """At most `places` jobs at once, all in one event loop, in which `run` has to run for as long as it works."""
 
     def __init__(
         self,
@@ -58,6 +60,7 @@ class Worker:
         leases: Leases,
         events: Events,
         accounts: Accounts,
+        listener: Hears,
         settings: WorkSettings,
         lease_seconds: float,
         clock: Clock,
@@ -68,23 +71,21 @@ class Worker:
         self._leases = leases
         self._events = events
         self._accounts = accounts
+        self._listener = listener
         self._settings = settings
         self._held: dict[UUID, _Held] = {}
         self._beating = Beating(leases, lease_seconds, clock, self._lost)
-        self._loops: list[asyncio.Task[None]] = []
         self._draining = False
 
-    async def __aenter__(self) -> Self:
-        self._loops = [asyncio.create_task(loop) for loop in (self._beating.run(), self._tell())]
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.drain(0)
-        for loop in self._loops:
-            loop.cancel()
-        await asyncio.gather(*self._loops, return_exceptions=True)
+    async def run(self) -> None:
+        """Until it is cancelled; then what is still in hand ends as if the process had died. `drain` first."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._beating.run())
+                group.create_task(self._tell())
+                group.create_task(heed(self._listener, self))
+        finally:
+            await self._cancel(list(self._held.values()))
 
     @property
     def capacity(self) -> Capacity:
@@ -104,15 +105,18 @@ class Worker:
             await asyncio.wait((held.task,))  # neither cancels the task nor raises what it ended with
         return held.ended
 
-    def cancel(self, job: JobId) -> None:
-        """Stops the work on a job that was cancelled; its row says so already."""
+    def cancelled(self, job: JobId) -> None:
+        """Stops the work on a job whose row says already that it is cancelled."""
         for token, held in self._held.items():
             if held.lease.job == job:
                 self._lost(token, "taken")
 
-    def look(self) -> None:
+    def missed(self) -> None:
         """Asks at once which leases still hold: a cancellation may have gone unheard."""
         self._beating.soon()
+
+    def queued(self) -> None:
+        """Concerns dispatchers."""
 
     async def drain(self, seconds: float) -> None:
         """Takes nothing more, lets what is in hand end within that time, and gives the rest back into the queue."""
@@ -134,7 +138,7 @@ class Worker:
     async def _hand_back(self, lease: Lease) -> None:
         try:
             async with asyncio.timeout(_CANCELLING_SECONDS):
-                await self._leases.give_back(lease, "The worker was told to stop.", blame=False)
+                await self._leases.give_back(lease, "Its worker was told to stop.", blame=False, after_seconds=STOPPING)
         except (AssayerError, TimeoutError) as error:
             _LOG.warning("job %s could not be given back, its lease will run out: %s", lease.job, error)
 
@@ -185,12 +189,10 @@ class Worker:
         before = held.lease.pinned
         if not await self._leases.begin(held.lease, run, pinned):
             raise LeaseLost
-        if run in held.runs:
-            return
         held.runs.append(run)
         if before is not None and before != pinned:
             changed = sorted(key for key in before.keys() | pinned.keys() if before.get(key) != pinned.get(key))
-            await self._events.append(held.lease.job, "repinned", {"changed": changed})
+            await self._events.append(held.lease.job, "repinned", {"changed": changed}, held.lease.token)
 
     async def _settle(self, held: _Held, outcome: JobVerdict | Again) -> None:
         """Tried again while the database is away: what was worked out must not be lost for that."""
@@ -230,7 +232,7 @@ class Worker:
                 return
             try:
                 async with asyncio.timeout(_TELLING_SECONDS):
-                    await self._events.append(held.lease.job, "progress", said)
+                    await self._events.append(held.lease.job, "progress", said, held.lease.token)
             except (AssayerError, TimeoutError) as error:
                 held.steps.untold()
                 _LOG.warning("the progress of job %s could not be written: %s", held.lease.job, error)
