@@ -1,0 +1,28 @@
+"""A typed client of the service, in two forms with one surface.
+
+async with AsyncClient("https://assayer.example.org", key) as assayer:
+    report = await assayer.evaluate(EvaluationBody(idea=IdeaBody(text=...)))
+"""
+
+from orchestrator.api.resources import EvaluationBody, IdeaBody
+from orchestrator.client.asynchronous import AsyncClient
+from orchestrator.client.calls import Upload
+from orchestrator.client.failures import ApiProblem, ProblemAt, ServiceUnreachable
+from orchestrator.client.retrying import Patience
+from orchestrator.client.synchronous import Client
+from orchestrator.client.webhooks import verified
+from orchestrator.client.wire import Deadlines
+
+__all__ = [
+    "ApiProblem",
+    "AsyncClient",
+    "Client",
+    "Deadlines",
+    "EvaluationBody",
+    "IdeaBody",
+    "Patience",
+    "ProblemAt",
+    "ServiceUnreachable",
+    "Upload",
+    "verified",
+]

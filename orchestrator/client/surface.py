@@ -1,0 +1,58 @@
+"""The operations that are one request each, declared once for both clients."""
+
+from collections.abc import Awaitable, Callable
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
+
+from orchestrator.client import operations
+from orchestrator.client.calls import Call
+
+__all__ = ["AsyncRunner", "Operation", "Runner", "Surface"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Runner(Protocol):
+    def run(self, call: Call[T]) -> T: ...
+
+
+class AsyncRunner(Protocol):
+    async def run(self, call: Call[T]) -> T: ...
+
+
+class Operation(Generic[P, T]):
+    """A method that runs the call which a function builds, with that function's own parameters. On a client that
+    runs calls asynchronously it is to be awaited."""
+
+    def __init__(self, build: Callable[P, Call[T]]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    @overload
+    def __get__(self, client: None, owner: object) -> "Operation[P, T]": ...
+    @overload
+    def __get__(self, client: Runner, owner: object) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: AsyncRunner, owner: object) -> Callable[P, Awaitable[T]]: ...
+    def __get__(self, client: Any, owner: object) -> Any:
+        if client is None:
+            return self
+
+        def bound(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return client.run(self._build(*args, **kwargs))
+
+        return update_wrapper(bound, self._build)
+
+
+class Surface:
+    """What both clients offer, request by request."""
+
+    submit = Operation(operations.submit)
+    evaluation = Operation(operations.evaluation)
+    evaluations = Operation(operations.evaluations)
+    report = Operation(operations.report)
+    report_text = Operation(operations.report_text)
+    timeline = Operation(operations.timeline)
+    cancel = Operation(operations.cancel)
+    methods = Operation(operations.methods)
