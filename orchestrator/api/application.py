@@ -17,7 +17,7 @@ from orchestrator.api.documented import describe
 from orchestrator.api.limits import BodyLimit, RequestLimit, Streams
 from orchestrator.api.observing import Observing, out_of_reach, visit
 from orchestrator.api.problems import Refusal, kind_of
-from orchestrator.api.routes import evaluations, events, methods
+from orchestrator.api.routes import evaluations, events, health, keys, methods, tenants, usage
 from orchestrator.api.security import Authentication
 from orchestrator.api.services import Services
 from orchestrator.api.validation import explained
@@ -28,7 +28,7 @@ __all__ = ["application"]
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
 """`Retry-After` when a tenant's queue is full: work takes minutes."""
-_ROUTERS = (evaluations, events, methods)
+_ROUTERS = (evaluations, events, methods, tenants, keys, usage, health)
 _UPLOADS = frozenset({"/v1/batches", "/v1/rankings"})
 """Paths whose bodies hold many ideas."""
 _ABOUT = """Evaluates research ideas against the literature.

@@ -8,7 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from orchestrator.api.problems import MEDIA_TYPE
 from orchestrator.api.resources import ProblemDocument
 
-__all__ = ["REPLAYABLE", "describe", "problems"]
+__all__ = ["REPLAYABLE", "describe", "open_problems", "problems"]
 
 _PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
 _WHEN = {
@@ -36,8 +36,12 @@ REPLAYABLE = {
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Responses of a route that needs a key: its own refusals, those of every route, and any other."""
-    shown = sorted({401, 403, 429, 503, *statuses})
-    documented: dict[int | str, dict[str, Any]] = {status: _response(status) for status in shown}
+    return open_problems(401, 403, 429, 503, *statuses)
+
+
+def open_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The same of a route that needs none."""
+    documented: dict[int | str, dict[str, Any]] = {status: _response(status) for status in sorted(set(statuses))}
     return documented | {"default": {"description": "Any other problem", **_PROBLEM}}
 
 

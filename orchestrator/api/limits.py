@@ -144,7 +144,7 @@ class Streams:
             raise Refusal(
                 "too-many-streams",
                 f"{self._held[key]} streams of this key are open here. There may be "
-                f"{self._settings.max_streams_per_key} a key and {self._settings.max_streams} in all. Close some, or poll.",
+                f"{self._settings.max_streams_per_key} a key and {self._settings.max_streams} in all. Close some.",
                 retry_after=self._settings.retry_seconds,
             )
         place = scope.get("assayer.place")

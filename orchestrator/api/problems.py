@@ -50,7 +50,7 @@ KINDS: Mapping[str, Kind] = {
     )
 }
 
-_BY_STATUS = {kind.status: kind for kind in reversed(KINDS.values()) if kind.slug != "not-finished"}
+_BY_STATUS = {kind.status: kind for kind in reversed(list(KINDS.values()))}
 
 
 def type_uri(slug: str) -> str:

@@ -15,10 +15,22 @@ from orchestrator.api.observing import out_of_reach, refuse, visit
 from orchestrator.api.problems import Refusal
 from orchestrator.api.settings import ApiSettings
 from orchestrator.jobs import tenancy
+from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.tenancy import Caller, Rate, Refused, hash_of
 from orchestrator.store import PgKeys
 
-__all__ = ["Admin", "Authentication", "Manager", "Reader", "Submitter", "json_only", "rate_headers", "token_of"]
+__all__ = [
+    "Admin",
+    "Authentication",
+    "Manager",
+    "Reader",
+    "Submitter",
+    "json_only",
+    "rate_headers",
+    "require",
+    "tenant_for",
+    "token_of",
+]
 
 _CHALLENGE = 'Bearer realm="assayer"'
 _POLICY = "key"
@@ -127,21 +139,35 @@ def _telling(send: Send, caller: Caller) -> Send:
 
 
 def _needs(scope: tenancy.Scope) -> Callable[..., Awaitable[Caller]]:
-    """A dependency: the caller, whose key has the scope. An `admin` key may do whatever any key may."""
+    """A dependency: the caller, whose key has the scope."""
 
     async def caller(request: Request, _: Annotated[object, Security(_bearer, scopes=[scope])]) -> Caller:
         found: Caller = request.scope["assayer.caller"]
-        if scope not in found.scopes and "admin" not in found.scopes:
-            has = ", ".join(sorted(found.scopes))
-            raise Refusal(
-                "forbidden",
-                f"This needs a key with the scope `{scope}`; this one has {has}.",
-                headers={"WWW-Authenticate": f'{_CHALLENGE}, error="insufficient_scope", scope="{scope}"'},
-                scope=scope,
-            )
+        require(found, scope)
         return found
 
     return caller
+
+
+def require(caller: Caller, scope: tenancy.Scope) -> None:
+    """Raises Refusal (403) unless the caller's key has the scope; `admin` has every scope."""
+    if scope in caller.scopes or "admin" in caller.scopes:
+        return
+    has = ", ".join(sorted(caller.scopes))
+    raise Refusal(
+        "forbidden",
+        f"This needs a key with the scope `{scope}`; this one has {has}.",
+        headers={"WWW-Authenticate": f'{_CHALLENGE}, error="insufficient_scope", scope="{scope}"'},
+        scope=scope,
+    )
+
+
+def tenant_for(caller: Caller, asked: str | None) -> TenantId:
+    """Whom a request is about: the caller, or whom an `admin` names. Raises Refusal."""
+    if asked is None or asked == caller.tenant:
+        return caller.tenant
+    require(caller, "admin")
+    return TenantId(asked)
 
 
 Submitter = Annotated[Caller, Depends(_needs("submit"))]

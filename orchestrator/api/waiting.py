@@ -11,17 +11,11 @@ __all__ = ["verdict_within"]
 async def verdict_within(seconds: float, services: Services, tenant: TenantId, job: JobId) -> Job | None:
     """The job once it has ended; None when it has not within that time, or is gone."""
     try:
-        async with asyncio.timeout(seconds), services.listener.on("assayer_jobs") as heard:
+        async with asyncio.timeout(seconds), services.listener.on("assayer_events", only=job) as heard:
             while True:
                 found = await services.jobs.get(tenant, job)
                 if found is None or found.state in TERMINAL:
                     return found
-                while not _concerns(await heard.next(services.settings.poll_seconds), job):
-                    pass
+                await heard.next(services.settings.poll_seconds)
     except TimeoutError:
         return None
-
-
-def _concerns(said: str | None, job: JobId) -> bool:
-    """None was heard: time to look again, for a notification may have been missed."""
-    return said is None or said.endswith(f" {job}")

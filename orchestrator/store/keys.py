@@ -6,10 +6,12 @@ import asyncpg
 from pydantic import Field
 
 from assayer.models import Frozen
+from orchestrator.jobs.idempotency import Once, Replay
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.jobs.tenancy import ApiKey, Caller, DrawnKey, KeyPlan, Rate, Refused, hash_of
-from orchestrator.store.database import Database
+from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import plain
+from orchestrator.store.once import done_once
 
 __all__ = ["KeySettings", "PgKeys"]
 
@@ -60,10 +62,11 @@ class PgKeys:
         self._database = database
         self._settings = settings or KeySettings()
 
-    async def create(self, tenant: TenantId, plan: KeyPlan, drawn: DrawnKey) -> ApiKey | None:
-        """None when there is no such tenant."""
-        row = await self._database.fetch_one(
-            _CREATE,
+    async def create(
+        self, tenant: TenantId, plan: KeyPlan, drawn: DrawnKey, once: Once | None = None, by: TenantId | None = None
+    ) -> ApiKey | Replay | None:
+        """None when there is no such tenant. `once` is kept among the requests of the tenant `by`. Raises KeyReused."""
+        values = (
             drawn.id,
             tenant,
             plain(plan.name),
@@ -72,7 +75,12 @@ class PgKeys:
             plan.requests_per_minute,
             plan.expires_at,
         )
-        return None if row is None else _key(row)
+
+        async def work(connection: Connection) -> ApiKey | None:
+            row = await connection.fetchrow(_CREATE, *values)
+            return None if row is None else _key(row)
+
+        return await done_once(self._database, by or tenant, once, work)
 
     async def list(self, tenant: TenantId) -> list[ApiKey]:
         """The newest first, revoked ones included."""

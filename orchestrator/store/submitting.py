@@ -11,7 +11,7 @@ from orchestrator.store.database import Connection
 from orchestrator.store.documents import document, plain, without_nul
 from orchestrator.store.job_rows import NUMBER_OF
 
-__all__ = ["submit"]
+__all__ = ["answered_before", "submit"]
 
 _ROWS = 500
 _BYTES = 16_000_000
@@ -60,7 +60,7 @@ async def submit(
 ) -> Replay | None:
     """In a transaction of its own; twice is as good as once. Raises KeyReused, QueueFull."""
     async with connection.transaction():
-        if once is not None and (before := await _before(connection, tenant, once)):
+        if once is not None and (before := await answered_before(connection, tenant, once)):
             return before
         await _check_room(connection, tenant, jobs)
         if batch is not None:
@@ -71,13 +71,13 @@ async def submit(
     return None
 
 
-async def _before(connection: Connection, tenant: TenantId, once: Once) -> Replay | None:
+async def answered_before(connection: Connection, tenant: TenantId, once: Once) -> Replay | None:
     """What the same key was answered; otherwise the key is taken. Waits for whoever is just taking it."""
     if await connection.fetchval(_ONCE, tenant, once.key, once.request, once.status, once.body, once.location):
         return None
     row = await connection.fetchrow(_BEFORE, tenant, once.key)
     if row is None:  # deleted between the two statements, a week old
-        return await _before(connection, tenant, once)
+        return await answered_before(connection, tenant, once)
     if row["request"] != once.request:
         raise KeyReused(
             f"The idempotency key {once.key!r} was used for another request.",

@@ -2,11 +2,13 @@
 
 import asyncpg
 
+from orchestrator.jobs.idempotency import Once, Replay
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.tenancy import Tenant, TenantPlan
 from orchestrator.store import retention
-from orchestrator.store.database import Database
+from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import plain
+from orchestrator.store.once import done_once
 
 __all__ = ["PgTenants"]
 
@@ -22,22 +24,29 @@ _UPDATE = f"""
     WHERE id = $1 RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 
+_GET = f"SELECT {_COLUMNS} FROM tenants WHERE id = $1"  # noqa: S608 - put together from constants
+
 
 class PgTenants:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def create(self, tenant: TenantId, plan: TenantPlan) -> Tenant | None:
-        """None when another has this id. Sent again with the same plan it is the same tenant."""
-        row = await self._database.fetch_one(_CREATE, tenant, *_values(plan))
-        if row is not None:
-            return _tenant(row)
-        before = await self.get(tenant)
-        return before if before is not None and TenantPlan(**before.model_dump(exclude=_OWN)) == plan else None
+    async def create(
+        self, tenant: TenantId, plan: TenantPlan, once: Once | None = None, by: TenantId | None = None
+    ) -> Tenant | Replay | None:
+        """None when another has this id. Sent again with the same plan it is the same tenant. `once` is kept among
+        the requests of the tenant `by`. Raises KeyReused."""
+
+        async def work(connection: Connection) -> Tenant | None:
+            row = await connection.fetchrow(_CREATE, tenant, *_values(plan))
+            row = row or await connection.fetchrow(_GET, tenant)
+            made = None if row is None else _tenant(row)
+            return made if made and TenantPlan(**made.model_dump(exclude=_OWN)) == plan else None
+
+        return await done_once(self._database, by or tenant, once, work)
 
     async def get(self, tenant: TenantId) -> Tenant | None:
-        query = f"SELECT {_COLUMNS} FROM tenants WHERE id = $1"  # noqa: S608 - put together from constants
-        row = await self._database.fetch_one(query, tenant)
+        row = await self._database.fetch_one(_GET, tenant)
         return None if row is None else _tenant(row)
 
     async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[Tenant]:

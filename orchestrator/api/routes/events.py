@@ -65,7 +65,7 @@ async def _told(services: Services, job: Job, last: int) -> AsyncIterator[Server
     clock, settings = services.clock, services.settings
     end = clock.monotonic() + settings.stream_seconds
     try:
-        async with services.listener.on("assayer_events") as heard:
+        async with services.listener.on("assayer_events", only=job.id) as heard:
             while clock.monotonic() < end:
                 events = await services.events.after(job.id, last, _PAGE)
                 for event in events:
@@ -75,10 +75,8 @@ async def _told(services: Services, job: Job, last: int) -> AsyncIterator[Server
                     return
                 if not events and await services.jobs.get(job.tenant, job.id) is None:
                     return
-                while len(events) < _PAGE and clock.monotonic() < end:
-                    said = await heard.next(settings.poll_seconds)
-                    if said is None or said == job.id:
-                        break
+                if len(events) < _PAGE:
+                    await heard.next(settings.poll_seconds)
     except StorageError as error:
         _LOG.warning("The events of %s break off: %s", job.id, error)
 
