@@ -17,7 +17,7 @@ from assayer.methods.grapheval.growth import no_graph
 from assayer.methods.grapheval.judge import Judge
 from assayer.methods.innoeval.pipeline import no_reviewers
 from assayer.models import Absent, Idea
-from assayer.ports import Embedder, Llm, Progress
+from assayer.ports import Embedder, Llm, Progress, Reranker
 from assayer.run import Run
 from assayer.world import World
 from cluster.commission import PRIVATE, Commission, Request, as_request, run_id
@@ -25,13 +25,15 @@ from cluster.graphs import open_judge
 from cluster.literature import Shelves, open_shelves
 from cluster.methods import METHODS, Bench, Method
 from cluster.outside import Outside
+from cluster.parts import OWN, Parts
 from cluster.postgres import EmbeddedPostgres
 from cluster.settings import Settings
 from index import Corpus, CorpusFullTexts
 from index.memory import MemoryCorpus
 from orchestrator.store import Database, PgAnswers, PgEvaluations
 from workers.embedding import SentenceTransformerEmbedder
-from workers.llm import Fallbacks, Gateway
+from workers.llm import Fallbacks, Gateway, Line
+from workers.reranking import CrossEncoderReranker
 
 __all__ = ["METHODS", "Engine", "SystemClock", "open_database", "open_engine", "open_llm"]
 
@@ -112,13 +114,16 @@ class Engine:
             raise copy(lacking)
 
     def _bench_of(self, method: Method, run: Run) -> Bench:
-        """What one run of a method works with: what it does not read has no part in it, whatever else is open."""
+        """What one run of a method works with: what it does not use has no part in it, whatever else is open."""
         if not method.reads_literature:
             nothing = MemoryCorpus((), self.world.embedder)
             world = replace(self.world, literature=nothing, full_texts=CorpusFullTexts(nothing))
         else:
             world = self._shelves_of(method).world(self.world, run)
-        return Bench(self.settings, world, self.judge)
+        return Bench(self.settings, replace(world, reranker=self._reranker_of(method)), self.judge)
+
+    def _reranker_of(self, method: Method) -> Reranker | None:
+        return self.world.reranker if method.beyond_papers else None
 
     def _shelves_of(self, method: Method) -> Shelves:
         return self.shelves if method.beyond_papers else replace(self.shelves, outside=Outside())
@@ -127,6 +132,7 @@ class Engine:
         """Everything that determines the report."""
         chosen = METHODS[method]
         asks_graph = chosen.asks_graph(Bench(self.settings, self.world, self.judge))
+        reranker = self._reranker_of(chosen)
         return as_request(
             {
                 "assayer": __version__,
@@ -139,6 +145,7 @@ class Engine:
                 "budget": commission.bounds(self.settings.evaluation).model_dump(),
                 "prompts": {task.name: task.version for task in chosen.tasks},
                 "embedder": self.world.embedder.name,
+                "reranker": reranker.name if reranker else None,
                 "literature": self._shelves_of(chosen).version if chosen.reads_literature else None,
                 "graph": self._graph() if asks_graph else None,
             }
@@ -184,8 +191,9 @@ async def open_engine(
     methods: Sequence[str] = (scholareval.METHOD,),
     database: Database | None = None,
     for_service: bool = False,
+    parts: Parts = OWN,
 ) -> AsyncIterator[Engine]:
-    """For evaluations by these methods, with a database of its own where none is handed in.
+    """For evaluations by these methods, with a database of its own where none is handed in, and with parts of its own.
 
     Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; where a method needs a language model or a
     graph and there is none NoFallback or InputError, before any idea is touched. A service opens all the same: what
@@ -194,18 +202,25 @@ async def open_engine(
     lacking = _Lacking(methods, for_service)
     if settings.llm is None:
         lacking.note(no_reviewers(), lambda method: method.needs_llm)
+    lacking.note_files(settings)
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
-        corpus = _corpus(settings, embedder, lacking, stack)
+        embedder = parts.embedder or stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        corpus = parts.corpus or _corpus(settings, embedder, lacking, stack)
         if database is None:
             database = await stack.enter_async_context(open_database(settings))
         beyond = any(METHODS[method].beyond_papers for method in methods)
-        shelves = await stack.enter_async_context(open_shelves(settings, corpus, database, clock, beyond))
-        llm = await open_llm(settings, database, embedder, stack, must_answer=not for_service)
+        shelves = await stack.enter_async_context(open_shelves(settings, corpus, database, clock, beyond, parts))
+        llm = await open_llm(settings, database, embedder, stack, must_answer=not for_service, line=parts.line)
         yield Engine(
             settings=settings,
-            world=World(llm=llm, literature=corpus, full_texts=CorpusFullTexts(corpus), embedder=embedder),
+            world=World(
+                llm=llm,
+                literature=corpus,
+                full_texts=CorpusFullTexts(corpus),
+                embedder=embedder,
+                reranker=parts.reranker or _reranker(settings, lacking, stack),
+            ),
             shelves=shelves,
             evaluations=PgEvaluations(database),
             clock=clock,
@@ -231,6 +246,22 @@ class _Lacking:
                 if not self._keep:
                     raise error
                 self.of[method] = self.of[method] or error
+
+    def note_files(self, settings: Settings) -> None:
+        """Files that options name and that cannot be used."""
+        for name in self.of:
+            try:
+                METHODS[name].options(settings)
+            except InputError as error:
+                if not self._keep:
+                    raise
+                self.of[name] = self.of[name] or error
+
+
+def _reranker(settings: Settings, lacking: _Lacking, stack: AsyncExitStack) -> Reranker | None:
+    if settings.reranker.model is None or not lacking.any(lambda method: method.beyond_papers):
+        return None
+    return stack.enter_context(closing(CrossEncoderReranker(settings.reranker)))
 
 
 def _corpus(settings: Settings, embedder: Embedder, lacking: _Lacking, stack: AsyncExitStack) -> Corpus | MemoryCorpus:
@@ -259,13 +290,18 @@ async def _judge(settings: Settings, database: Database, lacking: _Lacking) -> J
 
 
 async def open_llm(
-    settings: Settings, database: Database, embedder: Embedder, stack: AsyncExitStack, must_answer: bool = True
+    settings: Settings,
+    database: Database,
+    embedder: Embedder,
+    stack: AsyncExitStack,
+    must_answer: bool = True,
+    line: Line | None = None,
 ) -> Llm:
     """The gateway, or the tasks' fallbacks where no model is configured. Raises LlmUnavailable when nobody answers
     there and it must."""
     if settings.llm is None:
         return Fallbacks(embedder)
-    gateway = await stack.enter_async_context(Gateway(settings.llm, PgAnswers(database), SystemClock()))
+    gateway = await stack.enter_async_context(Gateway(settings.llm, PgAnswers(database), SystemClock(), line))
     if settings.evaluation.max_usd is not None:
         gateway.require_prices()
     if must_answer:

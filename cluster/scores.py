@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -10,7 +11,7 @@ from assayer.errors import InputError
 from assayer.models import IdeaId, Report
 from assayer.reports.point_score import score_of
 
-__all__ = ["read_scores"]
+__all__ = ["read_reports", "read_scores"]
 
 
 def read_scores(folder: Path) -> dict[IdeaId, float]:
@@ -18,7 +19,7 @@ def read_scores(folder: Path) -> dict[IdeaId, float]:
 
     Raises InputError for a folder without reports, for reports that cannot be read, and for several methods at once.
     """
-    reports = [report for path in _files(folder) if (report := _report(path)) is not None]
+    reports = list(read_reports(folder))
     methods = sorted({report.method for report in reports})
     if not methods:
         raise InputError(f"{folder} holds no report.", "Give a folder that `assayer evaluate --format json` wrote.")
@@ -32,6 +33,11 @@ def read_scores(folder: Path) -> dict[IdeaId, float]:
         if (score := score_of(report)) is not None:
             found[report.idea.id].append(score)
     return {idea: sum(scores) / len(scores) for idea, scores in found.items()}
+
+
+def read_reports(folder: Path) -> Iterator[Report]:
+    """One after another, by file name. Raises InputError for what is no folder and for reports that cannot be read."""
+    return (report for path in _files(folder) if (report := _report(path)) is not None)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -29,7 +29,12 @@ from assayer.methods.innoeval.options import Options as InnoEvalOptions
 from assayer.methods.scholareval import Options as ScholarEvalOptions
 from assayer.models import Frozen
 from assayer.ranking.options import Options as RankingOptions
-from orchestrator.store import DatabaseSettings
+from cluster.serving.settings import ServingSettings
+from cluster.webhooks import WebhookSettings
+from orchestrator.api.settings import ApiSettings
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.store import DatabaseSettings, KeySettings
+from orchestrator.work.settings import WorkSettings
 from workers.code.settings import CodeSettings
 from workers.embedding import EmbedderSettings
 from workers.fetching import FetchingSettings
@@ -46,6 +51,7 @@ from workers.remote.settings import (
     UnpaywallSettings,
     WebSettings,
 )
+from workers.reranking import RerankerSettings
 from workers.web.settings import PageSettings
 
 __all__ = ["PROFILES", "MetricsSettings", "Profile", "RankingSettings", "Settings", "load_settings"]
@@ -106,6 +112,7 @@ class Settings(BaseSettings):
     """None: no language model, the tasks' fallbacks answer."""
     database: DatabaseSettings = DatabaseSettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    reranker: RerankerSettings = RerankerSettings()
     corpus: CorpusSettings = CorpusSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     ranking: RankingSettings = RankingSettings()
@@ -127,6 +134,12 @@ class Settings(BaseSettings):
     full_texts: FullTextSettings = Field(default_factory=FullTextSettings)
     grobid: GrobidSettings = GrobidSettings()
     metrics: MetricsSettings = MetricsSettings()
+    serving: ServingSettings = ServingSettings()
+    api: ApiSettings = ApiSettings()
+    keys: KeySettings = KeySettings()
+    queue: QueueSettings = QueueSettings()
+    work: WorkSettings = WorkSettings()
+    webhooks: WebhookSettings = WebhookSettings()
 
     @model_validator(mode="before")
     @classmethod

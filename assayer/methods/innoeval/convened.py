@@ -9,15 +9,14 @@ from itertools import product
 from assayer.evidence import plain
 from assayer.flow import Failed, attempt, both, each
 from assayer.methods.innoeval.advice import advise
-from assayer.methods.innoeval.board import control, draw, enough, masking, reviewer
+from assayer.methods.innoeval.board import control, draw, masking, reviewer
 from assayer.methods.innoeval.board_options import BoardOptions
 from assayer.methods.innoeval.board_tasks import judging
-from assayer.methods.innoeval.decision import decide, load
-from assayer.methods.innoeval.dimensions import Dimension, Scale, chosen
+from assayer.methods.innoeval.decision import decide
+from assayer.methods.innoeval.dimensions import Dimension, Scale
 from assayer.methods.innoeval.dossier import Deliberation, Dossier
-from assayer.methods.innoeval.personas import load as load_pool
-from assayer.methods.innoeval.personas import shipped
 from assayer.methods.innoeval.reviewing import Judged, Review, lost, review
+from assayer.methods.innoeval.rules import rules_of
 from assayer.methods.innoeval.sectioning import Reading, by_section, read_for
 from assayer.methods.innoeval.synthesis import Meta, leading, synthesise
 from assayer.methods.innoeval.tally import agreement, final_score, interval, matrix_of, mean_score
@@ -46,10 +45,7 @@ class Convened:
     def __init__(self, llm: Llm, run: Run, options: BoardOptions) -> None:
         """Raises InputError for files that cannot be used and for a pool smaller than the board."""
         self._llm, self._run, self._options = llm, run, options
-        self._dimensions = chosen(options.dimensions)
-        self._pool = shipped() if options.personas is None else load_pool(options.personas)
-        self._calibration = load(options.calibration) if options.calibration else None
-        enough(self._pool, options.board)
+        self._dimensions, self._pool, self._calibration = rules_of(options)
 
     async def deliberate(self, dossier: Dossier) -> Deliberation:
         """Raises an AssayerError when no reviewer could judge."""
