@@ -11,12 +11,16 @@ from assayer.ports import Progress
 from cluster.commission import Begun, Commission
 from cluster.engine import Engine
 from cluster.ranking import Ranker, Wanted
+from cluster.settings import Settings
 from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest
 from orchestrator.jobs.results import RankingResult
+from orchestrator.store import Database, Listener, PgEvents, PgLeases, PgLedger
+from orchestrator.work.accounts import LedgerAccounts
+from orchestrator.work.worker import Worker
 from workers.documents import DocumentLimits, idea_of_pdf
 
-__all__ = ["EnginePerformer"]
+__all__ = ["EnginePerformer", "worker_of"]
 
 
 @dataclass(frozen=True)
@@ -65,4 +69,23 @@ def _wanted(work: RankingRequest) -> Wanted:
         scores={IdeaId(idea): score for idea, score in work.scores.items()},
         known=work.known,
         calls_per_idea=work.calls_per_idea,
+    )
+
+
+def worker_of(name: str, settings: Settings, database: Database, listener: Listener, engine: Engine) -> Worker:
+    """Has as many places as the settings allow ideas in flight."""
+    performer = EnginePerformer(
+        engine, Ranker(settings, engine.world.llm, engine.world.embedder, engine.clock), DocumentLimits()
+    )
+    return Worker(
+        name=name,
+        places=settings.evaluation.concurrency,
+        performer=performer,
+        leases=PgLeases(database, settings.queue),
+        events=PgEvents(database),
+        accounts=LedgerAccounts(PgLedger(database)),
+        listener=listener,
+        settings=settings.work,
+        lease_seconds=settings.queue.lease_seconds,
+        clock=engine.clock,
     )
