@@ -3,11 +3,11 @@
 import datetime as dt
 from typing import NamedTuple
 
-from assayer.models import Frozen
+from assayer.models import Frozen, Report
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId, Work
 
-__all__ = ["Batch", "Cursor", "NewBatch", "NewJob"]
+__all__ = ["Batch", "BatchRow", "Cursor", "NewBatch", "NewJob"]
 
 
 class NewJob(Frozen):
@@ -37,6 +37,15 @@ class Batch(NewBatch):
     """Of the jobs that have ended, as far as known."""
     finished_at: dt.datetime | None
     """When its last job ended."""
+
+
+class BatchRow(NamedTuple):
+    """One job of a batch, and what it came to."""
+
+    job: Job
+    source: str
+    """What its sender calls it."""
+    report: Report | None
 
 
 class Cursor(NamedTuple):

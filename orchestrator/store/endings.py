@@ -16,7 +16,7 @@ _ENDED = """
         SET finished_at = statement_timestamp(), lease = NULL, leased_until = NULL, worker = NULL, reserved_usd = 0,
             last_event = last_event + 1, {changes}
         WHERE {condition}
-        RETURNING id, tenant, batch, "row", kind, state, subject, problem, cost_usd, last_event, finished_at
+        RETURNING id, tenant, state, problem, cost_usd, last_event, finished_at
     ), told AS (
         INSERT INTO events (job, number, kind, data)
         SELECT id, last_event, state, jsonb_build_object('problem', problem, 'cost_usd', cost_usd) FROM ended

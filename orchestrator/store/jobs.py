@@ -10,7 +10,9 @@ from assayer.models import Report
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.idempotency import Once, Replay
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobState, TenantId, Work
-from orchestrator.jobs.submissions import Batch, Cursor, NewBatch, NewJob
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.jobs.submissions import Batch, BatchRow, Cursor, NewBatch, NewJob
+from orchestrator.jobs.waiting import Circumstances, why_waiting
 from orchestrator.store import job_rows, retention
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import read
@@ -41,12 +43,27 @@ _REPORT = """
 _REPORTS = f"""
     SELECT page.*, CASE WHEN state = 'done' THEN report END AS report
     FROM (
-        SELECT {JOB} FROM jobs
+        SELECT {JOB}, request ->> 'source' AS source FROM jobs
         WHERE tenant = $1 AND batch = $2 AND ($3::integer IS NULL OR "row" > $3) ORDER BY "row" LIMIT $4
     ) AS page
     LEFT JOIN LATERAL (SELECT report FROM evaluations WHERE evaluations.id = page.run_id) AS run ON true
     ORDER BY "row"
 """  # noqa: S608 - put together from constants
+
+_CIRCUMSTANCES = """
+    SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
+           (SELECT count(*) FROM jobs AS before WHERE before.tenant = mine.tenant AND before.state = 'queued'
+              AND (before.priority, before.ready_at) < (mine.priority, mine.ready_at)) AS ahead,
+           running.jobs AS running, max_running, coalesce(max_usd, $3) AS max_usd, monthly_usd,
+           running.reserved AS reserved_usd,
+           (SELECT coalesce(sum(usd), 0) FROM spending WHERE tenant = tenants.id
+              AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_usd
+    FROM jobs AS mine JOIN tenants ON tenants.id = mine.tenant CROSS JOIN LATERAL (
+        SELECT count(*) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
+        FROM jobs WHERE tenant = tenants.id AND state = 'running'
+    ) AS running
+    WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
+"""
 
 _CANCEL = ended(
     f"state = 'cancelled', cost_usd = {PAID}",
@@ -81,8 +98,9 @@ _BATCHES = """
 
 
 class PgJobs:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, settings: QueueSettings | None = None) -> None:
         self._database = database
+        self._settings = settings or QueueSettings()
 
     async def add(
         self, tenant: TenantId, jobs: Sequence[NewJob], batch: NewBatch | None = None, once: Once | None = None
@@ -130,6 +148,11 @@ class PgJobs:
         row = await self._database.fetch_one(_REPORT, tenant, job)
         return None if row is None else read(Report, row["report"], f"The report of job {job}")
 
+    async def waiting(self, tenant: TenantId, job: JobId) -> str | None:
+        """Why a queued job does not run yet, for people; None when it is not queued."""
+        row = await self._database.fetch_one(_CIRCUMSTANCES, tenant, job, self._settings.max_usd)
+        return None if row is None else why_waiting(Circumstances(**dict(row)))
+
     async def cancel(self, tenant: TenantId, job: JobId) -> Job | None:
         """A job that has ended stays as it is."""
         await self._database.execute(_CANCEL, tenant, job)
@@ -148,17 +171,19 @@ class PgJobs:
         rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit)
         return [_batch(row) for row in rows]
 
-    async def reports(self, tenant: TenantId, batch: BatchId) -> AsyncIterator[tuple[Job, Report | None]]:
-        """Every job of a batch in the order of its rows, a page at a time; no report where it has none."""
+    async def reports(self, tenant: TenantId, batch: BatchId) -> AsyncIterator[BatchRow]:
+        """Every job of a batch in the order of its rows, a page at a time."""
         last: int | None = None
         while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE):
             for row in rows:
                 job, kept = job_rows.job(row), row["report"]
-                yield job, None if kept is None else read(Report, kept, f"The report of job {job.id}")
+                report = None if kept is None else read(Report, kept, f"The report of job {job.id}")
+                yield BatchRow(job, row["source"] or "", report)
             last = rows[-1]["row"]
 
     async def delete(self, tenant: TenantId, job: JobId) -> bool:
-        """With all that is only its own; whatever its state. False when there is none."""
+        """With all that is only its own; one that has not ended is cancelled first. False when there is none."""
+        await self._database.execute(_CANCEL, tenant, job)
         return await retention.delete_jobs(self._database, tenant, [job]) == 1
 
     async def purge(self, now: dt.datetime) -> int:

@@ -19,9 +19,10 @@ __all__ = ["CHANNELS", "Channel", "Heard", "Listener", "Missed"]
 
 _LOG = logging.getLogger(__name__)
 
-Channel: TypeAlias = Literal["assayer_jobs", "assayer_events"]
-"""assayer_jobs says `queued`, `cancelled JOB` or `finished JOB`; assayer_events names a job that has a new event."""
-CHANNELS: tuple[Channel, ...] = ("assayer_jobs", "assayer_events")
+Channel: TypeAlias = Literal["assayer_jobs", "assayer_events", "assayer_deliveries"]
+"""assayer_jobs says `queued`, `cancelled JOB` or `finished JOB`; assayer_events names a job that has a new event;
+assayer_deliveries tells that something is owed to a webhook."""
+CHANNELS: tuple[Channel, ...] = ("assayer_jobs", "assayer_events", "assayer_deliveries")
 
 _GONE: tuple[type[Exception], ...] = (*LOST, asyncpg.InterfaceError, asyncpg.PostgresError, StorageError)
 _MOST_UNHEARD = 1_000

@@ -15,7 +15,7 @@ _WEEK = dt.timedelta(days=7)
 # figures stay, which are the operator's books. Papers are public.
 _DELETE = """
     WITH chosen AS (
-        SELECT id, run_id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE SKIP LOCKED
+        SELECT id, run_id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
     ), orphaned AS (
         SELECT DISTINCT run_id FROM chosen WHERE run_id IS NOT NULL AND NOT EXISTS (
             SELECT FROM jobs WHERE jobs.run_id = chosen.run_id AND jobs.id NOT IN (SELECT id FROM chosen)
@@ -26,8 +26,10 @@ _DELETE = """
         DELETE FROM answers WHERE key IN (
             SELECT key FROM ledger WHERE run_id IN (SELECT run_id FROM orphaned) AND NOT cached
         )
+    ), gone AS (
+        DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, state
     )
-    DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id
+    SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END FROM gone
 """
 _DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)")
 _DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)")
@@ -64,5 +66,6 @@ async def purge(database: Database, now: dt.datetime) -> int:
         deleted += len(some)
     await database.execute(_DELETE_BATCHES, now)
     await database.execute("DELETE FROM idempotency WHERE created_at < $1", now - _WEEK)
+    await database.execute("DELETE FROM key_rates WHERE full_at < $1", now - _WEEK)
     await database.execute("DELETE FROM deliveries WHERE state <> 'pending' AND created_at < $1", now - _WEEK)
     return deleted

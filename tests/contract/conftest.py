@@ -14,7 +14,10 @@ from cluster.postgres import EmbeddedPostgres
 from orchestrator.store import Database, DatabaseSettings
 
 _NUMBERS = count()
-_EMPTY = "TRUNCATE answers, ledger, papers, evaluations, replies, reply_claims, turns, viewpoint_graphs, tenants, key_rates CASCADE"
+_EMPTY = """
+    TRUNCATE answers, ledger, papers, evaluations, replies, reply_claims, turns, viewpoint_graphs, tenants, key_rates
+    CASCADE
+"""
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,9 @@
 """Jobs, tenants and leases that the tests of the queue write."""
 
 import datetime as dt
+from collections.abc import Awaitable, Callable
 from itertools import count
+from typing import TypeVar
 
 from assayer.models import Idea, IdeaId
 from orchestrator.jobs.fairness import Places
@@ -11,10 +13,12 @@ from orchestrator.jobs.settings import QueueSettings
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.jobs.tenancy import TenantPlan
 from orchestrator.store import Database, PgJobs, PgLeases, PgTenants
+from orchestrator.store.database import Connection
 
-__all__ = ["ACME", "DONE", "NOW", "OTHER", "Queue", "job", "tenant"]
+__all__ = ["ACME", "DONE", "NOW", "OTHER", "RICH", "Losing", "Queue", "job", "tenant"]
 
-ACME, OTHER = TenantId("acme"), TenantId("other")
+T = TypeVar("T")
+ACME, OTHER, RICH = TenantId("acme"), TenantId("other"), TenantId("rich")
 DONE = JobVerdict(state="done", cost_usd=0.5)
 NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 _NUMBERS = count(1)
@@ -53,3 +57,14 @@ class Queue:
 
 async def tenant(database: Database, name: TenantId = ACME, **plan: object) -> None:
     await PgTenants(database).create(name, TenantPlan.model_validate({"name": name} | plan))
+
+
+class Losing(Database):
+    """Loses the connection once after every piece of work was done: committed, and nobody was told."""
+
+    def __init__(self, database: Database) -> None:
+        self._through = database
+
+    async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
+        await self._through.run(work, seconds)
+        return await self._through.run(work, seconds)
