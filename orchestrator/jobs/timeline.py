@@ -1,7 +1,9 @@
 """When a job did what: drawn from its events and from what the ledger says about its calls."""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from assayer.models import CallRecord, LedgerRow
 from assayer.models.timeline import Span, SpanOutcome, Timeline
@@ -28,7 +30,7 @@ def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[S
     why = "waited for a free place"
     for event in events:
         if event.kind == "retried":
-            since, why = event.at, str(event.data.get("why", "given back to the queue"))
+            since, why = event.at, str(event.data.get("reason", "given back to the queue"))
         elif since is not None and (event.kind == "started" or event.kind in _ENDS_ATTEMPT):
             yield Span(name="in the queue", kind="wait", start=since, end=event.at, detail=why)
             since = None
@@ -36,25 +38,42 @@ def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[S
         yield Span(name="in the queue", kind="wait", start=since, end=end, outcome="open", detail=why)
 
 
+@dataclass
+class _Stage:
+    since: dt.datetime
+    until: dt.datetime
+    """When it last moved."""
+    done: int
+    total: int
+
+    def span(self, name: str, end: dt.datetime, outcome: SpanOutcome) -> Span:
+        over = self.done >= self.total
+        detail = f"{self.done} of {self.total} steps"
+        until, outcome = (self.until, "done") if over else (end, outcome)
+        return Span(name=name, kind="stage", start=self.since, end=until, outcome=outcome, detail=detail)
+
+
 def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
-    """From the first that is told of a stage in an attempt to its last step."""
-    running: dict[str, JobEvent] = {}
+    """Events tell now and then how far every stage of an attempt is: one that is new has begun since the last."""
+    stages: dict[str, _Stage] = {}
+    before = end
     for event in events:
         if event.kind == "progress":
-            stage, done, total = (event.data.get(name) for name in ("stage", "done", "total"))
-            first = running.setdefault(str(stage), event)
-            if done == total:
-                del running[str(stage)]
-                yield Span(name=str(stage), kind="stage", start=first.at, end=event.at, detail=f"{total} steps")
+            for told in event.data.get("stages", ()):
+                _move(stages, told, before, event.at)
         elif event.kind in _ENDS_ATTEMPT:
-            yield from _cut_short(running, event.at, "failed")
-            running = {}
-    yield from _cut_short(running, end, "open")
+            outcome: SpanOutcome = "done" if event.kind == "done" else "failed"
+            yield from (stage.span(name, event.at, outcome) for name, stage in stages.items())
+            stages = {}
+        before = event.at
+    yield from (stage.span(name, end, "open") for name, stage in stages.items())
 
 
-def _cut_short(running: dict[str, JobEvent], at: dt.datetime, outcome: SpanOutcome) -> Iterator[Span]:
-    for stage, first in running.items():
-        yield Span(name=stage, kind="stage", start=first.at, end=at, outcome=outcome, detail="not all steps were told")
+def _move(stages: dict[str, _Stage], told: Mapping[str, Any], before: dt.datetime, at: dt.datetime) -> None:
+    name, done, total = str(told["stage"]), int(told["done"]), int(told["total"])
+    stage = stages.setdefault(name, _Stage(before, at, done, total))
+    if (stage.done, stage.total) != (done, total):
+        stage.done, stage.total, stage.until = done, total, at
 
 
 def _call(row: LedgerRow) -> Span:

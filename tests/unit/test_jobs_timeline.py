@@ -43,6 +43,10 @@ def _events(*told: tuple[float, EventKind, dict[str, Any]]) -> list[JobEvent]:
     ]
 
 
+def _stage(name: str, done: int, total: int) -> dict[str, Any]:
+    return {"stages": [{"stage": name, "done": done, "total": total}]}
+
+
 def _row(at: float, latency: float, **changes: Any) -> LedgerRow:
     record = CallRecord(
         task="read",
@@ -71,8 +75,9 @@ def test_evaluation_done_at_the_first_try_waits_once_and_then_does_its_stages() 
     events = _events(
         (0, "queued", {}),
         (2, "started", {}),
-        (2, "progress", {"stage": "soundness", "done": 0, "total": 2}),
-        (5, "progress", {"stage": "soundness", "done": 2, "total": 2}),
+        (3, "progress", _stage("soundness", 0, 2)),
+        (4, "progress", _stage("soundness", 1, 2)),
+        (5, "progress", _stage("soundness", 2, 2)),
         (6, "done", {}),
     )
     timeline = timeline_of(_job("done", 2, 6), events, [_row(4, 1.5, attempts=3)], _at(60))
@@ -88,8 +93,8 @@ def test_evaluation_done_at_the_first_try_waits_once_and_then_does_its_stages() 
 def test_second_try_waits_again_and_says_why() -> None:
     events = _events(
         (1, "started", {}),
-        (1, "progress", {"stage": "soundness", "done": 1, "total": 2}),
-        (3, "retried", {"why": "its worker died"}),
+        (1, "progress", _stage("soundness", 1, 2)),
+        (3, "retried", {"reason": "its worker died"}),
         (4, "started", {}),
         (9, "done", {}),
     )
@@ -103,8 +108,8 @@ def test_second_try_waits_again_and_says_why() -> None:
 
 
 def test_what_is_not_over_is_open_until_now() -> None:
-    events = _events((1, "started", {}), (2, "progress", {"stage": "soundness", "done": 0, "total": 2}))
-    assert _told(timeline_of(_job("running", 1, None), events, [], _at(7)))[-1] == ("stage", "soundness", 2, 7, "open")
+    events = _events((1, "started", {}), (2, "progress", _stage("soundness", 0, 2)))
+    assert _told(timeline_of(_job("running", 1, None), events, [], _at(7)))[-1] == ("stage", "soundness", 1, 7, "open")
     assert _told(timeline_of(_job("queued", None, None), [], [], _at(7))) == [("wait", "in the queue", 0, 7, "open")]
 
 
