@@ -9,7 +9,7 @@ from assayer.run import Run
 from cluster.settings import Settings
 from workers.code import Cloner, RunCode
 from workers.fetching import Downloader
-from workers.remote import Ask, Courier
+from workers.remote import Ask, Remote
 from workers.remote.journalled import Journalled
 from workers.web import PageReader, RunWeb, WebSearch
 
@@ -29,7 +29,7 @@ class Outside:
         return [name for name, one in (("web", self.web), ("code", self.code)) if one is not None]
 
 
-async def open_outside(settings: Settings, courier: Courier, clock: Clock, stack: AsyncExitStack) -> Outside:
+async def open_outside(settings: Settings, courier: Remote, clock: Clock, stack: AsyncExitStack) -> Outside:
     """Raises ConfigurationError where something is configured that the installation lacks."""
     return Outside(
         web=await _web(settings, courier, clock, stack) if settings.web.on else None,
@@ -37,13 +37,13 @@ async def open_outside(settings: Settings, courier: Courier, clock: Clock, stack
     )
 
 
-async def _web(settings: Settings, courier: Courier, clock: Clock, stack: AsyncExitStack) -> Callable[[Run], Web]:
+async def _web(settings: Settings, courier: Remote, clock: Clock, stack: AsyncExitStack) -> Callable[[Run], Web]:
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
     reader = PageReader(downloader, settings.pages, clock)
     return lambda run: RunWeb(WebSearch(Journalled(courier, run.journal)), reader, _ask(settings, run))
 
 
-def _code(settings: Settings, courier: Courier) -> Callable[[Run], Code]:
+def _code(settings: Settings, courier: Remote) -> Callable[[Run], Code]:
     cloner = Cloner(settings.code) if settings.code.clone_url else None
     return lambda run: RunCode(Journalled(courier, run.journal), cloner, settings.code, _ask(settings, run))
 

@@ -4,7 +4,7 @@ Heavy libraries are imported with the modules that use them; none of this import
 """
 
 from index.build import BuildOptions, BuildSummary, build_corpus
-from index.corpus import Corpus, CorpusFullTexts
+from index.corpus import Corpus, CorpusFullTexts, HoldsFullTexts
 from index.manifest import Manifest, read_manifest
 from index.versions import Versions
 
@@ -13,6 +13,7 @@ __all__ = [
     "BuildSummary",
     "Corpus",
     "CorpusFullTexts",
+    "HoldsFullTexts",
     "Manifest",
     "Versions",
     "build_corpus",

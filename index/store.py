@@ -88,6 +88,10 @@ class PaperStore:
             return len(self)
         return int(np.searchsorted(self._days, (before - dt.date(1970, 1, 1)).days, side="right"))
 
+    def days(self) -> tuple[dt.date, ...]:
+        """On which its rows were published, each once, in order."""
+        return tuple(dt.date(1970, 1, 1) + dt.timedelta(days=int(day)) for day in np.unique(self._days))
+
     def newest(self, before: dt.date | None) -> dt.date | None:
         """Day of the last dated row that counts."""
         rows = min(self.until(before), len(self._days))

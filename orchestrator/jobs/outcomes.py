@@ -14,6 +14,7 @@ from assayer.errors import (
     LlmUnavailable,
     NoFallback,
     ParserUnavailable,
+    PartUnavailable,
     SourceBusy,
     SourceUnavailable,
     StorageError,
@@ -22,7 +23,7 @@ from orchestrator.jobs.models import Problem
 
 __all__ = ["Again", "after", "problem"]
 
-_OUT_OF_REACH = (LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
+_OUT_OF_REACH = (PartUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
 """What every other job would have met as well."""
 
 _FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (
