@@ -92,10 +92,14 @@ class Dispatcher:
             for task in self._handed.values():
                 task.cancel()
 
-    async def drain(self, seconds: float) -> None:
-        """Leases nothing more, and waits that long for what was handed out. What it stops waiting for goes on."""
+    def stop(self) -> None:
+        """Leases nothing more."""
         self._draining.set()
         self._news.set()
+
+    async def drain(self, seconds: float) -> None:
+        """Leases nothing more, and waits that long for what was handed out. What it stops waiting for goes on."""
+        self.stop()
         if self._handed:
             await asyncio.wait(list(self._handed.values()), timeout=seconds)
 
