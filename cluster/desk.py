@@ -1,6 +1,7 @@
 """What the API stands on, put together from the settings: the same for one process and for a cluster."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 
 from assayer.errors import AssayerError, LlmUnavailable
 from assayer.methods import grapheval, scholareval
@@ -8,6 +9,7 @@ from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.ports import Clock, Literature
 from cluster.engine import Engine
 from cluster.settings import Settings
+from cluster.webhooks import check_address
 from index import Corpus
 from orchestrator.api.identifiers import drawn
 from orchestrator.api.resources import Check
@@ -23,6 +25,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.webhooks import PgWebhooks
 
 __all__ = ["OFFERED", "api_services", "examine"]
 
@@ -57,6 +60,9 @@ def api_services(
         methods=OFFERED,
         corpus=corpus,
         ready=ready,
+        webhooks=PgWebhooks(database),
+        check_address=partial(check_address, settings.webhooks),
+        batches=settings.batches,
     )
 
 

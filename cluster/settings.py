@@ -32,6 +32,7 @@ from assayer.ranking.options import Options as RankingOptions
 from cluster.serving.settings import ServingSettings
 from cluster.webhooks import WebhookSettings
 from orchestrator.api.settings import ApiSettings
+from orchestrator.batches.settings import BatchSettings
 from orchestrator.jobs.settings import QueueSettings
 from orchestrator.store import DatabaseSettings, KeySettings
 from orchestrator.work.settings import WorkSettings
@@ -140,6 +141,7 @@ class Settings(BaseSettings):
     queue: QueueSettings = QueueSettings()
     work: WorkSettings = WorkSettings()
     webhooks: WebhookSettings = WebhookSettings()
+    batches: BatchSettings = BatchSettings()
 
     @model_validator(mode="before")
     @classmethod

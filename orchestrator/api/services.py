@@ -11,6 +11,8 @@ from orchestrator.api.identifiers import Identifiers
 from orchestrator.api.limits import Streams
 from orchestrator.api.resources import Check
 from orchestrator.api.settings import ApiSettings
+from orchestrator.api.uploads import Uploads
+from orchestrator.batches.settings import BatchSettings
 from orchestrator.store import (
     Listener,
     PgCensus,
@@ -21,8 +23,9 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.webhooks import PgWebhooks
 
-__all__ = ["Offered", "OpenStreams", "Services"]
+__all__ = ["LargeUploads", "Offered", "OpenStreams", "Services"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class Services:
     """None: this process has none, and searching it is answered 503."""
     ready: Callable[[], Awaitable[Sequence[Check]]]
     """Looks at everything that evaluations need; must not raise."""
+    webhooks: PgWebhooks
+    check_address: Callable[[str], None]
+    """Raises AddressRefused for what no webhook may be."""
+    batches: BatchSettings
 
 
 def _services(request: Request) -> Services:
@@ -57,5 +64,11 @@ def _streams(request: Request) -> Streams:
     return streams
 
 
+def _uploads(request: Request) -> Uploads:
+    uploads: Uploads = request.app.state.uploads
+    return uploads
+
+
 Offered = Annotated[Services, Depends(_services)]
 OpenStreams = Annotated[Streams, Depends(_streams)]
+LargeUploads = Annotated[Uploads, Depends(_uploads)]

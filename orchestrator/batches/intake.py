@@ -29,6 +29,17 @@ class Intake:
     def rows(self) -> int:
         return len(self.accepted) + len(self.rejected)
 
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of what the rows say: the same files sent again have the same, however a client packs them."""
+        digest = hashlib.sha256()
+        for row in self.accepted:
+            cutoff = row.idea.cutoff if row.idea else None
+            digest.update(f"{row.number}\0{row.source}\0{_content(row)}\0{cutoff}\n".encode())
+        for rejection in self.rejected:
+            digest.update(f"{rejection.row}\0{rejection.source}\0{rejection.detail}\n".encode())
+        return digest.digest()
+
 
 def take_in(reads: Iterable[Read]) -> Intake:
     """Raises InputError for a batch without rows, and what reading raises."""

@@ -1,7 +1,8 @@
 """Ideas as JSON: one record a line, or a list of records."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from typing import BinaryIO
 
 from assayer.errors import InputError
@@ -13,21 +14,22 @@ from orchestrator.batches.rows import AcceptedRow, Read, RejectedRow, check_read
 __all__ = ["json_rows", "jsonl_rows"]
 
 
-def jsonl_rows(file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date) -> Iterator[Read]:
+def jsonl_rows(file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date) -> Generator[Read, None, None]:
     """Rows count lines, from `first`. Raises InputError when the whole file cannot be read."""
     encoding = encoding_of(file, name or "The body")
-    for number, line in enumerate(lines(file, encoding, most)):
-        if not line.text.strip():
-            continue
-        row, source = first + number, place(name, number + 1)
-        try:
-            _check(line, source, encoding, most)
-            yield _row(row, source, decode_json(line.text, source), latest_cutoff)
-        except InputError as error:
-            yield rejected(row, source, error)
+    with closing(lines(file, encoding, most)) as source_lines:
+        for number, line in enumerate(source_lines):
+            if not line.text.strip():
+                continue
+            row, source = first + number, place(name, number + 1)
+            try:
+                _check(line, source, encoding, most)
+                yield _row(row, source, decode_json(line.text, source), latest_cutoff)
+            except InputError as error:
+                yield rejected(row, source, error)
 
 
-def json_rows(file: BinaryIO, name: str, first: int, latest_cutoff: dt.date) -> Iterator[Read]:
+def json_rows(file: BinaryIO, name: str, first: int, latest_cutoff: dt.date) -> Generator[Read, None, None]:
     """Of a list of records, or of a single one. Raises InputError when the whole file cannot be read."""
     what = name or "The body"
     content = decode_json(decode_text(file.read(), what), what)

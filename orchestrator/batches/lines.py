@@ -1,7 +1,7 @@
 """Lines of a large text, none of them longer than memory allows."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import BinaryIO, NamedTuple
 
 from assayer.texts import Encoding
@@ -16,8 +16,10 @@ class Line(NamedTuple):
     """False when it was longer than allowed: what came after is left out."""
 
 
-def lines(file: BinaryIO, encoding: Encoding, most: int) -> Iterator[Line]:
-    """Ends of line are `\\n`, `\\r\\n` and `\\r`; bytes that cannot be decoded are kept as surrogates."""
+def lines(file: BinaryIO, encoding: Encoding, most: int) -> Generator[Line, None, None]:
+    """Ends of line are `\\n`, `\\r\\n` and `\\r`; bytes that cannot be decoded are kept as surrogates.
+
+    To be closed before the file is."""
     # No such bytes in UTF-16, where every pair is a character or half of one.
     errors = "replace" if encoding == "utf-16" else "surrogateescape"
     text = io.TextIOWrapper(file, encoding, errors, newline="")

@@ -2,7 +2,8 @@
 
 import datetime as dt
 import io
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import PurePath
 from typing import BinaryIO, Literal, TypeAlias
 
@@ -33,7 +34,7 @@ _HEAD = 1_024
 
 def read_rows(
     file: BinaryIO, kind: BodyKind, content_type: str, limits: BatchSettings, today: dt.date
-) -> Iterator[Read]:
+) -> Generator[Read, None, None]:
     """In order, a row at a time. Raises InputError when nothing of the body can be read, or it has too many rows.
 
     A cutoff after `today` rejects its row.
@@ -45,17 +46,19 @@ def read_rows(
             rows = table_rows(file, "", 1, limits.row_characters, today)
         case "form":
             rows = _files(file, content_type, limits, today)
-    for row in rows:
-        if not isinstance(row, Remark) and _number(row) > limits.rows:
-            raise InputError(f"A batch may have {limits.rows:,} rows, and this one has more.", "Send several batches.")
-        yield row
+    with closing(rows):
+        for row in rows:
+            if not isinstance(row, Remark) and _number(row) > limits.rows:
+                most = f"{limits.rows:,}"
+                raise InputError(f"A batch may have {most} rows, and this one has more.", "Send several batches.")
+            yield row
 
 
 def _number(row: AcceptedRow | RejectedRow) -> int:
     return row.number if isinstance(row, AcceptedRow) else row.row
 
 
-def _files(file: BinaryIO, content_type: str, limits: BatchSettings, today: dt.date) -> Iterator[Read]:
+def _files(file: BinaryIO, content_type: str, limits: BatchSettings, today: dt.date) -> Generator[Read, None, None]:
     """A file that cannot be read is one rejected row."""
     last = 0
     for part in parts(file, content_type, limits.file_bytes):
@@ -70,7 +73,7 @@ def _files(file: BinaryIO, content_type: str, limits: BatchSettings, today: dt.d
             yield rejected(last, part.name or f"file {last}", error)
 
 
-def _rows(part: Part, first: int, limits: BatchSettings, today: dt.date) -> Iterator[Read]:
+def _rows(part: Part, first: int, limits: BatchSettings, today: dt.date) -> Generator[Read, None, None]:
     name = part.name
     if not name:
         raise InputError("A form field is no file.", "Send files only; options are query parameters.")

@@ -15,3 +15,5 @@ class BatchSettings(Frozen):
     """Of one file among several."""
     at_once: int = Field(default=2, ge=1)
     """Batches that one process reads side by side; further ones wait."""
+    uploads: int = Field(default=16, ge=1)
+    """Bodies of batches that one process takes in at once, onto its disk; further ones are told to come later."""

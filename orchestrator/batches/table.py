@@ -3,7 +3,8 @@
 import csv
 import datetime as dt
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from typing import BinaryIO, NamedTuple
 
 from assayer.errors import InputError
@@ -81,7 +82,7 @@ class _Header(NamedTuple):
     names: list[str]
 
 
-def table_rows(file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date) -> Iterator[Read]:
+def table_rows(file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date) -> Generator[Read, None, None]:
     """Rows count records after the header, from `first`. Raises InputError when the whole file cannot be read."""
     what = name or "The body"
     encoding = encoding_of(file, what)
@@ -89,15 +90,15 @@ def table_rows(file: BinaryIO, name: str, first: int, most: int, latest_cutoff: 
         yield Remark(text=f"{what} is not UTF-8; it was read as Windows-1252.")
     # The module's own limit is for the whole process, and shorter than an idea may be.
     csv.field_size_limit(max(csv.field_size_limit(), most))
-    source = lines(file, encoding, most)
-    records = _Records(source, most)
-    header = _header(next(source, None), what, encoding)
-    number = 0
-    while record := records.next(header.delimiter):
-        if isinstance(record.cells, list) and not any(cell.strip() for cell in record.cells):
-            continue
-        number += 1
-        yield _row(record, header, encoding, first + number - 1, place(name, number), latest_cutoff)
+    with closing(lines(file, encoding, most)) as source:
+        header = _header(next(source, None), what, encoding)
+        records = _Records(source, most)
+        number = 0
+        while record := records.next(header.delimiter):
+            if isinstance(record.cells, list) and not any(cell.strip() for cell in record.cells):
+                continue
+            number += 1
+            yield _row(record, header, encoding, first + number - 1, place(name, number), latest_cutoff)
 
 
 def _header(line: Line | None, what: str, encoding: Encoding) -> _Header:

@@ -31,6 +31,6 @@ class Outbox(Protocol):
 
 
 class Wake(Protocol):
-    async def next(self, timeout: float) -> str | None:
+    async def next(self, timeout: float) -> object:
         """Returns when there may be something to deliver, at the latest after so many seconds."""
         ...
