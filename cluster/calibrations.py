@@ -19,6 +19,7 @@ from cluster.settings import Settings
 __all__ = ["Labels", "fitted", "innoeval_options", "keep", "named", "read_labels"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_LONGEST_SOURCE = 600
 
 
 class Labels(NamedTuple):
@@ -61,13 +62,18 @@ def fitted(
     """
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} is no name of a calibration.", "Use a-z, 0-9, - and _, a letter or digit first.")
+    told = source.strip().rstrip(".")
+    if not 0 < len(told) <= _LONGEST_SOURCE:
+        raise InputError(
+            f"The source has {len(told):,} characters; 1 to {_LONGEST_SOURCE} say whose decisions these are."
+        )
     boards = _boards(reports, labels)
     scored = [
         ScoredIdea(board.score.value, labels.outcomes[idea])
         for idea, board in boards.items()
         if isinstance(board.score, Score)
     ]
-    provenance = f"{len(boards)} of the {len(labels.outcomes)} labelled ideas of {labels.file}: {source}"
+    provenance = f"{len(boards)} of the {len(labels.outcomes)} labelled ideas of {labels.file}: {told}."
     unscored = len(boards) - len(scored)
     return fit(name, made_on, provenance, _conditions(boards, reports), classes, scored, unscored, seed, labels.sha256)
 
