@@ -8,7 +8,7 @@ function made(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child != null && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
   return element;
 }
 const h = (tag, attributes, ...children) => made(document.createElement(tag), attributes, children);
@@ -28,7 +28,7 @@ function duration(seconds) {
 }
 function ago(moment) {
   const seconds = Math.max(0, (Date.now() - Date.parse(moment)) / 1000);
-  return seconds < 5 ? "just now" : seconds < 86400 ? `${duration(seconds)} ago` : moment.slice(0, 10);
+  return seconds < 5 ? "just now" : seconds < 86400 ? `${duration(Math.round(seconds)).replace(".0", "")} ago` : moment.slice(0, 10);
 }
 
 // Shares of a whole as one stacked bar, read out as its label.

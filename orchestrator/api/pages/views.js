@@ -61,7 +61,7 @@ function inside(row) {
   const box = row.querySelector(".inside");
   box.hidden = false;
   row.querySelector("[aria-expanded]")?.setAttribute("aria-expanded", "true");
-  if (!box.children.length) box.replaceChildren(h("p", { class: "hint" }, "Waiting for news …"));
+  if (!box.children.length) box.replaceChildren(h("p", { class: "aside" }, "Waiting for news …"));
   attempt(() => (TERMINAL.has(row.job.state) ? drawTimeline(row, box) : listen(row, box, stop.signal)));
 }
 
@@ -73,7 +73,7 @@ async function listen(row, box, signal) {
   for await (const { data } of events(row.job.links.events, signal)) {
     if (data.kind === "progress") box.replaceChildren(stages(data.data.stages));
     else if (TERMINAL.has(data.kind)) return refresh();
-    else box.replaceChildren(h("p", { class: "hint" }, `${data.kind}${data.data.reason ? `: ${data.data.reason}` : ""}`));
+    else box.replaceChildren(h("p", { class: "aside" }, `${data.kind}${data.data.reason ? `: ${data.data.reason}` : ""}`));
   }
 }
 
