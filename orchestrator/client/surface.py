@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from orchestrator.client import operations
+from orchestrator.client import accounts, operations
 from orchestrator.client.calls import Call
 
 __all__ = ["AsyncRunner", "Operation", "Runner", "Surface"]
@@ -56,3 +56,12 @@ class Surface:
     timeline = Operation(operations.timeline)
     cancel = Operation(operations.cancel)
     methods = Operation(operations.methods)
+    create_tenant = Operation(accounts.create_tenant)
+    tenants = Operation(accounts.tenants)
+    tenant = Operation(accounts.tenant)
+    change_tenant = Operation(accounts.change_tenant)
+    delete_tenant = Operation(accounts.delete_tenant)
+    create_key = Operation(accounts.create_key)
+    keys = Operation(accounts.keys)
+    revoke_key = Operation(accounts.revoke_key)
+    usage = Operation(accounts.usage)
