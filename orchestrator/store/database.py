@@ -192,7 +192,7 @@ class Database:
                 try:
                     return await work(connection)
                 except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-                    if connection.is_closed():
+                    if _gone(connection):
                         raise _Lost(error) from error
                     raise
         except LOST as error:
@@ -214,3 +214,11 @@ class Database:
         except ValueError as error:  # also asyncpg's ClientConfigurationError
             raise explain(error, self._where) from None
         return connection
+
+
+def _gone(connection: Connection) -> bool:
+    """A connection that is lost in the middle of a transaction leaves the pool by itself, and may not be asked."""
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:
+        return True

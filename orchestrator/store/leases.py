@@ -15,13 +15,11 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import document, plain
 from orchestrator.store.endings import PAID, ended
 from orchestrator.store.job_rows import json_document
-from orchestrator.store.leasing import LEASE, give_out, lease_of, waiting
+from orchestrator.store.leasing import give_out, waiting
 
 __all__ = ["PgLeases"]
 
 _EXPIRED_AT_ONCE = 100
-
-_HELD = f"SELECT {LEASE} FROM jobs WHERE lease = ANY($1)"  # noqa: S608 - put together from constants
 
 _BEAT = """
     UPDATE jobs SET leased_until = statement_timestamp() + $2 * interval '1 second' WHERE lease = ANY($1)
@@ -83,13 +81,8 @@ class PgLeases:
         if places.free <= 0 or not await self._database.run(waiting):
             return []
         tokens = [self._draw() for _ in range(places.free)]
-        lost = False
 
         async def work(connection: Connection) -> list[Lease]:
-            nonlocal lost
-            if lost and (rows := await connection.fetch(_HELD, tokens)):
-                return [lease_of(row, self._settings) for row in rows]
-            lost = True
             return await give_out(connection, worker, places, tokens, self._settings)
 
         return await self._database.run(work)

@@ -15,13 +15,15 @@ from orchestrator.store.database import Connection
 from orchestrator.store.documents import document
 from orchestrator.store.endings import ended
 
-__all__ = ["LEASE", "give_out", "lease_of", "waiting"]
+__all__ = ["give_out", "waiting"]
 
-LEASE = """
+_LEASE = """
     id, tenant, lease, attempt, priority, request, document, pinned, max_usd,
     CASE WHEN reserved_usd > 0 THEN reserved_usd END AS reserved_usd
 """
 """The columns of a Lease."""
+
+_HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"  # noqa: S608 - of constants
 
 _WAITING = "SELECT true FROM jobs WHERE state = 'queued' AND ready_at <= statement_timestamp() LIMIT 1"
 
@@ -78,7 +80,7 @@ _GIVE = f"""
     ), ticked AS (
         UPDATE queue_clock SET virtual_time = $8
     )
-    SELECT {LEASE}, pg_notify('assayer_events', id) FROM leased ORDER BY priority, ready_at
+    SELECT {_LEASE}, pg_notify('assayer_events', id) FROM leased ORDER BY priority, ready_at
 """  # noqa: S608 - put together from constants
 
 
@@ -90,9 +92,11 @@ async def waiting(connection: Connection) -> bool:
 async def give_out(
     connection: Connection, worker: str, places: Places, tokens: Sequence[UUID], settings: QueueSettings
 ) -> list[Lease]:
-    """In a transaction of its own; `tokens` are one a free place."""
+    """In a transaction of its own; `tokens` are one a free place. With the same tokens again it gives the same."""
     async with connection.transaction():
         clock: float = await connection.fetchval(_CLOCK)
+        if before := await connection.fetch(_HELD, tokens):
+            return [_lease(row, settings) for row in before]
         alone = await connection.fetchval(_SUSPECT_RUNS, settings.suspect_losses)
         heads = await connection.fetch(_HEADS, places.free, settings.suspect_losses, alone)
         if not heads:
@@ -160,10 +164,10 @@ async def _give(
         list(shares.times.values()),
         shares.clock,
     )
-    return [lease_of(row, settings) for row in rows]
+    return [_lease(row, settings) for row in rows]
 
 
-def lease_of(row: asyncpg.Record, settings: QueueSettings) -> Lease:
+def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
     """A reservation, where there is one, is the limit that the job was given; it also holds where it has none."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     priority: Priority = "interactive" if row["priority"] == 0 else "batch"

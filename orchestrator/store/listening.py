@@ -78,7 +78,6 @@ class Listener:
         self._database = database
         self._channels = channels
         self._ears: dict[tuple[str, str | None], set[Heard]] = {}
-        self._connected = False
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -95,12 +94,11 @@ class Listener:
 
     @asynccontextmanager
     async def on(self, channel: Channel, only: str | None = None) -> AsyncIterator[Heard]:
-        """All payloads of a channel, or one that is waited for. Begins with Missed while there is no connection."""
+        """All payloads of a channel, or one that is waited for. Without a connection it is silent, and Missed is the
+        first that is heard when there is one again."""
         if channel not in self._channels:
             raise ValueError(f"This listener does not listen on {channel}.")
         ear = Heard()
-        if not self._connected:
-            ear.miss()
         ears = self._ears.setdefault((channel, only), set())
         ears.add(ear)
         try:
@@ -121,7 +119,6 @@ class Listener:
             except _GONE as error:
                 _LOG.warning("the connection for notifications was lost: %s", error)
             finally:
-                self._connected = False
                 connection.terminate()
 
     async def _listen(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
@@ -130,7 +127,6 @@ class Listener:
         connection.add_termination_listener(lambda _: lost.set())
         for channel in self._channels:
             await connection.add_listener(channel, self._hear)
-        self._connected = True
         for ears in self._ears.values():
             for ear in ears:
                 ear.miss()

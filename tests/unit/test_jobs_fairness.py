@@ -41,11 +41,11 @@ class Service:
     waiting: dict[str, deque[Waiting]]
     weights: dict[str, float]
     clock: float = 0.0
-    times: dict[str, float] = field(default_factory=dict)
+    times: dict[TenantId, float] = field(default_factory=dict)
 
     def round(self, free: int) -> list[str]:
         lines = [
-            contender(name, self.weights[name], self.times.get(name, 0.0), batch=list(line)[:free])
+            contender(name, self.weights[name], self.times.get(TenantId(name), 0.0), batch=list(line)[:free])
             for name, line in self.waiting.items()
             if line
         ]
