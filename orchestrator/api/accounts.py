@@ -5,8 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
-from assayer.models import Frozen
-from orchestrator.api.resources import PageQuery, Resource
+from orchestrator.api.resources import Body, PageQuery, Resource
 from orchestrator.jobs.models import JobKind, JobState
 from orchestrator.jobs.tenancy import Scope
 
@@ -49,7 +48,7 @@ Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Usd = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 
 
-class TenantPatch(Frozen):
+class TenantPatch(Body):
     """What is given replaces what was agreed; null is no limit."""
 
     name: Name = ""
@@ -93,7 +92,7 @@ class TenantsQuery(PageQuery):
     """`next` of the page before."""
 
 
-class KeyBody(Frozen):
+class KeyBody(Body):
     name: Name
     scopes: tuple[Scope, ...] = Field(min_length=1, max_length=4)
     requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
@@ -128,12 +127,12 @@ class Key(Resource):
     revoked_at: dt.datetime | None
 
 
-class KeysQuery(Frozen):
+class KeysQuery(Body):
     tenant: TenantName | None = None
     """Another than one's own takes the scope `admin`."""
 
 
-class UsageQuery(Frozen):
+class UsageQuery(Body):
     since: Moment | None = None
     """Without it: the first of this month, in UTC."""
     until: Moment | None = None

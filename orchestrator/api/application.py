@@ -14,12 +14,27 @@ from starlette.types import ExceptionHandler
 
 from assayer.errors import InputError, StorageError
 from orchestrator.api.documented import describe
-from orchestrator.api.limits import BodyLimit, RequestLimit, Streams
+from orchestrator.api.limits import BodyLimit, Lingering, RequestLimit, Streams
 from orchestrator.api.observing import Observing, out_of_reach, visit
 from orchestrator.api.problems import Refusal, kind_of
-from orchestrator.api.routes import evaluations, events, health, keys, methods, tenants, usage
+from orchestrator.api.routes import (
+    batches,
+    comparisons,
+    corpus,
+    evaluations,
+    events,
+    health,
+    keys,
+    methods,
+    pages,
+    rankings,
+    tenants,
+    usage,
+    webhooks,
+)
 from orchestrator.api.security import Authentication
 from orchestrator.api.services import Services
+from orchestrator.api.uploads import Uploads
 from orchestrator.api.validation import explained
 from orchestrator.jobs.idempotency import KeyReused, QueueFull
 
@@ -28,7 +43,21 @@ __all__ = ["application"]
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
 """`Retry-After` when a tenant's queue is full: work takes minutes."""
-_ROUTERS = (evaluations, events, methods, tenants, keys, usage, health)
+_ROUTERS = (
+    evaluations,
+    events,
+    batches,
+    comparisons,
+    rankings,
+    corpus,
+    methods,
+    webhooks,
+    keys,
+    usage,
+    tenants,
+    health,
+    pages,
+)
 _UPLOADS = frozenset({"/v1/batches", "/v1/rankings"})
 """Paths whose bodies hold many ideas."""
 _ABOUT = """Evaluates research ideas against the literature.
@@ -47,9 +76,11 @@ def application(services: Services) -> FastAPI:
         docs_url=None,  # both pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: "_".join([*map(str, route.tags[:1]), route.name]),
     )
     app.state.services = services
     app.state.streams = Streams(services.settings)
+    app.state.uploads = Uploads(services.batches)
     for routes in _ROUTERS:
         app.include_router(routes.router)
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]
@@ -59,6 +90,7 @@ def application(services: Services) -> FastAPI:
     app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOADS)
     app.add_middleware(Authentication, keys=services.keys, clock=services.clock, settings=services.settings)
     app.add_middleware(RequestLimit, settings=services.settings)
+    app.add_middleware(Lingering, settings=services.settings)
     app.add_middleware(Observing, ids=services.ids, settings=services.settings)
     return app
 

@@ -65,5 +65,8 @@ def describe(application: FastAPI) -> dict[str, Any]:
         described = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(described.pop("$defs", {}))
         schemas["ProblemDocument"] = described
+        for methods in document["paths"].values():
+            for operation in methods.values():
+                operation["summary"] = operation["description"].partition(".")[0]
         application.openapi_schema = document
     return application.openapi_schema

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -12,12 +12,10 @@ from orchestrator.api.observing import refuse
 from orchestrator.api.problems import Refusal
 from orchestrator.api.settings import ApiSettings
 
-__all__ = ["PROBES", "BodyLimit", "RequestLimit", "Streams"]
+__all__ = ["PROBES", "BodyLimit", "Lingering", "RequestLimit", "Streams"]
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Answered however busy the process is: who asks decides by the answer whether it lives."""
-_LINGER_SECONDS = 2.0
-_LINGER_BYTES = 8_000_000
 
 
 class BodyLimit:
@@ -40,7 +38,6 @@ class BodyLimit:
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
             await refuse(_too_large(most, int(announced[:20])), scope, receive, send)
-            await _linger(receive)
             return
         taken = 0
 
@@ -64,19 +61,38 @@ def _too_large(most: int, announced: int | None) -> Refusal:
     )
 
 
-async def _linger(receive: Receive) -> None:
-    """Takes in a little of what is still on its way: a connection closed over unread data resets, and the
-    client may lose the answer."""
-    taken = 0
-    try:
-        async with asyncio.timeout(_LINGER_SECONDS):
-            while taken < _LINGER_BYTES:
-                message = await receive()
-                taken += len(message.get("body", b""))
-                if message["type"] == "http.disconnect" or not message.get("more_body"):
-                    return
-    except TimeoutError:
-        return
+class Lingering:
+    """Takes in, for a while, what is still on its way of a body that was answered unread, and throws it away: a
+    connection that is closed over unread data is reset, and a client that is still sending loses the answer."""
+
+    def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" else {}
+        if not headers.get("content-length", "0").strip("0") and "transfer-encoding" not in headers:
+            await self._app(scope, receive, send)
+            return
+        whole = False
+
+        async def noting() -> Message:
+            nonlocal whole
+            message = await receive()
+            whole = whole or not message.get("more_body")
+            return message
+
+        async def answering(message: Message) -> None:
+            if message["type"] == "http.response.body" and not message.get("more_body") and not whole:
+                await send({**message, "more_body": True})
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._settings.linger_seconds):
+                        while not whole:
+                            await noting()
+                message = {"type": "http.response.body"}
+            await send(message)
+
+        await self._app(scope, noting, answering)
 
 
 class RequestLimit:

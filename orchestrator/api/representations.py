@@ -46,9 +46,10 @@ def seconds_to_wait(prefer: Sequence[str], most: float) -> float | None:
     return None
 
 
-def page_headers() -> dict[str, str]:
-    """For a report as HTML: no script, no request, its own style and no other, in nobody's frame."""
-    style = stylesheet("report.css")[1]
+def page_headers(*sheets: str) -> dict[str, str]:
+    """For a report as HTML: no script, no request, its own style and no other, in nobody's frame. `sheets` are those
+    of its template, without any `report.css`."""
+    style = stylesheet(*(sheets or ("report.css",)))[1]
     policy = f"default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     return {
         "Content-Security-Policy": policy,

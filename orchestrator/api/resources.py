@@ -15,6 +15,8 @@ from orchestrator.jobs.requests import EvaluationRequest, Limits
 
 __all__ = [
     "Accepted",
+    "Body",
+    "CancelQuery",
     "Check",
     "Evaluation",
     "EvaluationBody",
@@ -29,6 +31,7 @@ __all__ = [
     "ProblemDocument",
     "ProblemError",
     "Resource",
+    "RowError",
     "SectionBody",
     "links_of",
 ]
@@ -37,7 +40,15 @@ T = TypeVar("T")
 
 
 class Resource(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    """What the service tells."""
+
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+
+class Body(Frozen):
+    """What the service is told."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
 
 class ProblemError(Resource):
@@ -55,6 +66,18 @@ class Check(Resource):
 
     name: str
     ok: bool
+    detail: str
+
+
+class RowError(Resource):
+    """A row of a batch that gave no idea."""
+
+    row: int
+    """Of the batch's input, from 1; a table's header does not count."""
+    source: str
+    """What the row is called: `row 7`, `proposals.csv:7`."""
+    field: str
+    """The field at fault; empty for the whole row."""
     detail: str
 
 
@@ -79,14 +102,16 @@ class ProblemDocument(Resource):
     state: JobState | None = None
     """Of a job that has no result."""
     checks: tuple[Check, ...] | None = None
+    rows: tuple[RowError, ...] | None = None
+    """Of a batch in which no row gave an idea."""
 
 
-class SectionBody(Frozen):
+class SectionBody(Body):
     title: str = Field(max_length=1_000)
     text: str
 
 
-class IdeaBody(Frozen):
+class IdeaBody(Body):
     """An idea in words: one text, or sections that are already apart."""
 
     title: str | None = Field(default=None, max_length=1_000)
@@ -101,7 +126,7 @@ class IdeaBody(Frozen):
         return self
 
 
-class EvaluationBody(Frozen):
+class EvaluationBody(Body):
     idea: IdeaBody
     source: str = Field(default="", max_length=200)
     """What the caller calls the idea: a file name, an id of their own."""
@@ -158,7 +183,7 @@ class Event(Resource):
     data: dict[str, Any]
 
 
-class PageQuery(Frozen):
+class PageQuery(Body):
     limit: int = Field(default=50, ge=1, le=500)
     after: str | None = Field(default=None, max_length=200)
     """`next` of the page before."""
@@ -167,6 +192,11 @@ class PageQuery(Frozen):
 class EvaluationQuery(PageQuery):
     state: JobState | None = None
     batch: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
+
+
+class CancelQuery(Body):
+    erase: bool = False
+    """Also delete it, with its report and its events. Takes the scope `manage`."""
 
 
 class Page(Resource, Generic[T]):

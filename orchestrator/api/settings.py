@@ -12,6 +12,8 @@ class ApiSettings(Frozen):
     """Of a JSON request: an idea has at most 400,000 characters."""
     max_upload_bytes: int = Field(default=64_000_000, ge=1_000)
     """Of a request that carries many ideas: a batch, a ranking."""
+    linger_seconds: float = Field(default=5.0, gt=0)
+    """How long the rest of a refused body is still taken in, so that its sender reads the refusal."""
     max_requests: int = Field(default=256, ge=1)
     """In work at once in this process; more are answered 503 before anything is read of them."""
     max_streams: int = Field(default=512, ge=1)

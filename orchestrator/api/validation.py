@@ -33,7 +33,7 @@ _WORDS = {
 
 def explained(error: RequestValidationError, body_model: type[BaseModel] | None) -> Refusal:
     """`body_model` is what the route takes, for the names that it knows."""
-    found = error.errors()
+    found = _own(error.errors())
     if found and found[0]["type"] == "json_invalid":
         return _no_json(str(error.body), int(found[0]["loc"][-1]), found[0]["ctx"]["error"])
     errors = [_error(one, body_model) for one in found[:_MOST_ERRORS]]
@@ -41,6 +41,16 @@ def explained(error: RequestValidationError, body_model: type[BaseModel] | None)
     where = first.pointer if first.parameter is None else first.parameter
     more = f" {len(found) - 1} more in `errors`." if len(found) > 1 else ""
     return Refusal("invalid-request", f"{where or 'The body'}: {first.detail}{more}", errors=errors)
+
+
+def _own(errors: Sequence[Any]) -> list[Any]:
+    """Without those that only follow from another: a list whose one element is wrong is not also too short."""
+    places = [tuple(one["loc"]) for one in errors]
+    return [
+        one
+        for one, place in zip(errors, places, strict=True)
+        if one["type"] != "too_short" or not any(len(p) > len(place) and p[: len(place)] == place for p in places)
+    ]
 
 
 def _no_json(document: str, position: int, said: str) -> Refusal:

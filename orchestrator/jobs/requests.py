@@ -14,8 +14,8 @@ __all__ = ["ComparisonRequest", "EvaluationRequest", "Limits", "RankingRequest"]
 class Limits(Frozen):
     """What one job may spend; None: what the service's settings say."""
 
-    max_usd: float | None = Field(default=None, gt=0)
-    max_prompt_tokens: int | None = Field(default=None, gt=0)
+    max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
+    max_prompt_tokens: int | None = Field(default=None, gt=0, le=10**12)
 
 
 class EvaluationRequest(Frozen):

@@ -14,8 +14,16 @@ from orchestrator.api.jobs import cursor_of, evaluation_of, found, missing, plac
 from orchestrator.api.observing import visit
 from orchestrator.api.problems import Refusal
 from orchestrator.api.representations import chosen, page_headers, seconds_to_wait
-from orchestrator.api.resources import Accepted, Evaluation, EvaluationBody, EvaluationQuery, Page, links_of
-from orchestrator.api.security import Reader, Submitter, json_only
+from orchestrator.api.resources import (
+    Accepted,
+    CancelQuery,
+    Evaluation,
+    EvaluationBody,
+    EvaluationQuery,
+    Page,
+    links_of,
+)
+from orchestrator.api.security import Reader, Submitter, json_only, require
 from orchestrator.api.services import Offered, OpenStreams
 from orchestrator.api.waiting import verdict_within
 from orchestrator.jobs.models import BatchId, JobId
@@ -98,10 +106,20 @@ async def one(id: PathId, caller: Reader, services: Offered) -> Evaluation:
     return evaluation_of(await found(services, caller.tenant, id, "evaluation"))
 
 
-@router.delete("/{id}", responses=problems(404))
-async def cancel(id: PathId, caller: Submitter, services: Offered) -> Evaluation:
+@router.delete(
+    "/{id}",
+    response_model=Evaluation,
+    responses={204: {"description": "With `erase=true`: it is deleted"}, **problems(404, 422)},
+)
+async def cancel(
+    id: PathId, caller: Submitter, services: Offered, query: Annotated[CancelQuery, Query()]
+) -> Response | Evaluation:
     """Cancels it: nothing more is spent on it. One that has ended stays as it is."""
     await found(services, caller.tenant, id, "evaluation")
+    if query.erase:
+        require(caller, "manage")
+        await services.jobs.delete(caller.tenant, JobId(id))
+        return Response(status_code=204)
     job = await services.jobs.cancel(caller.tenant, JobId(id))
     if job is None:
         raise missing("evaluation", id)

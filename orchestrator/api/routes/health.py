@@ -39,7 +39,12 @@ async def ready(services: Offered) -> Health:
     return Health(status="ready", checks=checks)
 
 
-@router.get("/metrics", response_class=Response, responses={**_TEXT, **problems()})
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={**_TEXT, **problems()},
+    openapi_extra={"security": [{"apiKey": ["admin"]}]},
+)
 async def metrics(request: Request, services: Offered) -> Response:
     """Figures of the whole cluster from the database, and this process's own. Needs an `admin` key, as it names
     every tenant, unless the settings open it."""
