@@ -41,8 +41,8 @@ def checked(kind: type[M], values: Mapping[str, Any]) -> M:
         return kind(**values)
     except ValidationError as error:
         first = error.errors()[0]
-        where = str(first["loc"][0]).replace("_", "-")
-        raise InputError(f"--{where}: {first['msg']}.", "See --help.") from None
+        where = str(first["loc"][0]).replace("_", " ")
+        raise InputError(f"The {where} cannot be used: {first['msg']}.", "See --help.") from None
 
 
 def show(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

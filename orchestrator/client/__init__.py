@@ -8,10 +8,9 @@ from orchestrator.api.resources import EvaluationBody, IdeaBody
 from orchestrator.client.asynchronous import AsyncClient
 from orchestrator.client.calls import Upload
 from orchestrator.client.failures import ApiProblem, ProblemAt, ServiceUnreachable
-from orchestrator.client.retrying import Patience
+from orchestrator.client.settings import Deadlines, Patience
 from orchestrator.client.synchronous import Client
 from orchestrator.client.webhooks import verified
-from orchestrator.client.wire import Deadlines
 
 __all__ = [
     "ApiProblem",

@@ -13,15 +13,18 @@ from pydantic import BaseModel
 from tenacity import AsyncRetrying
 
 from assayer.models import Report
+from orchestrator.api.batch_resources import BatchResource, BatchSummary
 from orchestrator.api.resources import Evaluation, EvaluationBody, Event
-from orchestrator.client import operations
+from orchestrator.client import batches, operations
+from orchestrator.client.batches import ResultsFormat
 from orchestrator.client.calls import Answered, Call
 from orchestrator.client.failures import ApiProblem
 from orchestrator.client.following import Following, Stream
-from orchestrator.client.retrying import Patience, next_look, options
+from orchestrator.client.retrying import next_look, options
 from orchestrator.client.saving import saved_as
+from orchestrator.client.settings import Deadlines, Patience
 from orchestrator.client.surface import Surface
-from orchestrator.client.wire import Deadlines, Wire
+from orchestrator.client.wire import Wire
 
 __all__ = ["AsyncClient"]
 
@@ -80,23 +83,23 @@ class AsyncClient(Surface):
         """Of an evaluation as they happen, to the verdict; goes on by itself when the connection breaks."""
         return self._followed(operations.events(job), after)
 
+    async def wait_for_batch(self, batch: str, *, seconds: float | None = None) -> BatchResource:
+        """A batch whose every row has ended. Raises TimeoutError."""
+        return await self._once(batches.batch(batch), batches.has_ended, seconds)
+
+    def batch_events(self, batch: str) -> AsyncIterator[BatchSummary]:
+        """How far it has come whenever that changes, to the end; goes on by itself when the connection breaks."""
+        return self._followed(batches.batch_events(batch), 0)
+
+    async def save_results(self, batch: str, target: Path, *, format: ResultsFormat = "jsonl") -> Path:
+        """What the rows came to so far, streamed into a file that is there whole or not at all."""
+        return await self._saved(batches.results(batch, format), target)
+
     async def _once(self, call: Call[T], ended: Callable[[T], bool], seconds: float | None) -> T:
         began = time.monotonic()
         while not ended(found := await self.run(call)):
             await self._sleep(next_look(time.monotonic() - began, seconds))
         return found
-
-    async def _progress(self, call: Call[T], ended: Callable[[T], bool]) -> AsyncIterator[T]:
-        """What the call answers whenever that is something new."""
-        began, last = time.monotonic(), None
-        while True:
-            found = await self.run(call)
-            if found != last:
-                yield found
-            if ended(found):
-                return
-            last = found
-            await self._sleep(next_look(time.monotonic() - began, None))
 
     async def _followed(self, stream: Stream[E], after: int) -> AsyncIterator[E]:
         following = Following(stream, after, self._patience)

@@ -58,6 +58,8 @@ class Call(Generic[T]):
     query: Query = field(default_factory=dict)
     """None is left out."""
     body: BaseModel | None = None
+    lines: bytes | None = None
+    """JSON lines in place of a body."""
     uploads: tuple[Upload, ...] = ()
     """Of a multipart body, in fields named `file`."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -69,9 +71,14 @@ class Call(Generic[T]):
     def parameters(self) -> dict[str, str | int]:
         return {name: value for name, value in self.query.items() if value is not None}
 
-    def content(self) -> bytes | None:
-        """What the caller left out is left out: the service's own defaults are newer than the client's."""
-        return None if self.body is None else self.body.model_dump_json(exclude_unset=True).encode()
+    def content(self) -> tuple[str, bytes] | None:
+        """The body that is no form, with its media type. What the caller left out is left out: the service's own
+        defaults are newer than the client's."""
+        if self.lines is not None:
+            return "application/jsonl", self.lines
+        return (
+            None if self.body is None else ("application/json", self.body.model_dump_json(exclude_unset=True).encode())
+        )
 
 
 def path(*parts: str) -> str:

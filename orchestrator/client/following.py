@@ -8,7 +8,8 @@ from httpx2 import ServerSentEvent
 from pydantic import BaseModel, ValidationError
 
 from orchestrator.client.failures import ServiceUnreachable
-from orchestrator.client.retrying import Patience, passes, pause
+from orchestrator.client.retrying import passes, pause
+from orchestrator.client.settings import Patience
 
 __all__ = ["Following", "Stream"]
 
@@ -22,6 +23,8 @@ class Stream(Generic[E]):
     path: str
     kind: type[E]
     ends: Callable[[E], bool]
+    numbered: bool = True
+    """Whether each event has a number of its own, higher than that of the one before."""
 
 
 class Following(Generic[E]):
@@ -39,7 +42,7 @@ class Following(Generic[E]):
     def take(self, heard: ServerSentEvent) -> E | None:
         """The event; None for one that was there before. Raises ServiceUnreachable for what is no event of ours."""
         number = int(heard.id) if heard.id.isascii() and heard.id.isdigit() else None
-        if not heard.data or (number is not None and number <= self.last):
+        if not heard.data or (self._stream.numbered and number is not None and number <= self.last):
             return None
         try:
             event = self._stream.kind.model_validate_json(heard.data)

@@ -3,26 +3,14 @@
 import random
 from typing import Any
 
-from pydantic import Field
 from tenacity import RetryCallState, retry_if_exception, stop_after_attempt, stop_any, stop_before_delay
 
-from assayer.models import Frozen
 from orchestrator.client.failures import ApiProblem, ServiceUnreachable
+from orchestrator.client.settings import Patience
 
-__all__ = ["Patience", "next_look", "options", "passes", "pause"]
+__all__ = ["next_look", "options", "passes", "pause"]
 
 _FIRST_LOOK, _LAST_LOOK = 0.2, 5.0
-
-
-class Patience(Frozen):
-    """With one request, or with a stream of events between two of them."""
-
-    attempts: int = Field(default=8, ge=1)
-    seconds: float = Field(default=180.0, ge=0)
-    """No pause begins that would pass it."""
-    first_pause: float = Field(default=0.5, ge=0)
-    """Doubled with every attempt, and drawn at random below that; the service's Retry-After is stronger."""
-    longest_pause: float = Field(default=20.0, ge=0)
 
 
 def passes(error: BaseException) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from orchestrator.client import accounts, operations
+from orchestrator.client import accounts, batches, operations
 from orchestrator.client.calls import Call
 
 __all__ = ["AsyncRunner", "Operation", "Runner", "Surface"]
@@ -56,6 +56,11 @@ class Surface:
     timeline = Operation(operations.timeline)
     cancel = Operation(operations.cancel)
     methods = Operation(operations.methods)
+    submit_files = Operation(batches.submit_files)
+    submit_rows = Operation(batches.submit_rows)
+    batch = Operation(batches.batch)
+    cancel_batch = Operation(batches.cancel_batch)
+    batches = Operation(batches.batches)
     create_tenant = Operation(accounts.create_tenant)
     tenants = Operation(accounts.tenants)
     tenant = Operation(accounts.tenant)

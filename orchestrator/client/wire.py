@@ -14,27 +14,15 @@ from typing import Any
 from uuid import uuid4
 
 import httpx2
-from pydantic import Field, SecretStr
+from pydantic import SecretStr
 
 from assayer import __version__
 from assayer.errors import ConfigurationError
-from assayer.models import Frozen
 from orchestrator.client.calls import Answered, Call
 from orchestrator.client.failures import ApiProblem, ServiceUnreachable, problem_of
+from orchestrator.client.settings import DEFAULT_URL, Deadlines
 
-__all__ = ["DEFAULT_URL", "Deadlines", "Wire"]
-
-DEFAULT_URL = "http://127.0.0.1:8000"
-
-
-class Deadlines(Frozen):
-    """Seconds."""
-
-    connect: float = Field(default=5.0, gt=0)
-    answer: float = Field(default=60.0, gt=0)
-    """Without a byte going either way."""
-    silence: float = Field(default=50.0, gt=0)
-    """Of a stream of events; the service sends a sign of life every 15 seconds."""
+__all__ = ["Wire"]
 
 
 @dataclass(frozen=True)
@@ -77,8 +65,7 @@ class Wire:
                 files = [(one.name, stack.enter_context(one.opened()), one.media_type) for one in call.uploads]
                 body["files"] = [("file", one) for one in files]
             elif (content := call.content()) is not None:
-                headers["Content-Type"] = "application/json"
-                body["content"] = content
+                headers["Content-Type"], body["content"] = content
             timeout = self._timeout(self.deadlines.answer + call.seconds)
             url, parameters = self._url(call.path), call.parameters()
             yield httpx2.Request(call.method, url, params=parameters, headers=headers, extensions=timeout, **body)
