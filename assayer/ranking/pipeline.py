@@ -14,7 +14,7 @@ from assayer.models import Idea, IdeaId
 from assayer.models.base import Absent
 from assayer.models.ranking import Comparison, Ranking, RankingId
 from assayer.ports import Llm
-from assayer.ranking.comparing import compare
+from assayer.ranking.comparing import compare, unread_of
 from assayer.ranking.options import Options
 from assayer.ranking.pairing import next_pairs, other_way_round
 from assayer.ranking.standings import judge_of, standings
@@ -90,6 +90,7 @@ async def rank(
         ideas=await asyncio.to_thread(standings, ideas, by_dimension, options, cut),
         judge=judge_of(by_dimension[options.order_by], asked.handed_in, asked.failed, options.confidence),
         seeded=seeds is not None,
+        unread=unread_of(ideas, options),
         stopped=Absent(reason=asked.spent.message) if asked.spent else None,
         models=llm.models,
         prompts=run.journal.prompts(),

@@ -17,13 +17,14 @@ from assayer.methods.innoeval.dimensions import Dimension, Scale
 from assayer.methods.innoeval.dossier import Deliberation, Dossier
 from assayer.methods.innoeval.reviewing import Judged, Review, lost, review
 from assayer.methods.innoeval.rules import rules_of
-from assayer.methods.innoeval.sectioning import Reading, by_section, read_for
+from assayer.methods.innoeval.sectioning import Reading, by_section, read_for, unseen
 from assayer.methods.innoeval.synthesis import Meta, leading, synthesise
 from assayer.methods.innoeval.tally import agreement, final_score, interval, matrix_of, mean_score
 from assayer.models import (
     Absent,
     BoardRecord,
     JudgedDimension,
+    Notice,
     Part,
     Point,
     PoolUsed,
@@ -63,6 +64,7 @@ class Convened:
             else meta.summary,
             parts=tuple(_part(dimension, reviews) for dimension, reviews in judged),
             board=self._record(reviewers, readings, judged, meta, advice),
+            notices=self._notices(dossier, readings),
         )
 
     def _reviewers(self, dossier: Dossier) -> tuple[Reviewer, ...]:
@@ -83,7 +85,21 @@ class Convened:
         readings = {one.name: read_for(one, self._dimensions, sections, room) for one in self._dimensions}
         unread = sum(one.unread for one in readings.values())
         self._run.journal.drop("section for a dimension", "longer than the prompt has room for", unread)
+        self._run.unread_characters = 0  # counted by section instead, and told by the board's own notice
         return dict(readings)
+
+    def _notices(self, dossier: Dossier, readings: dict[str, Reading | None]) -> tuple[Notice, ...]:
+        """Of an idea judged by section, in place of the one that counts what its opening leaves out."""
+        read = [one for one in readings.values() if one is not None]
+        if not read:
+            return ()
+        opening = len(dossier.text)
+        text = "Each dimension was judged on the sections of this long idea that speak to it."
+        if opening < len(dossier.idea.text):
+            text += f" It was taken apart, and its literature searched for, by its first {opening:,} characters."
+        if missed := unseen(dossier.idea, opening, read):
+            text += f" {missed:,} characters found no room in any prompt and were not read."
+        return (Notice(kind="long_idea", text=text),)
 
     async def _judged(
         self, dossier: Dossier, reviewers: Sequence[Reviewer], readings: dict[str, Reading | None]
