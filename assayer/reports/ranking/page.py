@@ -138,8 +138,8 @@ class RankingPage:
             return None
         text = (
             f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of "
-            f"{len(self.ranking.ideas):,} ideas are longer: {unread.characters:,} characters at their ends took no part in any comparison. "
-            "ASSAYER_RANKING__IDEA_CHARS sets how much is shown."
+            f"{len(self.ranking.ideas):,} ideas are longer: {unread.characters:,} characters at their ends took no "
+            "part in any comparison. ASSAYER_RANKING__IDEA_CHARS sets how much is shown."
         )
         return Caution("Long ideas cut", text)
 
