@@ -14,8 +14,10 @@ from tenacity import AsyncRetrying
 
 from assayer.models import Report
 from orchestrator.api.batch_resources import BatchResource, BatchSummary
+from orchestrator.api.comparison_resources import ComparisonResource
+from orchestrator.api.ranking_resources import RankingResource
 from orchestrator.api.resources import Evaluation, EvaluationBody, Event
-from orchestrator.client import batches, operations
+from orchestrator.client import batches, judging, operations
 from orchestrator.client.batches import ResultsFormat
 from orchestrator.client.calls import Answered, Call
 from orchestrator.client.failures import ApiProblem
@@ -94,6 +96,14 @@ class AsyncClient(Surface):
     async def save_results(self, batch: str, target: Path, *, format: ResultsFormat = "jsonl") -> Path:
         """What the rows came to so far, streamed into a file that is there whole or not at all."""
         return await self._saved(batches.results(batch, format), target)
+
+    async def wait_for_comparison(self, job: str, *, seconds: float | None = None) -> ComparisonResource:
+        """A comparison with its verdict. Raises TimeoutError."""
+        return await self._once(judging.comparison(job), judging.has_verdict, seconds)
+
+    async def wait_for_ranking(self, job: str, *, seconds: float | None = None) -> RankingResource:
+        """A ranking with its verdict. Raises TimeoutError."""
+        return await self._once(judging.ranking(job), judging.has_verdict, seconds)
 
     async def _once(self, call: Call[T], ended: Callable[[T], bool], seconds: float | None) -> T:
         began = time.monotonic()

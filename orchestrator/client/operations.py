@@ -3,12 +3,13 @@
 from assayer.models import Report
 from assayer.models.timeline import Timeline
 from orchestrator.api.resources import Accepted, Evaluation, EvaluationBody, Event, Method, Page
-from orchestrator.client.calls import Call, path, reads, reads_text
+from orchestrator.client.calls import Call, path, reads, reads_nothing, reads_text
 from orchestrator.client.following import Stream
 from orchestrator.jobs.models import TERMINAL, JobState
 
 __all__ = [
     "cancel",
+    "erase",
     "evaluation",
     "evaluations",
     "events",
@@ -57,6 +58,11 @@ def timeline(job: str) -> Call[Timeline]:
 def cancel(job: str) -> Call[Evaluation]:
     """Nothing more is spent on it. What has ended stays as it is."""
     return Call("DELETE", path("evaluations", job), reads(Evaluation))
+
+
+def erase(job: str) -> Call[None]:
+    """Cancels it and deletes it with its report and its events. Takes the scope `manage`."""
+    return Call("DELETE", path("evaluations", job), reads_nothing, query={"erase": "true"})
 
 
 def methods() -> Call[tuple[Method, ...]]:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from orchestrator.client import accounts, batches, operations
+from orchestrator.client import accounts, batches, judging, operations
 from orchestrator.client.calls import Call
 
 __all__ = ["AsyncRunner", "Operation", "Runner", "Surface"]
@@ -55,12 +55,28 @@ class Surface:
     report_text = Operation(operations.report_text)
     timeline = Operation(operations.timeline)
     cancel = Operation(operations.cancel)
+    erase = Operation(operations.erase)
     methods = Operation(operations.methods)
     submit_files = Operation(batches.submit_files)
     submit_rows = Operation(batches.submit_rows)
     batch = Operation(batches.batch)
     cancel_batch = Operation(batches.cancel_batch)
     batches = Operation(batches.batches)
+    compare = Operation(judging.compare)
+    comparison = Operation(judging.comparison)
+    cancel_comparison = Operation(judging.cancel_comparison)
+    comparisons = Operation(judging.comparisons)
+    rank = Operation(judging.rank)
+    ranking = Operation(judging.ranking)
+    ranking_report = Operation(judging.ranking_report)
+    ranking_text = Operation(judging.ranking_text)
+    cancel_ranking = Operation(judging.cancel_ranking)
+    rankings = Operation(judging.rankings)
+    search_corpus = Operation(judging.search_corpus)
+    create_webhook = Operation(judging.create_webhook)
+    webhooks = Operation(judging.webhooks)
+    deliveries = Operation(judging.deliveries)
+    delete_webhook = Operation(judging.delete_webhook)
     create_tenant = Operation(accounts.create_tenant)
     tenants = Operation(accounts.tenants)
     tenant = Operation(accounts.tenant)

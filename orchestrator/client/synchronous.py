@@ -13,8 +13,10 @@ from tenacity import Retrying
 
 from assayer.models import Report
 from orchestrator.api.batch_resources import BatchResource, BatchSummary
+from orchestrator.api.comparison_resources import ComparisonResource
+from orchestrator.api.ranking_resources import RankingResource
 from orchestrator.api.resources import Evaluation, EvaluationBody, Event
-from orchestrator.client import batches, operations
+from orchestrator.client import batches, judging, operations
 from orchestrator.client.batches import ResultsFormat
 from orchestrator.client.calls import Answered, Call
 from orchestrator.client.failures import ApiProblem
@@ -93,6 +95,14 @@ class Client(Surface):
     def save_results(self, batch: str, target: Path, *, format: ResultsFormat = "jsonl") -> Path:
         """What the rows came to so far, streamed into a file that is there whole or not at all."""
         return self._saved(batches.results(batch, format), target)
+
+    def wait_for_comparison(self, job: str, *, seconds: float | None = None) -> ComparisonResource:
+        """A comparison with its verdict. Raises TimeoutError."""
+        return self._once(judging.comparison(job), judging.has_verdict, seconds)
+
+    def wait_for_ranking(self, job: str, *, seconds: float | None = None) -> RankingResource:
+        """A ranking with its verdict. Raises TimeoutError."""
+        return self._once(judging.ranking(job), judging.has_verdict, seconds)
 
     def _once(self, call: Call[T], ended: Callable[[T], bool], seconds: float | None) -> T:
         began = time.monotonic()
