@@ -1,6 +1,6 @@
 """Streams of events that are held open, and do not tell more often than anybody reads."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from typing import Protocol
 
 from fastapi import Request
@@ -18,7 +18,7 @@ class _Heard(Protocol):
     async def next(self, timeout: float) -> object: ...
 
 
-def held_open(request: Request, caller: Reader, streams: OpenStreams) -> Iterator[None]:
+async def held_open(request: Request, caller: Reader, streams: OpenStreams) -> AsyncIterator[None]:
     """A dependency: the request counts as a stream. Raises Refusal when there are too many."""
     with streams.held(caller.key, request.scope):
         yield

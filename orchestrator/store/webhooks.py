@@ -4,9 +4,11 @@ import json
 from collections.abc import Collection, Sequence
 from typing import assert_never
 
+from orchestrator.jobs.idempotency import Once, Replay
 from orchestrator.jobs.models import TenantId
-from orchestrator.store.database import Database
+from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import plain
+from orchestrator.store.once import done_once
 from orchestrator.webhooks.models import Delivery, Dispatch, Webhook, WebhookEvent, WebhookId
 from orchestrator.webhooks.schedule import Dead, Delivered, Later, Next
 
@@ -67,10 +69,15 @@ class PgWebhooks:
         secret: str,
         events: Sequence[WebhookEvent],
         most: int,
-    ) -> Webhook | None:
-        """None when the tenant has as many as it may."""
-        row = await self._database.fetch_one(_ADD, tenant, webhook, url, secret, list(events), most)
-        return None if row is None else Webhook(**dict(row))
+        once: Once | None = None,
+    ) -> Webhook | Replay | None:
+        """None when the tenant has as many as it may. Raises KeyReused."""
+
+        async def work(connection: Connection) -> Webhook | None:
+            row = await connection.fetchrow(_ADD, tenant, webhook, url, secret, list(events), most)
+            return None if row is None else Webhook(**dict(row))
+
+        return await done_once(self._database, tenant, once, work)
 
     async def of(self, tenant: TenantId) -> list[Webhook]:
         """The newest first."""

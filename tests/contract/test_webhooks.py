@@ -72,7 +72,7 @@ async def hook(
 ) -> tuple[Webhook, str]:
     secret = draw_secret()
     made = await store.add(tenant, WebhookId(name), url, secret, events, 5)
-    assert made is not None
+    assert isinstance(made, Webhook)
     return made, secret
 
 
