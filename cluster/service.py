@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from cluster.desk import OFFERED, api_services, examine, searchable
 from cluster.dispatching import Dispatching, open_dispatching
 from cluster.engine import SystemClock, open_database, open_engine
+from cluster.parts import OWN, Parts
 from cluster.performing import worker_of
 from cluster.settings import Settings
 from orchestrator.api.application import application
@@ -51,14 +52,14 @@ class Service:
 
 
 @asynccontextmanager
-async def open_service(settings: Settings) -> AsyncIterator[Service]:
+async def open_service(settings: Settings, parts: Parts = OWN) -> AsyncIterator[Service]:
     """Raises ConfigurationError and StorageError; what else is lacking is told by the jobs that need it."""
     clock = SystemClock()
     name = process_name()
     async with (
         open_database(settings) as database,
         Listener(database) as listener,
-        open_engine(settings, tuple(OFFERED), database, for_service=True) as engine,
+        open_engine(settings, tuple(OFFERED), database, for_service=True, parts=parts) as engine,
     ):
         worker = worker_of(name, settings, database, listener, engine)
 

@@ -14,6 +14,7 @@ from assayer.errors import ConfigurationError
 __all__ = ["bound", "serve_until_told"]
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_BACKLOG = 2_048
 _CLOSING_SECONDS = 5
 """For responses in flight when the server closes; event streams are resumed elsewhere."""
 
@@ -26,6 +27,7 @@ def bound(host: str, port: int) -> Iterator[socket.socket]:
         with socket.socket(family, kind, protocol) as listening:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
+            listening.listen(_BACKLOG)  # who connects from now on waits, instead of being refused
             yield listening
     except (OSError, OverflowError) as error:
         raise ConfigurationError(
