@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -137,6 +137,10 @@ class Settings(BaseSettings):
     metrics: MetricsSettings = MetricsSettings()
     serving: ServingSettings = ServingSettings()
     api: ApiSettings = ApiSettings()
+    api_url: str | None = None
+    """Where `assayer submit`, `watch`, `fetch`, `cancel` and `timeline` find the service; on this machine by default."""
+    api_key: SecretStr | None = None
+    """What they show it."""
     keys: KeySettings = KeySettings()
     queue: QueueSettings = QueueSettings()
     work: WorkSettings = WorkSettings()
