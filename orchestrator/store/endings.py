@@ -1,4 +1,4 @@
-"""What goes with the end of a job, in the statement that ends it: its event, its cost, notifications.
+"""What goes with the end of a job, in the statement that ends it: its event, its cost.
 
 Webhooks are owed by a trigger (v0005), which no way out of the queue can go around."""
 
@@ -26,10 +26,10 @@ _ENDED = """
         FROM ended WHERE cost_usd > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
         ON CONFLICT (tenant, month, slot) DO UPDATE SET usd = so_far.usd + excluded.usd
     )
-    SELECT id, pg_notify('assayer_jobs', '{heard} ' || id), pg_notify('assayer_events', id) FROM ended
+    SELECT id FROM ended
 """
 
 
-def ended(changes: str, condition: str, heard: str = "finished") -> str:
+def ended(changes: str, condition: str) -> str:
     """The statement that ends the jobs of a condition; it gives their ids."""
-    return _ENDED.format(changes=changes, condition=condition, heard=heard)
+    return _ENDED.format(changes=changes, condition=condition)

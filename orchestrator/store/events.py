@@ -6,8 +6,10 @@ from typing import Any
 
 from orchestrator.jobs.events import EventKind, JobEvent
 from orchestrator.jobs.models import JobId
-from orchestrator.store.database import Database
+from orchestrator.store import telling
+from orchestrator.store.database import Connection, Database
 from orchestrator.store.job_rows import json_document, json_value
+from orchestrator.store.telling import tell
 
 __all__ = ["PgEvents"]
 
@@ -24,7 +26,7 @@ _APPEND = """
     ), told AS (
         INSERT INTO events (job, number, id, kind, data) SELECT $1, last_event, $2, $3, $4::jsonb FROM numbered
     )
-    SELECT last_event, pg_notify('assayer_events', $1) FROM numbered
+    SELECT last_event FROM numbered
 """
 
 _KNOWN = "SELECT number FROM events WHERE job = $1 AND id = $2"
@@ -43,11 +45,17 @@ class PgEvents:
         self, job: JobId, kind: EventKind, data: Mapping[str, Any], lease: uuid.UUID | None = None
     ) -> int | None:
         """Its number; None when the job has ended or is gone, or when `lease` is given and no longer holds it."""
-        event = self._draw()
-        row = await self._database.fetch_one(_APPEND, job, event, kind, json_document(data), lease)
-        if row is None:
-            row = await self._database.fetch_one(_KNOWN, job, event)
-        return None if row is None else int(row[0])
+        event, document = self._draw(), json_document(data)
+
+        async def work(connection: Connection) -> int | None:
+            number: int | None = await connection.fetchval(_APPEND, job, event, kind, document, lease)
+            if number is None:
+                number = await connection.fetchval(_KNOWN, job, event)
+            if number is not None:
+                await tell(connection, [telling.event(job)])
+            return number
+
+        return await self._database.run(work)
 
     async def after(self, job: JobId, number: int, limit: int = 100) -> list[JobEvent]:
         """Those with greater numbers, in order."""

@@ -11,7 +11,7 @@ from assayer.errors import StorageError
 from orchestrator.jobs.models import Job, Priority, Problem, Work
 from orchestrator.store.documents import read, without_nul
 
-__all__ = ["JOB", "NUMBER_OF", "job", "json_document", "json_value", "work"]
+__all__ = ["JOB", "NUMBER_OF", "PRIORITY_OF", "job", "json_document", "json_value", "work"]
 
 JOB = """
     id, tenant, batch, "row", kind, priority, state, subject, attempt, run_id, problem, cost_usd, created_at,
@@ -20,7 +20,7 @@ JOB = """
 """The columns of a Job."""
 
 NUMBER_OF: Mapping[Priority, int] = {"interactive": 0, "batch": 1}
-_PRIORITY: Mapping[int, Priority] = {number: priority for priority, number in NUMBER_OF.items()}
+PRIORITY_OF: Mapping[int, Priority] = {number: priority for priority, number in NUMBER_OF.items()}
 _WORK: TypeAdapter[Work] = TypeAdapter(Work)
 
 
@@ -28,7 +28,7 @@ def job(row: asyncpg.Record) -> Job:
     values = {name: row[name] for name in Job.model_fields}
     problem = values["problem"]
     told = None if problem is None else read(Problem, problem, f"The problem of job {row['id']}")
-    return Job(**values | {"priority": _PRIORITY[row["priority"]], "problem": told})
+    return Job(**values | {"priority": PRIORITY_OF[row["priority"]], "problem": told})
 
 
 def work(row: asyncpg.Record) -> Work:

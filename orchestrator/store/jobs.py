@@ -1,9 +1,11 @@
 """Jobs and batches as their tenants see them. Another tenant's are not there."""
 
+import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+import asyncpg
 from pydantic import TypeAdapter
 
 from assayer.models import Report
@@ -19,6 +21,7 @@ from orchestrator.store.documents import read
 from orchestrator.store.endings import PAID, ended
 from orchestrator.store.job_rows import JOB
 from orchestrator.store.submitting import submit
+from orchestrator.store.telling import cancelled, tell
 
 __all__ = ["PgJobs"]
 
@@ -68,13 +71,11 @@ _CIRCUMSTANCES = """
 _CANCEL = ended(
     f"state = 'cancelled', cost_usd = {PAID}",
     "tenant = $1 AND state IN ('queued', 'running') AND id = $2",
-    heard="cancelled",
 )
 _CANCEL_BATCH = ended(
     f"state = 'cancelled', cost_usd = {PAID}",
     "id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state IN ('queued', 'running') "
     "ORDER BY id FOR UPDATE)",
-    heard="cancelled",
 )
 
 _BATCHES = """
@@ -155,12 +156,20 @@ class PgJobs:
 
     async def cancel(self, tenant: TenantId, job: JobId) -> Job | None:
         """A job that has ended stays as it is."""
-        await self._database.execute(_CANCEL, tenant, job)
+        await self._cancel(_CANCEL, tenant, job)
         return await self.get(tenant, job)
 
     async def cancel_batch(self, tenant: TenantId, batch: BatchId) -> int:
         """How many had not ended."""
-        return len(await self._database.fetch(_CANCEL_BATCH, tenant, batch))
+        return await self._cancel(_CANCEL_BATCH, tenant, batch)
+
+    async def _cancel(self, statement: str, tenant: TenantId, what: str) -> int:
+        async def work(connection: Connection) -> int:
+            rows = await connection.fetch(statement, tenant, what)
+            await tell(connection, (news for row in rows for news in cancelled(row["id"])))
+            return len(rows)
+
+        return await self._database.run(work)
 
     async def batch(self, tenant: TenantId, batch: BatchId) -> Batch | None:
         rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1)
@@ -175,20 +184,25 @@ class PgJobs:
         """Every job of a batch in the order of its rows, a page at a time."""
         last: int | None = None
         while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE):
-            for row in rows:
-                job, kept = job_rows.job(row), row["report"]
-                report = None if kept is None else read(Report, kept, f"The report of job {job.id}")
-                yield BatchRow(job, row["source"] or "", report)
+            # In a thread: reports are large, and others ask meanwhile.
+            for one in await asyncio.to_thread(lambda page: [_batch_row(row) for row in page], rows):
+                yield one
             last = rows[-1]["row"]
 
     async def delete(self, tenant: TenantId, job: JobId) -> bool:
         """With all that is only its own; one that has not ended is cancelled first. False when there is none."""
-        await self._database.execute(_CANCEL, tenant, job)
+        await self._cancel(_CANCEL, tenant, job)
         return await retention.delete_jobs(self._database, tenant, [job]) == 1
 
     async def purge(self, now: dt.datetime) -> int:
         """Deletes what its tenant no longer keeps, and old idempotency records and deliveries. Gives the jobs."""
         return await retention.purge(self._database, now)
+
+
+def _batch_row(row: asyncpg.Record) -> BatchRow:
+    job, kept = job_rows.job(row), row["report"]
+    report = None if kept is None else read(Report, kept, f"The report of job {job.id}")
+    return BatchRow(job, row["source"] or "", report)
 
 
 def _batch(row: Any) -> Batch:

@@ -16,6 +16,7 @@ from orchestrator.store.documents import document, plain
 from orchestrator.store.endings import PAID, ended
 from orchestrator.store.job_rows import json_document
 from orchestrator.store.leasing import give_out, waiting
+from orchestrator.store.telling import QUEUED, News, event, finished, tell
 
 __all__ = ["PgLeases"]
 
@@ -56,7 +57,7 @@ _REQUEUE = """
         SELECT id, last_event, 'retried', jsonb_build_object('reason', $8::text, 'after_seconds', $7::float8)
         FROM given_back
     )
-    SELECT pg_notify('assayer_jobs', 'queued'), pg_notify('assayer_events', id) FROM given_back
+    SELECT id FROM given_back
 """
 
 _BURY = ended(
@@ -76,14 +77,17 @@ class PgLeases:
         self._most = Tries(settings.max_failures, settings.max_losses, settings.max_outages)
 
     async def lease(self, worker: str, places: Places) -> list[Lease]:
-        """At most one a free place, interactive ones first. Jobs whose limit is above their tenant's monthly budget
-        end here, explained; those for which the month has too little left wait."""
+        """At most one a free place, interactive ones first. Jobs whose limit is above their tenant's monthly budget, or
+        that cannot be read, end here, explained; those for which the month has too little left wait."""
         if places.free <= 0 or not await self._database.run(waiting):
             return []
         tokens = [self._draw() for _ in range(places.free)]
 
         async def work(connection: Connection) -> list[Lease]:
-            return await give_out(connection, worker, places, tokens, self._settings)
+            given = await give_out(connection, worker, places, tokens, self._settings)
+            begun = [event(lease.job) for lease in given.leases]
+            await tell(connection, [*begun, *(news for job in given.refused for news in finished(job))])
+            return given.leases
 
         return await self._database.run(work)
 
@@ -100,20 +104,17 @@ class PgLeases:
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
         """Without a cost in the verdict, the ledger's sum over the run is taken."""
         problem = None if verdict.problem is None else document(verdict.problem)
-        written = await self._database.fetch(
-            _FINISH,
-            lease.job,
-            lease.token,
-            verdict.state,
-            verdict.run_id,
-            json_document(verdict.result),
-            problem,
-            verdict.cost_usd,
-            verdict.prompt_tokens,
-        )
-        return bool(written) or bool(
-            await self._database.fetch_one(_FINISHED, lease.job, lease.token, verdict.state)
-        )  # written before, by a try whose answer was lost
+        values = (verdict.run_id, json_document(verdict.result), problem, verdict.cost_usd, verdict.prompt_tokens)
+
+        async def work(connection: Connection) -> bool:
+            who = (lease.job, lease.token, verdict.state)
+            # The second: written before, by a try whose answer was lost.
+            written = await connection.fetch(_FINISH, *who, *values) or await connection.fetch(_FINISHED, *who)
+            if written:
+                await tell(connection, finished(lease.job))
+            return bool(written)
+
+        return await self._database.run(work)
 
     async def give_back(self, lease: Lease, why: str, *, blame: bool, after_seconds: float = 0) -> JobState | None:
         """Back to the queue, or dead when its tries are used up; None when the lease no longer holds.
@@ -126,10 +127,14 @@ class PgLeases:
         async def work(connection: Connection) -> JobState | None:
             async with connection.transaction():
                 row = await connection.fetchrow(_MINE, lease.job, lease.token)
+                state: JobState | None
                 if row is None:
-                    before: JobState | None = await connection.fetchval(_GIVEN_BACK, lease.job, lease.token)
-                    return before
-                return await self._take_back(connection, row, GivenBack(why, cause), lease.token, after_seconds)
+                    state = await connection.fetchval(_GIVEN_BACK, lease.job, lease.token)
+                else:
+                    state = await self._take_back(connection, row, GivenBack(why, cause), lease.token, after_seconds)
+            if state is not None:
+                await tell(connection, _taken_back(lease.job, state))
+            return state
 
         return await self._database.run(work)
 
@@ -139,8 +144,11 @@ class PgLeases:
         async def work(connection: Connection) -> int:
             async with connection.transaction():
                 rows = await connection.fetch(_SILENT, _EXPIRED_AT_ONCE)
-                for row in rows:
-                    await self._take_back(connection, row, Expired(row["worker"] or "unknown"), None, 0)
+                states = [
+                    await self._take_back(connection, row, Expired(row["worker"] or "unknown"), None, 0) for row in rows
+                ]
+            for row, state in zip(rows, states, strict=True):
+                await tell(connection, _taken_back(row["id"], state))
             return len(rows)
 
         taken = 0
@@ -149,10 +157,10 @@ class PgLeases:
         return taken
 
     async def _take_back(
-        self, connection: Connection, row: asyncpg.Record, event: Event, token: UUID | None, after_seconds: float
+        self, connection: Connection, row: asyncpg.Record, what: Event, token: UUID | None, after_seconds: float
     ) -> JobState:
         before = Standing(row["state"], row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
-        after = step(before, event, self._most)
+        after = step(before, what, self._most)
         assert after is not None, "the row is locked and running"  # noqa: S101
         reasons = [plain(why) for why in after.reasons]
         counts = (row["id"], token, after.failures, after.losses, after.outages, reasons)
@@ -161,3 +169,7 @@ class PgLeases:
         else:
             await connection.fetch(_REQUEUE, *counts, float(after_seconds), reasons[-1])
         return after.state
+
+
+def _taken_back(job: str, state: JobState) -> tuple[News, News]:
+    return finished(job) if state == "dead" else (QUEUED, event(job))

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Self
 
 import asyncpg
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
@@ -14,15 +14,11 @@ from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponen
 from assayer.errors import StorageError
 from orchestrator.store.database import Database
 from orchestrator.store.failures import LOST
+from orchestrator.store.telling import CHANNELS, Channel
 
 __all__ = ["CHANNELS", "Channel", "Heard", "Listener", "Missed"]
 
 _LOG = logging.getLogger(__name__)
-
-Channel: TypeAlias = Literal["assayer_jobs", "assayer_events", "assayer_deliveries"]
-"""assayer_jobs says `queued`, `cancelled JOB` or `finished JOB`; assayer_events names a job that has a new event;
-assayer_deliveries tells that something is owed to a webhook."""
-CHANNELS: tuple[Channel, ...] = ("assayer_jobs", "assayer_events", "assayer_deliveries")
 
 _GONE: tuple[type[Exception], ...] = (*LOST, asyncpg.InterfaceError, asyncpg.PostgresError, StorageError)
 _MOST_UNHEARD = 1_000

@@ -29,7 +29,7 @@ _DELETE = """
     ), gone AS (
         DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, state
     )
-    SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END FROM gone
+    SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS told FROM gone
 """
 _DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)")
 _DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)")

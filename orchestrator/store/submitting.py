@@ -10,6 +10,7 @@ from orchestrator.jobs.submissions import NewBatch, NewJob
 from orchestrator.store.database import Connection
 from orchestrator.store.documents import document, plain, without_nul
 from orchestrator.store.job_rows import NUMBER_OF
+from orchestrator.store.telling import QUEUED, tell
 
 __all__ = ["answered_before", "submit"]
 
@@ -51,7 +52,7 @@ _JOBS = """
     ), told AS (
         INSERT INTO events (job, number, kind, data) SELECT id, 1, 'queued', '{}' FROM added
     )
-    SELECT pg_notify('assayer_jobs', 'queued') FROM (SELECT FROM added LIMIT 1) AS any_added
+    SELECT FROM added LIMIT 1
 """
 
 
@@ -68,6 +69,7 @@ async def submit(
             await connection.fetch(_BATCH, tenant, batch.id, plain(batch.name), batch.rows, rejected)
         for part in _parts(jobs):
             await connection.fetch(_JOBS, tenant, batch.id if batch else None, *_columns(part))
+    await tell(connection, [QUEUED])
     return None
 
 

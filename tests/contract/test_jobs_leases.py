@@ -313,3 +313,15 @@ async def test_lease_whose_answer_was_lost_is_given_again_not_lost(database: Dat
     assert [lease.job for lease in given] == ["a", "b"]
     assert await leases.beat([lease.token for lease in given]) == {lease.token for lease in given}
     assert await kinds(queue, "a") == ["queued", "started"]
+
+
+async def test_job_that_cannot_be_read_ends_explained_and_the_others_begin(queue: Queue, database: Database) -> None:
+    await queue.add(job("odd"), job("good"))
+    await database.execute("UPDATE jobs SET request = '{\"kind\": \"from tomorrow\"}' WHERE id = 'odd'")
+
+    assert [lease.job for lease in await queue.lease(2)] == ["good"]
+
+    failed = await queue.jobs.get(ACME, job("odd").id)
+    assert failed is not None
+    assert failed.problem is not None
+    assert (failed.state, failed.problem.type) == ("failed", "unreadable-request")
