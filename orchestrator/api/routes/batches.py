@@ -24,7 +24,7 @@ from orchestrator.api.batch_resources import (
     batch_path,
     summary_of,
 )
-from orchestrator.api.documented import REPLAYABLE, problems
+from orchestrator.api.documented import REPLAYABLE, event_stream, problems
 from orchestrator.api.idempotency import IdempotencyKey, fingerprint, once, replayed
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.jobs import cursor_of, evaluation_of, missing, place_of
@@ -83,11 +83,10 @@ _RESULTS = {
     },
 }
 _STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Server-sent events: `progress`, at most one a second, and at last `finished`; their `data` is "
-        "a BatchSummary",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    },
+    200: event_stream(
+        "Server-sent events: `progress`, at most one a second, and at last `finished`; their `data` is a BatchSummary",
+        BatchSummary,
+    ),
     204: {"description": "It has finished, and that was received: an EventSource does not reconnect"},
 }
 _LAST = "Id of the last event that was received"
@@ -122,7 +121,7 @@ async def ask(
     accepted = _accepted(batch, query, intake).model_dump_json().encode()
     asked = fingerprint(request, intake.digest, query.model_dump_json())
     keep = once(idempotency_key, asked, 202, accepted, batch_path(batch))
-    jobs = [_job(row, query, services) for row in intake.accepted]
+    jobs = await asyncio.to_thread(lambda: [_job(row, query, services) for row in intake.accepted])
     new = NewBatch(id=batch, name=query.name, rows=intake.rows, rejected=tuple(intake.rejected))
     replay = await services.jobs.add(caller.tenant, jobs, new, keep)
     answer = Response(accepted, 202, {"Location": batch_path(batch)}, _JSON) if replay is None else replayed(replay)

@@ -6,14 +6,14 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import Response
 
 from assayer.reports import as_html, as_json, as_markdown
+from orchestrator.api.accepting import Preference, accepted, awaited, cancelled
 from orchestrator.api.asking import request_of
 from orchestrator.api.documented import REPLAYABLE, problems
-from orchestrator.api.idempotency import IdempotencyKey, fingerprint, once, replayed
+from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import cursor_of, evaluation_of, found, missing, place_of, without_result
-from orchestrator.api.observing import visit
+from orchestrator.api.jobs import cursor_of, evaluation_of, found, place_of, without_result
 from orchestrator.api.problems import Refusal
-from orchestrator.api.representations import chosen, page_headers, seconds_to_wait
+from orchestrator.api.representations import chosen, page_headers
 from orchestrator.api.resources import (
     Accepted,
     CancelQuery,
@@ -23,10 +23,9 @@ from orchestrator.api.resources import (
     Page,
     links_of,
 )
-from orchestrator.api.security import Reader, Submitter, json_only, require
+from orchestrator.api.security import Reader, Submitter, json_only
 from orchestrator.api.services import Offered, OpenStreams
-from orchestrator.api.waiting import verdict_within
-from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.jobs.models import BatchId, Job, JobId
 from orchestrator.jobs.submissions import Cursor, NewJob
 
 __all__ = ["router"]
@@ -39,7 +38,6 @@ _REPORT = {
     "description": "The report, in the form that `Accept` prefers",
     "content": {media: {"schema": {"type": "object" if media == _JSON else "string"}} for media in _RENDERED},
 }
-_WAIT = "`wait=N` (RFC 7240): answer with the evaluation itself if it ends within N seconds"
 
 
 @router.post(
@@ -60,29 +58,20 @@ async def ask(
     services: Offered,
     streams: OpenStreams,
     idempotency_key: IdempotencyKey = None,
-    prefer: Annotated[list[str] | None, Header(description=_WAIT)] = None,
+    prefer: Preference = None,
 ) -> Response:
     """Asks for an evaluation of one idea."""
     work = request_of(body, services.methods)
     job = JobId(services.ids("ev"))
     links = links_of(job)
-    accepted = Accepted(id=job, links=links).model_dump_json().encode()
+    told = Accepted(id=job, links=links).model_dump_json().encode()
     new = NewJob(id=job, work=work, subject=work.idea.title if work.idea else work.source, priority=body.priority)
-    keep = once(idempotency_key, fingerprint(request, await request.body()), 202, accepted, links.evaluation)
-    replay = await services.jobs.add(caller.tenant, [new], once=keep)
-    answer = Response(accepted, 202, {"Location": links.evaluation}, _JSON) if replay is None else replayed(replay)
-    job = JobId(answer.headers["Location"].rpartition("/")[2])
-    visit(request.scope).jobs.append(job)
-    seconds = seconds_to_wait(prefer or (), services.settings.max_wait_seconds)
-    if seconds is None or not streams.free(caller.key):
-        return answer
-    with streams.held(caller.key, request.scope):
-        ended = await verdict_within(seconds, services, caller.tenant, job)
-    answer.headers["Preference-Applied"] = f"wait={seconds:g}"
-    if ended is None:
-        return answer
-    kept = {name: value for name, value in answer.headers.items() if name not in ("content-length", "content-type")}
-    return Response(evaluation_of(ended).model_dump_json(), 200, kept, _JSON)
+    answer = await accepted(request, caller, services, new, links.evaluation, told, idempotency_key)
+
+    async def shown(ended: Job) -> Evaluation:
+        return evaluation_of(ended)
+
+    return await awaited(answer, request, caller, services, streams, prefer, shown)
 
 
 @router.get("", responses=problems(422))
@@ -115,15 +104,8 @@ async def cancel(
     id: PathId, caller: Submitter, services: Offered, query: Annotated[CancelQuery, Query()]
 ) -> Response | Evaluation:
     """Cancels it: nothing more is spent on it. One that has ended stays as it is."""
-    await found(services, caller.tenant, id, "evaluation")
-    if query.erase:
-        require(caller, "manage")
-        await services.jobs.delete(caller.tenant, JobId(id))
-        return Response(status_code=204)
-    job = await services.jobs.cancel(caller.tenant, JobId(id))
-    if job is None:
-        raise missing("evaluation", id)
-    return evaluation_of(job)
+    job = await cancelled(services, caller, id, "evaluation", query)
+    return Response(status_code=204) if job is None else evaluation_of(job)
 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT, **problems(404, 406, 409, 410)})
