@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.quality.ranking import CHANCE, Group, Measures, Scripted, Way, measured, order_of, read_groups
+from assayer.errors import LlmUnavailable
+from assayer.ranking import Options
+from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, Measures, ask_groups, measured, read_groups
+from benchmarks.quality.kept import Kept
+from benchmarks.quality.scripted import Way
+from tests.unit.scripted_comparisons import ScriptedLlm
 
 _ABSTRACT = (
     "We study problem {n} of group {group} with plots drawn by lot and a plan that was written down before the first "
@@ -19,7 +24,7 @@ _ABSTRACT = (
 
 def _record(group: int) -> dict[str, Any]:
     def paper(n: int) -> dict[str, str]:
-        return {"title": f"Paper {group}.{n}", "abstract": _ABSTRACT.format(n=n, group=group)}
+        return {"id": f"{group}.{n}", "title": f"Paper {group}.{n}", "abstract": _ABSTRACT.format(n=n, group=group)}
 
     names = ("reject", "poster", "spotlight")
     return {
@@ -36,10 +41,12 @@ def _groups(tmp_path: Path, count: int) -> list[Group]:
     return read_groups(path, seed=0)
 
 
-async def _means(groups: list[Group], way: Way) -> Measures:
+async def _means(tmp_path: Path, groups: list[Group], way: Way) -> Measures:
     grades = {idea.text: group.grades[idea.id] for group in groups for idea in group.ideas}
-    judge = Scripted(way, grades)
-    return Measures(*np.mean([measured(await order_of(group, judge, 0)) for group in groups], axis=0))
+    kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
+    await ask_groups(ScriptedLlm(way, grades), Options(), groups, 0, kept)
+    assert len(kept.outcomes) == len(groups)
+    return Measures(*np.mean([measured(one.grades) for one in kept.outcomes], axis=0))
 
 
 @pytest.mark.parametrize(
@@ -65,18 +72,28 @@ def test_chance_is_the_mean_over_all_orders() -> None:
 
 
 async def test_a_judge_that_knows_the_truth_is_right_throughout(tmp_path: Path) -> None:
-    assert await _means(_groups(tmp_path, 6), "truth") == Measures(1.0, 1.0, 1.0)
+    assert await _means(tmp_path, _groups(tmp_path, 6), "truth") == Measures(1.0, 1.0, 1.0)
 
 
-async def test_a_judge_that_answers_nothing_scores_nothing(tmp_path: Path) -> None:
-    assert await _means(_groups(tmp_path, 6), "nothing") == Measures(0.0, 0.0, 0.0)
+async def test_a_judge_that_answers_nothing_scores_nothing_and_every_group_says_why(tmp_path: Path) -> None:
+    assert await _means(tmp_path, _groups(tmp_path, 6), "nothing") == Measures(0.0, 0.0, 0.0)
+    lines = (tmp_path / "kept.jsonl").read_text("utf-8").splitlines()[1:]
+    assert all("12 comparisons" in json.loads(line)["failure"] for line in lines)
 
 
 async def test_a_judge_that_always_says_first_scores_at_chance(tmp_path: Path) -> None:
-    found = await _means(_groups(tmp_path, 60), "first")
+    found = await _means(tmp_path, _groups(tmp_path, 60), "first")
     # Three standard errors of 60 groups.
     assert found.best == pytest.approx(CHANCE.best, abs=0.17)
     assert found.in_order == pytest.approx(CHANCE.in_order, abs=0.07)
+
+
+async def test_an_endpoint_that_is_gone_ends_the_run_and_is_no_verdict(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
+    judge = ScriptedLlm("first", fails=LlmUnavailable("gone"))
+    with pytest.raises(LlmUnavailable):
+        await ask_groups(judge, Options(), _groups(tmp_path, 2), 0, kept)
+    assert kept.outcomes == []
 
 
 def test_papers_of_a_group_are_shuffled(tmp_path: Path) -> None:
