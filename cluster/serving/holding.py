@@ -32,8 +32,9 @@ class Holding(Generic[T]):
         return self._opened.result()
 
     @property
-    def alive(self) -> bool:
-        return not self._task.done()
+    def task(self) -> "asyncio.Task[None]":
+        """Goes on for as long as the context is open."""
+        return self._task
 
     async def close(self) -> None:
         """Leaves the context; raises what that raises."""

@@ -3,11 +3,12 @@
 import bisect
 import datetime as dt
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple, Self
 
 from ray.serve.handle import DeploymentHandle
 
-from assayer.errors import PartUnavailable
+from assayer.errors import CorpusError, PartUnavailable
 from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
 from cluster.serving.calling import Caller
@@ -41,10 +42,17 @@ class IndexReplica(Replica):
         else:
             serving = settings.serving
             own = await ServedEmbedder.open(Caller(embedder, serving.call_seconds, serving.patience_seconds))
-        self._corpus = Corpus.open(settings.corpus_path, own)
+        self._corpus: Corpus | CorpusError
+        try:
+            self._corpus = Corpus.open(settings.corpus_path, own)
+        except (
+            CorpusError
+        ) as error:  # told to everybody who asks: a service without a corpus has methods that need none
+            self._corpus = error
 
     async def describe(self) -> CorpusName:
-        return CorpusName(self._corpus.version, self._corpus.source, self._corpus.days())
+        corpus = self._opened
+        return CorpusName(corpus.version, corpus.source, corpus.days())
 
     async def search(self, version: str, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
         return await self._at(version).search(queries, limit, before)
@@ -83,12 +91,20 @@ class IndexReplica(Replica):
         return await self._at(version).full_texts(papers)
 
     def __del__(self) -> None:
-        self._corpus.close()
+        if isinstance(self._corpus, Corpus):
+            self._corpus.close()
+
+    @property
+    def _opened(self) -> Corpus:
+        if isinstance(self._corpus, CorpusError):
+            raise copy(self._corpus)
+        return self._corpus
 
     def _at(self, version: str) -> Corpus:
-        if version != self._corpus.version:
-            raise OtherVersion(f"The corpus is at version {self._corpus.version} now, not at {version} any more.")
-        return self._corpus
+        corpus = self._opened
+        if version != corpus.version:
+            raise OtherVersion(f"The corpus is at version {corpus.version} now, not at {version} any more.")
+        return corpus
 
 
 class ServedCorpus:

@@ -36,15 +36,15 @@ class ServingSettings(Frozen):
     """Whether everything runs where the data directory is; otherwise the database and the stores must be servers."""
     ingress: Pool = Pool(ongoing=768, queued=256)
     dispatcher: Pool = Pool()
-    evaluator: Pool = Pool(cpus=0.5, ongoing=16)
+    evaluator: Pool = Pool(ongoing=16)
     """`ongoing` is how many jobs one process works on."""
     llm: Pool = Pool(ongoing=4096, queued=8192)
     """One process has the whole endpoint's limit; several share it evenly."""
-    embedder: Pool = Pool(replicas=0, cpus=1.0)
-    reranker: Pool = Pool(replicas=0, cpus=1.0)
-    index: Pool = Pool(replicas=0, cpus=0.5)
+    embedder: Pool = Pool()
+    reranker: Pool = Pool(replicas=0)
+    index: Pool = Pool()
     literature: Pool = Pool(replicas=0, ongoing=2048)
-    full_texts: Pool = Pool(replicas=0, cpus=0.5)
+    full_texts: Pool = Pool(replicas=0)
     patience_seconds: float = Field(default=60.0, gt=0)
     """How long a caller looks for a pool whose processes died: longer than it takes to start one."""
     call_seconds: float = Field(default=120.0, gt=0)
