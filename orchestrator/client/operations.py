@@ -65,8 +65,8 @@ def erase(job: str) -> Call[None]:
     return Call("DELETE", path("evaluations", job), reads_nothing, query={"erase": "true"})
 
 
-def methods() -> Call[tuple[Method, ...]]:
-    return Call("GET", path("methods"), reads(tuple[Method, ...]))
+def methods() -> Call[Page[Method]]:
+    return Call("GET", path("methods"), reads(Page[Method]))
 
 
 def events(job: str) -> Stream[Event]:
