@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
-from assayer.errors import AssayerError, LlmUnavailable
+from assayer.errors import AssayerError
 from assayer.methods import grapheval, scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.ports import Clock, Literature
@@ -27,7 +27,7 @@ from orchestrator.store import (
 )
 from orchestrator.store.webhooks import PgWebhooks
 
-__all__ = ["OFFERED", "api_services", "examine"]
+__all__ = ["OFFERED", "api_services", "examine", "searchable"]
 
 OFFERED: Mapping[str, str] = {
     scholareval.METHOD: "Soundness and contribution of an idea, each claim held against the literature it finds.",
@@ -90,8 +90,6 @@ async def _language_model(engine: Engine) -> Check:
     name = "language model"
     try:
         await engine.reach()
-    except LlmUnavailable as error:
-        return Check(name=name, ok=False, detail=str(error))
     except AssayerError as error:
         return Check(name=name, ok=False, detail=str(error))
     models = engine.world.llm.models
