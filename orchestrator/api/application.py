@@ -38,7 +38,7 @@ from orchestrator.api.uploads import Uploads
 from orchestrator.api.validation import explained
 from orchestrator.jobs.idempotency import KeyReused, QueueFull
 
-__all__ = ["application"]
+__all__ = ["application", "described"]
 
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
@@ -66,8 +66,8 @@ Every accepted evaluation ends in exactly one verdict: a report, or a problem th
 Every refusal is an RFC 9457 problem document. Every POST takes an `Idempotency-Key`."""
 
 
-def application(services: Services) -> FastAPI:
-    """`services` are opened and closed by the caller; they must be open while requests are served."""
+def described() -> FastAPI:
+    """All routes and their OpenAPI document, without anything to serve them."""
     app = FastAPI(
         title="assayer",
         version=version("assayer"),
@@ -78,12 +78,18 @@ def application(services: Services) -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=lambda route: "_".join([*map(str, route.tags[:1]), route.name]),
     )
-    app.state.services = services
-    app.state.streams = Streams(services.settings)
-    app.state.uploads = Uploads(services.batches)
     for routes in _ROUTERS:
         app.include_router(routes.router)
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]
+    return app
+
+
+def application(services: Services) -> FastAPI:
+    """`services` are opened and closed by the caller; they must be open while requests are served."""
+    app = described()
+    app.state.services = services
+    app.state.streams = Streams(services.settings)
+    app.state.uploads = Uploads(services.batches)
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, cast(ExceptionHandler, handler))
     # The last one added is the first one that a request meets.

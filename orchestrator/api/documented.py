@@ -1,14 +1,16 @@
 """What the OpenAPI document says beside what the signatures say: problems, and representations that are no JSON."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
 
 from orchestrator.api.problems import MEDIA_TYPE
 from orchestrator.api.resources import ProblemDocument
 
-__all__ = ["REPLAYABLE", "describe", "open_problems", "problems"]
+__all__ = ["REPLAYABLE", "describe", "event_stream", "open_problems", "problems"]
 
 _PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
 _WHEN = {
@@ -50,6 +52,17 @@ def _response(status: int) -> dict[str, Any]:
     return {"description": _WHEN[status], **_PROBLEM, **({"headers": headers} if headers else {})}
 
 
+def event_stream(description: str, data: type[BaseModel]) -> dict[str, Any]:
+    """A response of server-sent events, each with a document of that kind as its data."""
+    told = {"type": "string", "contentMediaType": "application/json", "contentSchema": data.model_json_schema()}
+    event = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": told},
+        "required": ["id", "event", "data"],
+    }
+    return {"description": description, "content": {"text/event-stream": {"schema": event}}}
+
+
 def describe(application: FastAPI) -> dict[str, Any]:
     """The OpenAPI document, made once."""
     if application.openapi_schema is None:
@@ -65,8 +78,20 @@ def describe(application: FastAPI) -> dict[str, Any]:
         described = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(described.pop("$defs", {}))
         schemas["ProblemDocument"] = described
+        shared = document["components"].setdefault("responses", {})
         for methods in document["paths"].values():
             for operation in methods.values():
                 operation["summary"] = operation["description"].partition(".")[0]
+                operation["responses"] = dict(_shared(operation["responses"], shared))
         application.openapi_schema = document
     return application.openapi_schema
+
+
+def _shared(responses: dict[str, Any], shared: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Refusals are written down once for all routes."""
+    for status, response in responses.items():
+        name = f"Problem{status.capitalize()}"
+        if MEDIA_TYPE in response.get("content", {}) and shared.setdefault(name, response) == response:
+            yield status, {"$ref": f"#/components/responses/{name}"}
+        else:
+            yield status, response

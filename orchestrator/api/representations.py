@@ -13,9 +13,9 @@ _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:;.*)?", re.I)
 
 def chosen(accept: str | None, offered: Sequence[str]) -> str | None:
     """The offered media type that the header likes best, the first of equals; None: it takes none of them."""
-    if accept is None or not accept.strip():
+    ranges = [_media_range(part) for part in (accept or "").split(",") if part.strip()]
+    if not ranges:
         return offered[0]
-    ranges = [_media_range(part) for part in accept.split(",") if part.strip()]
     liking = {media: _liking(media, ranges) for media in offered}
     best = max(offered, key=lambda media: liking[media])
     return best if liking[best] > 0 else None

@@ -54,17 +54,17 @@ class Services:
     batches: BatchSettings
 
 
-def _services(request: Request) -> Services:
+async def _services(request: Request) -> Services:
     services: Services = request.app.state.services
     return services
 
 
-def _streams(request: Request) -> Streams:
+async def _streams(request: Request) -> Streams:
     streams: Streams = request.app.state.streams
     return streams
 
 
-def _uploads(request: Request) -> Uploads:
+async def _uploads(request: Request) -> Uploads:
     uploads: Uploads = request.app.state.uploads
     return uploads
 

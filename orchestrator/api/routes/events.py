@@ -1,7 +1,7 @@
 """What happens to an evaluation: as a stream while it happens, and as a timeline afterwards."""
 
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request
@@ -10,7 +10,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
 from assayer.models.timeline import Timeline
-from orchestrator.api.documented import problems
+from orchestrator.api.documented import event_stream, problems
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.jobs import found
 from orchestrator.api.resources import Event
@@ -30,13 +30,13 @@ _PAGE = 200
 """Events read at once."""
 _SENT = "Server-sent events: `id` is the number, `event` the kind, `data` an Event. The stream ends after the verdict"
 _STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"description": _SENT, "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+    200: event_stream(_SENT, Event),
     204: {"description": "It has ended and all of it was received: an EventSource does not reconnect"},
 }
 _LAST = "Number of the last event that was received; the stream goes on after it"
 
 
-def _held_open(request: Request, caller: Reader, streams: OpenStreams) -> Iterator[None]:
+async def _held_open(request: Request, caller: Reader, streams: OpenStreams) -> AsyncIterator[None]:
     with streams.held(caller.key, request.scope):
         yield
 
