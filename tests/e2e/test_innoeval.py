@@ -77,6 +77,11 @@ def test_the_second_run_pays_nothing_and_gives_the_same_report_but_for_usage(boa
     assert again == first
 
 
+def test_the_second_run_asks_nobody_outside(boarded: Boarded) -> None:
+    assert all(boarded.outside.values())
+    assert boarded.outside_again == boarded.outside
+
+
 def test_without_a_language_model_the_board_is_refused_at_once(program: Program) -> None:
     ended = program.run("evaluate", TWO_IDEAS[0], "--method", "innoeval")
     assert (ended.code, ended.out) == (2, "")
