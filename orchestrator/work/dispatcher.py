@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -24,7 +25,7 @@ _OFFER_SECONDS = 0.5
 
 
 class Chore(NamedTuple):
-    """Something that one dispatcher does for all now and then. Failing, it is done again after its period."""
+    """Something that one dispatcher does for all now and then. Failing, it is soon done again."""
 
     name: str
     seconds: float
@@ -89,8 +90,10 @@ class Dispatcher:
                 for chore in self._chores:
                     group.create_task(self._repeat(chore))
         finally:
-            for task in self._handed.values():
+            waiting = list(self._handed.values())
+            for task in waiting:
                 task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
 
     def stop(self) -> None:
         """Leases nothing more."""
@@ -123,7 +126,9 @@ class Dispatcher:
             return
         for lease in await self._leases.lease(self._name, wanted):
             self._beating.add(lease.token)
-            self._handed[lease.token] = asyncio.create_task(self._hand(lease), name=f"hand {lease.job}")
+            task = asyncio.create_task(self._hand(lease), name=f"hand {lease.job}")
+            task.add_done_callback(partial(self._release, lease.token))
+            self._handed[lease.token] = task
 
     async def _wait(self, seconds: float, for_news: bool) -> None:
         try:
@@ -137,10 +142,11 @@ class Dispatcher:
             await self._see_through(lease)
         except AssayerError as error:
             _LOG.warning("job %s could not be given back, its lease will run out: %s", lease.job, error)
-        finally:
-            self._beating.drop(lease.token)
-            self._lost.discard(lease.token)
-            del self._handed[lease.token]
+
+    def _release(self, token: UUID, _: "asyncio.Task[None]") -> None:
+        self._beating.drop(token)
+        self._lost.discard(token)
+        del self._handed[token]
         self._news.set()
 
     async def _see_through(self, lease: Lease) -> None:
@@ -169,11 +175,13 @@ class Dispatcher:
 
     async def _repeat(self, chore: Chore) -> None:
         while True:
+            pause = chore.seconds
             try:
                 await chore.work()
             except AssayerError as error:
                 _LOG.warning("could not %s: %s", chore.name, error)
-            await asyncio.sleep(chore.seconds)
+                pause = min(pause, self._settings.longest_pause_seconds)
+            await asyncio.sleep(pause)
 
     def _forget(self, token: UUID, _: WhyLost) -> None:
         """The worker that has it finds out by itself, and the call returns when it has."""

@@ -101,6 +101,8 @@ class Worker:
             held = self._held[lease.token] = _Held(lease)
             self._beating.add(lease.token)
             held.task = asyncio.create_task(self._work(held), name=f"job {lease.job}")
+            # Not in the task: cancelled before its first step, it would run nothing of itself.
+            held.task.add_done_callback(partial(self._release, held))
         if held.task is not None:
             await asyncio.wait((held.task,))  # neither cancels the task nor raises what it ended with
         return held.ended
@@ -160,11 +162,12 @@ class Worker:
             await self._settle(held, outcome)
         except LeaseLost:
             _LOG.info("job %s is no longer ours", held.lease.job)
-        except AssayerError as error:
-            _LOG.error("job %s ended and could not be settled, its lease will run out: %s", held.lease.job, error)
-        finally:
-            self._beating.drop(held.lease.token)
-            del self._held[held.lease.token]
+
+    def _release(self, held: _Held, task: "asyncio.Task[None]") -> None:
+        self._beating.drop(held.lease.token)
+        del self._held[held.lease.token]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _LOG.error("job %s could not be settled, its lease will run out", held.lease.job, exc_info=error)
 
     async def _attempt(self, held: _Held) -> JobVerdict | Again:
         try:

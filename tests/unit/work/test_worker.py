@@ -170,6 +170,18 @@ async def test_a_cancellation_that_is_heard_stops_the_work_at_once() -> None:
     assert (world.leases.finished, world.leases.given_back) == ({}, {})
 
 
+async def test_a_job_cancelled_before_its_first_step_leaves_its_place() -> None:
+    lease = lease_of()
+    world = World(lease)
+    async with working(world) as worker:
+        held = asyncio.create_task(worker.perform(lease))
+        # After the step that makes the job's task, before that task's own first one.
+        asyncio.get_running_loop().call_soon(worker.cancelled, lease.job)
+        assert await held == "ended"
+        assert worker.capacity.taken == 0
+    assert (world.leases.begun, world.leases.finished) == ([], {})
+
+
 async def test_a_cancellation_that_was_missed_is_found_by_asking_which_leases_hold() -> None:
     lost, kept = lease_of(1), lease_of(2)
     first, second = Endless(), Endless()
