@@ -15,7 +15,7 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.jobs.tenancy import TenantPlan
 from orchestrator.store import Database, PgJobs, PgTenants
 
-__all__ = ["Plan", "Seen", "measure"]
+__all__ = ["Plan", "Seen", "job", "measure", "tenant_of"]
 
 _TEXT = "We propose to smelt ore with sunlight and measure what it yields. " * 30
 """2 kB, as an abstract."""
@@ -86,7 +86,7 @@ async def _fill(jobs: PgJobs, plan: Plan) -> int:
         count = round(plan.jobs * weight / sum(plan.weights))
         for start in range(0, count, plan.rows):
             rows = range(start, min(start + plan.rows, count))
-            await jobs.add(tenant_of(place), [_job(f"ev_{place}_{row}") for row in rows])
+            await jobs.add(tenant_of(place), [job(f"ev_{place}_{row}") for row in rows])
         enqueued += count
     return enqueued
 
@@ -94,12 +94,12 @@ async def _fill(jobs: PgJobs, plan: Plan) -> int:
 async def _singles(jobs: PgJobs, plan: Plan) -> None:
     async def client(first: int) -> None:
         for number in range(first, plan.singles, 8):
-            await jobs.add(tenant_of(number % len(plan.weights)), [_job(f"single_{number}")])
+            await jobs.add(tenant_of(number % len(plan.weights)), [job(f"single_{number}")])
 
     await asyncio.gather(*(client(first) for first in range(8)))
 
 
-def _job(name: str) -> NewJob:
+def job(name: str) -> NewJob:
     idea = Idea(id=IdeaId(name), title=name, text=_TEXT, sections=(), source=name)
     return NewJob(id=JobId(name), work=EvaluationRequest(idea=idea), subject=name, priority="batch")
 

@@ -8,10 +8,16 @@ from orchestrator.store.database import Database
 
 __all__ = ["Census", "Ended", "PgCensus", "Queued", "Running", "Stage"]
 
+# One look at the index of the queue for each line of it: the table itself holds all that was ever done.
 _QUEUED = """
-    SELECT tenant, CASE priority WHEN 0 THEN 'interactive' ELSE 'batch' END AS priority, count(*) AS jobs,
-           extract(epoch FROM greatest(statement_timestamp() - min(ready_at), interval '0'))::float8 AS oldest_seconds
-    FROM jobs WHERE state = 'queued' GROUP BY tenant, jobs.priority ORDER BY 1, 2
+    SELECT tenants.id AS tenant, ranks.name AS priority, line.jobs,
+           extract(epoch FROM greatest(statement_timestamp() - line.oldest, interval '0'))::float8 AS oldest_seconds
+    FROM tenants CROSS JOIN (VALUES (0::smallint, 'interactive'), (1::smallint, 'batch')) AS ranks (number, name)
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS jobs, min(ready_at) AS oldest FROM jobs
+        WHERE tenant = tenants.id AND priority = ranks.number AND state = 'queued'
+    ) AS line
+    WHERE line.jobs > 0 ORDER BY 1, 2
 """
 
 _RUNNING = """

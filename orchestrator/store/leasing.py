@@ -29,7 +29,10 @@ _LEASE = """
 
 _HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"  # noqa: S608 - of constants
 
-_WAITING = "SELECT true FROM jobs WHERE state = 'queued' AND ready_at <= statement_timestamp() LIMIT 1"
+# In the order of the queue's index, so that it is read and not the table.
+_WAITING = """
+    SELECT true FROM jobs WHERE state = 'queued' AND ready_at <= statement_timestamp() ORDER BY tenant, priority LIMIT 1
+"""
 
 # The lock lets one dispatcher at a time decide; the statements after it see what the last one did.
 _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"

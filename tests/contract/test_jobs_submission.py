@@ -12,7 +12,7 @@ from orchestrator.jobs.idempotency import KeyReused, Once, QueueFull, Replay
 from orchestrator.jobs.models import BatchId, JobState, JobVerdict, TenantId
 from orchestrator.jobs.submissions import Cursor, NewBatch
 from orchestrator.jobs.tenancy import TenantPlan
-from orchestrator.store import Database, PgAnswers, PgEvaluations, PgEvents, PgJobs, PgUsage
+from orchestrator.store import Database, PgAnswers, PgCensus, PgEvaluations, PgEvents, PgJobs, PgUsage
 from tests.contract.store_jobs import ACME, DONE, OTHER, RICH, Losing, Queue, job, tenant
 from tests.contract.store_records import answer, answered, paper, report
 
@@ -294,3 +294,24 @@ async def test_usage_counts_a_tenants_jobs_calls_and_budget(queue: Queue, databa
     assert (usage.calls, usage.prompt_tokens, usage.cost_usd) == (1, 100, 0.25)
     assert (usage.spent_this_month_usd, usage.reserved_usd, usage.monthly_usd) == (1.0, 2.0, 9.0)
     assert await PgUsage(database).usage(TenantId("nobody"), now - day, now) is None
+
+
+async def test_census_counts_queues_work_ends_and_stages(queue: Queue, database: Database) -> None:
+    await kept_run(queue, "run", "done")
+    await database.execute("UPDATE ledger SET at = statement_timestamp()")
+    await queue.add(job("running"))
+    await queue.lease()
+    await queue.add(job(), job(), job("now", "interactive"))
+    await queue.add(job(), tenant=OTHER)
+
+    census = await PgCensus(database).take()
+
+    queued = [(one.tenant, one.priority, one.jobs) for one in census.queued]
+    assert queued == [(ACME, "batch", 2), (ACME, "interactive", 1), (OTHER, "batch", 1)]
+    assert all(one.oldest_seconds >= 0 for one in census.queued)
+    assert [tuple(one) for one in census.running] == [(ACME, "batch", 1)]
+    (ended,) = census.ended
+    assert (ended.tenant, ended.kind, ended.state, ended.jobs, ended.cost_usd) == (ACME, "evaluation", "done", 1, 1.0)
+    assert 0 < ended.p50 == ended.p95
+    (stage,) = census.stages
+    assert (stage.task, stage.calls, stage.cached, stage.failed, stage.p50) == ("scholareval.methods", 1, 0, 0, 2.0)

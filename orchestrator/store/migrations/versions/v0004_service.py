@@ -172,8 +172,7 @@ TABLES = (
     """,
     "CREATE INDEX deliveries_pending ON deliveries (next_at) WHERE state = 'pending'",
     "CREATE INDEX deliveries_webhook ON deliveries (webhook)",
-    # Rows come in order of time: a few pages are enough to find those of the last hour.
-    "CREATE INDEX ledger_at ON ledger USING brin (at) WITH (pages_per_range = 16)",
+    "CREATE INDEX ledger_at ON ledger (at)",
 )
 
 NAMES = (
