@@ -255,3 +255,32 @@ async def test_a_method_that_cannot_run_here_is_told_to_those_who_ask_for_it_alo
     assert refused.problem is not None
     assert "graph" in refused.problem.detail
     assert ready.status_code == 200
+
+
+async def test_without_a_language_model_each_job_says_what_it_lacks_and_the_others_are_done(settings: Settings) -> None:
+    idea = parse_idea(IDEA, "quotes.txt")
+    async with running(settings.model_copy(update={"llm": None})) as world:
+        done = await world.job(EvaluationRequest(idea=idea))
+        board = await world.job(EvaluationRequest(idea=idea, method="innoeval"))
+        pair = await world.job(ComparisonRequest(first=BEES, second=MOTHS))
+    assert (done.state, board.state, pair.state) == ("done", "failed", "failed")
+    assert (done.cost_usd, board.problem and board.problem.type) == (0, "llm-needed")
+    assert pair.problem is not None
+    assert "language model" in pair.problem.detail
+
+
+async def test_an_endpoint_that_is_down_at_the_start_is_waited_for(settings: Settings, simulator: Simulator) -> None:
+    assert settings.llm is not None
+    with bound("127.0.0.1", 0) as free:
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    gone = settings.llm.model_copy(update={"base_url": nobody, "max_attempts": 2})
+    async with running(settings.model_copy(update={"llm": gone})) as world:
+        id = await world.caller.submit()
+        waiting = await until(
+            lambda: world.caller.evaluation(id), lambda one: one["attempt"] and one["state"] == "queued"
+        )
+        ready = await world.caller.client.get("/readyz")
+        events = await PgEvents(world.service.database).after(JobId(id), 0, 100)
+    assert ready.status_code == 503
+    assert waiting["problem"] is None
+    assert [event.kind for event in events if event.kind != "progress"][:3] == ["queued", "started", "retried"]
