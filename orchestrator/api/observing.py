@@ -117,7 +117,6 @@ def _record(scope: Scope, seen: Visit, seconds: float) -> None:
     method = scope["method"] if scope["method"] in _METHODS else "other"
     REQUESTS.labels(method, route, str(seen.status or 0)).inc()
     SECONDS.labels(method, route).observe(seconds)
-    jobs = seen.jobs or [scope["path_params"]["id"]] if "id" in scope.get("path_params", {}) else seen.jobs
     line = {
         "request_id": seen.request_id,
         "method": method,
@@ -126,6 +125,7 @@ def _record(scope: Scope, seen: Visit, seconds: float) -> None:
         "milliseconds": round(seconds * 1000, 1),
         "tenant": seen.tenant,
         "key": seen.key,
-        "jobs": jobs,
+        "id": scope.get("path_params", {}).get("id"),
+        "jobs": seen.jobs,
     }
     _LOG.info(json.dumps({name: value for name, value in line.items() if value not in (None, [])}))

@@ -164,6 +164,8 @@ class Evaluation(Resource):
     """Of the batch's input, from 1."""
     attempt: int
     """How often it was begun."""
+    waiting: str | None = None
+    """Why it does not run yet; null in lists, and once it has begun."""
     problem: Problem | None
     """Why there is no report; null unless the state is failed or dead."""
     cost_usd: float | None

@@ -92,7 +92,9 @@ async def listed(query: Annotated[EvaluationQuery, Query()], caller: Reader, ser
 @router.get("/{id}", responses=problems(404))
 async def one(id: PathId, caller: Reader, services: Offered) -> Evaluation:
     """One evaluation as it stands."""
-    return evaluation_of(await found(services, caller.tenant, id, "evaluation"))
+    job = await found(services, caller.tenant, id, "evaluation")
+    waiting = await services.jobs.waiting(caller.tenant, job.id) if job.state == "queued" else None
+    return evaluation_of(job).model_copy(update={"waiting": waiting})
 
 
 @router.delete(

@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import APIRouter, Depends, Header
 from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -15,7 +15,8 @@ from orchestrator.api.identifiers import PathId
 from orchestrator.api.jobs import found
 from orchestrator.api.resources import Event
 from orchestrator.api.security import Reader
-from orchestrator.api.services import Offered, OpenStreams, Services
+from orchestrator.api.services import Offered, Services
+from orchestrator.api.streaming import held_open
 from orchestrator.jobs.events import JobEvent
 from orchestrator.jobs.models import TERMINAL, Job
 from orchestrator.jobs.timeline import timeline_of
@@ -36,16 +37,11 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 _LAST = "Number of the last event that was received; the stream goes on after it"
 
 
-async def _held_open(request: Request, caller: Reader, streams: OpenStreams) -> AsyncIterator[None]:
-    with streams.held(caller.key, request.scope):
-        yield
-
-
 @router.get(
     "/events",
     response_class=EventSourceResponse,
     responses={**_STREAM, **problems(404, 422)},
-    dependencies=[Depends(_held_open)],
+    dependencies=[Depends(held_open)],
 )
 async def stream(
     id: PathId,

@@ -7,10 +7,12 @@ from html.parser import HTMLParser
 import httpx2
 import pytest
 
+from assayer.errors import StorageError
 from assayer.models import Report
 from orchestrator.api.resources import Accepted, Evaluation, Page
 from orchestrator.jobs.models import JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.store import PgJobs
 from tests.contract.api.service import ACME, BODY, TEXT, Service, served
 from tests.contract.api.test_problems import problem
 
@@ -45,6 +47,7 @@ async def test_an_accepted_idea_waits_as_it_was_asked_for(service: Service) -> N
     assert (shown.id, shown.state, shown.title) == (accepted.id, "queued", work.idea.title)
     assert shown.created_at.utcoffset() == dt.timedelta(0)
     assert (shown.cost_usd, shown.problem, shown.started_at) == (None, None, None)
+    assert shown.waiting is not None
 
 
 async def test_pages_follow_each_other_without_gaps_while_more_comes_in(service: Service) -> None:
@@ -204,6 +207,17 @@ async def test_waiting_brings_the_verdict_in_the_same_answer(service: Service) -
     shown = Evaluation.model_validate_json(answer.content)
     assert shown.state == "done"
     assert answer.headers["location"] == shown.links.evaluation
+
+
+async def test_a_database_lost_while_waiting_does_not_take_the_acceptance_back(service: Service) -> None:
+    class Gone(PgJobs):
+        async def get(self, *_: object) -> None:
+            raise StorageError("It is out of reach.")
+
+    without = service.with_services(jobs=Gone(service.database))
+    async with without.caller() as client:
+        answer = await client.post("/v1/evaluations", json=BODY, headers={"Prefer": "wait=60"})
+    assert answer.status_code == 202
 
 
 async def test_waiting_in_vain_ends_with_the_acceptance(service: Service) -> None:

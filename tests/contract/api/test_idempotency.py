@@ -54,7 +54,7 @@ async def test_keys_of_two_tenants_do_not_meet(service: Service) -> None:
 @pytest.mark.parametrize("key", ['""', "a b", "x" * 256, "é"])
 async def test_what_is_no_key_is_refused(service: Service, key: str) -> None:
     async with service.caller() as client:
-        answer = await client.post("/v1/evaluations", json=BODY, headers={"Idempotency-Key": key.encode()})
+        answer = await client.post("/v1/evaluations", json=BODY, headers=[(b"idempotency-key", key.encode())])
     document = problem(answer, 422, "invalid-request")
     assert document.errors is not None
     assert document.errors[0].parameter == "Idempotency-Key"

@@ -79,7 +79,7 @@ async def test_the_log_names_request_tenant_and_job_and_no_words_of_the_idea(
     first, second = lines
     assert (first["request_id"], first["tenant"], first["jobs"]) == ("r-1", ACME, [job])
     assert (first["method"], first["route"], first["status"]) == ("POST", "/v1/evaluations", 202)
-    assert (second["route"], second["jobs"]) == ("/v1/evaluations/{id}", [job])
+    assert (second["route"], second["id"]) == ("/v1/evaluations/{id}", job)
     assert second["request_id"].startswith("req_")
     assert key not in caplog.text
     assert TEXT[:40] not in caplog.text

@@ -127,7 +127,7 @@ def lines(_: schemathesis.SerializationContext, value: object) -> bytes:
     suppress_health_check=list(HealthCheck),
     database=None,
 )
-def test_no_request_breaks_the_service_or_its_word(case: schemathesis.Case, running: Running) -> None:
+def test_no_request_breaks_the_service_or_its_word(case: "schemathesis.Case[Any]", running: Running) -> None:
     headers = {"Authorization": f"Bearer {running.key}"}
     case.call_and_validate(base_url=running.url, headers=headers, checks=_CHECKS)
     known: Any = running.ids.get(case.path.split("/")[2]) if case.path.startswith("/v1/") else None

@@ -27,7 +27,7 @@ async def test_without_a_key_the_challenge_names_no_error(service: Service) -> N
 @pytest.mark.parametrize("header", ["Basic YTpi", "Bearer", "Bearer ak_1_short", "Bearer ak_é", "ak_1"])
 async def test_what_is_no_key_is_malformed(service: Service, header: str) -> None:
     async with service.client() as client:
-        answer = await client.get("/v1/evaluations", headers={"Authorization": header.encode()})
+        answer = await client.get("/v1/evaluations", headers=[(b"authorization", header.encode())])
     assert unauthenticated(answer) == "malformed"
 
 
