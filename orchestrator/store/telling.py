@@ -13,10 +13,9 @@ from orchestrator.store.database import Connection
 
 __all__ = ["CHANNELS", "QUEUED", "Channel", "News", "cancelled", "event", "finished", "tell"]
 
-Channel: TypeAlias = Literal["assayer_jobs", "assayer_events", "assayer_deliveries"]
-"""assayer_jobs says `queued`, `cancelled JOB` or `finished JOB`; assayer_events names a job that has a new event;
-assayer_deliveries tells that something is owed to a webhook."""
-CHANNELS: tuple[Channel, ...] = ("assayer_jobs", "assayer_events", "assayer_deliveries")
+Channel: TypeAlias = Literal["assayer_jobs", "assayer_events"]
+"""assayer_jobs says `queued`, `cancelled JOB` or `finished JOB`; assayer_events names a job that has a new event."""
+CHANNELS: tuple[Channel, ...] = ("assayer_jobs", "assayer_events")
 
 News: TypeAlias = tuple[Channel, str]
 

@@ -1,4 +1,4 @@
-"""Webhooks and what is owed to them. Deliveries are put down by a trigger, with the end of the job (v0005)."""
+"""Webhooks and what is owed to them. What is owed for a job is put down by a trigger, with its end (v0005)."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -48,6 +48,33 @@ _CLAIM = """
     RETURNING deliveries.id, webhook, url, secret, payload, attempt
 """
 
+# Who comes second waits for the first, and then finds the batch told.
+_OWE_BATCHES = """
+    WITH finished AS (
+        SELECT id FROM batches WHERE NOT told
+          AND NOT EXISTS (SELECT FROM jobs WHERE tenant = batches.tenant AND batch = batches.id AND state = 'running')
+          AND NOT EXISTS (SELECT FROM jobs WHERE tenant = batches.tenant AND batch = batches.id AND state = 'queued')
+    ), told AS (
+        UPDATE batches SET told = true WHERE id IN (SELECT id FROM finished) AND NOT told RETURNING id, tenant, name
+    )
+    INSERT INTO deliveries (id, webhook, state, payload)
+    SELECT gen_random_uuid(), webhooks.id, 'pending', jsonb_build_object(
+        'type', 'batch.finished',
+        'timestamp', to_char(sums.ended AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+        'data', jsonb_build_object('id', told.id, 'name', name, 'states', sums.states, 'cost_usd', sums.cost)
+    )
+    FROM told JOIN webhooks USING (tenant)
+    CROSS JOIN LATERAL (
+        SELECT jsonb_object_agg(state, jobs) AS states, sum(cost) AS cost, max(last) AS ended
+        FROM (
+            SELECT state, count(*) AS jobs, sum(cost_usd) AS cost, max(finished_at) AS last FROM jobs
+            WHERE batch = told.id GROUP BY state
+        ) AS by_state
+    ) AS sums
+    WHERE 'batch.finished' = ANY(events)
+    RETURNING deliveries.id
+"""
+
 _SETTLE = """
     UPDATE deliveries SET state = $3, said = $4, next_at = statement_timestamp() + $5 * interval '1 second'
     WHERE id = $1 AND attempt = $2 AND state = 'pending'
@@ -92,6 +119,9 @@ class PgWebhooks:
         """The newest first."""
         rows = await self._database.fetch(_DELIVERIES, tenant, webhook, limit)
         return [Delivery(**dict(row)) for row in rows]
+
+    async def owe_batches(self) -> int:
+        return len(await self._database.fetch(_OWE_BATCHES))
 
     async def claim(
         self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float

@@ -21,6 +21,8 @@ __all__ = ["Deliverer"]
 _LOG = logging.getLogger(__name__)
 TRIES = Metric("assayer_webhook_tries_total", "Tries to deliver to webhooks, by what followed.", ["step"])
 
+_LOOK_SECONDS = 1.0
+"""Between looks for batches that have finished."""
 _GRACE = 3.0
 """A claim lasts so many deadlines: whoever has not settled it then has died."""
 
@@ -44,6 +46,7 @@ class Deliverer:
         self._settings = settings
         self._flying: Counter[WebhookId] = Counter()
         self._landed = asyncio.Event()
+        self._looked = float("-inf")
 
     async def run(self) -> None:
         """Until it is cancelled. What is in flight then is delivered again by whoever comes after."""
@@ -65,12 +68,19 @@ class Deliverer:
         # A webhook with anything in flight waits until all of it has landed: its claims stay within its places.
         busy = [webhook for webhook, flying in self._flying.items() if flying]
         try:
+            await self._look()
             return await self._outbox.claim(
                 free, settings.at_once_per_webhook, busy, _GRACE * settings.deadline_seconds
             )
         except StorageError as error:
             _LOG.warning("Deliveries to webhooks wait: %s", error)
             return []
+
+    async def _look(self) -> None:
+        now = self._clock.monotonic()
+        if now - self._looked >= _LOOK_SECONDS:
+            self._looked = now
+            await self._outbox.owe_batches()
 
     async def _rest(self) -> None:
         """Until something lands, or is owed anew, or fell due."""

@@ -17,7 +17,11 @@ class Post(Protocol):
 
 
 class Outbox(Protocol):
-    """Both raise StorageError."""
+    """All raise StorageError. What is owed for a job is there as soon as it has ended."""
+
+    async def owe_batches(self) -> int:
+        """Puts down what is owed for batches that have finished and were not told yet; gives how many messages."""
+        ...
 
     async def claim(
         self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float

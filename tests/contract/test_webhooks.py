@@ -168,7 +168,10 @@ async def test_every_kind_of_job_and_every_end_is_told(
 async def test_webhook_hears_only_what_it_asked_for(database: Database, store: PgWebhooks) -> None:
     await hook(store, "https://example.org", events=("batch.finished",))
     for name in await batch(database, "bt_1", 3):
+        assert await store.owe_batches() == 0
         await end(database, name)
+    assert await owed(store) == []
+    assert await store.owe_batches() == 1
     assert [one.type for one in await owed(store)] == ["batch.finished"]
 
 
@@ -178,6 +181,7 @@ async def test_batch_whose_jobs_end_all_at_once_is_told_once(database: Database,
     await asyncio.gather(
         *(end(database, name, "done" if number % 3 else "failed") for number, name in enumerate(names))
     )
+    await asyncio.gather(*(store.owe_batches() for _ in range(4)))
     assert len(await owed(store)) == 1
     (dispatch,) = await store.claim(10, 10, (), 60)
     assert dispatch.payload["data"] == {
@@ -188,13 +192,24 @@ async def test_batch_whose_jobs_end_all_at_once_is_told_once(database: Database,
     }
 
 
-async def test_batch_cancelled_in_one_statement_is_told_once(database: Database, store: PgWebhooks) -> None:
+async def test_webhook_made_after_the_end_of_a_batch_hears_nothing_of_it(database: Database, store: PgWebhooks) -> None:
+    for name in await batch(database, "bt_1", 2):
+        await end(database, name)
+    assert await store.owe_batches() == 0
     await hook(store, "https://example.org")
-    await batch(database, "bt_1", 20)
-    await database.execute("UPDATE jobs SET state = 'cancelled', finished_at = now() WHERE batch = 'bt_1'")
-    told = [one.type for one in await owed(store)]
-    assert sorted(set(told)) == ["batch.finished", "evaluation.finished"]
-    assert told.count("batch.finished") == 1
+    assert await store.owe_batches() == 0
+
+
+async def test_finished_batch_reaches_its_tenants_webhook(
+    database: Database, store: PgWebhooks, there: Receiver
+) -> None:
+    await hook(store, there.url, events=("batch.finished",))
+    names = await batch(database, "bt_1", 2)
+    async with delivering(store):
+        for name in names:
+            await end(database, name, "cancelled")
+        (message,) = await there.received(1)
+    assert message.payload["data"]["states"] == {"cancelled": 2}
 
 
 async def test_verdict_that_is_rolled_back_owes_nothing(database: Database, store: PgWebhooks) -> None:

@@ -83,7 +83,7 @@ async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service
         other = (await stranger.post("/v1/webhooks", json={"url": theirs.url})).json()["id"]
         accepted = (await client.post("/v1/evaluations", json=BODY)).json()
         async with (
-            service.services.listener.on("assayer_deliveries") as heard,
+            service.services.listener.on("assayer_jobs") as heard,
             open_deliverer(settings, service.services.webhooks, heard, service.services.clock) as deliverer,
         ):
             running = asyncio.create_task(deliverer.run())
