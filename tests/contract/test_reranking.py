@@ -84,10 +84,12 @@ async def test_what_is_no_reranking_model_is_refused_by_name(tmp_path: Path) -> 
     with pytest.raises(ConfigurationError, match="it has 2 outputs, and one is needed"):
         await two.score(QUERY, TEXTS)
     two.close()
-    nowhere = CrossEncoderReranker(RerankerSettings(model=str(tmp_path / "nowhere")))
-    with pytest.raises(ConfigurationError, match="nowhere"):
-        await nowhere.score(QUERY, TEXTS)
-    nowhere.close()
+    with pytest.raises(ConfigurationError, match="There is no folder"):
+        CrossEncoderReranker(RerankerSettings(model=str(tmp_path / "nowhere")))
+    empty = CrossEncoderReranker(RerankerSettings(model=str(tmp_path)))
+    with pytest.raises(ConfigurationError, match="could not be loaded"):
+        await empty.score(QUERY, TEXTS)
+    empty.close()
 
 
 def test_the_name_says_what_changes_scores() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from assayer.errors import ConfigurationError
 from workers.microbatching import MicroBatcher
@@ -19,12 +20,17 @@ _LARGEST_BATCH = 128
 class CrossEncoderReranker:
     """Concurrent callers share forward passes, which run in one thread; a bounded number of them is queued.
 
-    The model loads at first use. Raises ConfigurationError when it is not there.
+    The model loads at first use. Raises ConfigurationError when it is not there; where a folder is named, at once.
     """
 
     def __init__(self, settings: RerankerSettings) -> None:
         if settings.model is None:
             raise ConfigurationError("No reranking model is configured.", "Set ASSAYER_RERANKER__MODEL.")
+        if settings.model.startswith(("/", ".", "~")) and not Path(settings.model).is_dir():
+            raise ConfigurationError(
+                f"There is no folder {settings.model} with a reranking model.",
+                "Correct ASSAYER_RERANKER__MODEL, or name a model such as BAAI/bge-reranker-v2-m3.",
+            )
         self._name = settings.model
         self._max_tokens = settings.max_tokens
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reranker")
