@@ -39,14 +39,15 @@ _LIST = f"""
 """  # noqa: S608 - put together from constants
 
 _REPORT = """
-    SELECT evaluations.report FROM jobs JOIN evaluations ON evaluations.id = jobs.run_id
+    SELECT evaluations.report, coalesce(jobs.request #>> '{idea,source}', jobs.request ->> 'source') AS source
+    FROM jobs JOIN evaluations ON evaluations.id = jobs.run_id
     WHERE jobs.tenant = $1 AND jobs.id = $2 AND jobs.state = 'done' AND evaluations.report IS NOT NULL
 """
 
 _REPORTS = f"""
     SELECT page.*, CASE WHEN state = 'done' THEN report END AS report
     FROM (
-        SELECT {JOB}, request ->> 'source' AS source FROM jobs
+        SELECT {JOB}, coalesce(request #>> '{{idea,source}}', request ->> 'source') AS source FROM jobs
         WHERE tenant = $1 AND batch = $2 AND ($3::integer IS NULL OR "row" > $3) ORDER BY "row" LIMIT $4
     ) AS page
     LEFT JOIN LATERAL (SELECT report FROM evaluations WHERE evaluations.id = page.run_id) AS run ON true
@@ -147,7 +148,7 @@ class PgJobs:
     async def report(self, tenant: TenantId, job: JobId) -> Report | None:
         """Of an evaluation that is done."""
         row = await self._database.fetch_one(_REPORT, tenant, job)
-        return None if row is None else read(Report, row["report"], f"The report of job {job}")
+        return None if row is None else _own_report(row, job)
 
     async def waiting(self, tenant: TenantId, job: JobId) -> str | None:
         """Why a queued job does not run yet, for people; None when it is not queued."""
@@ -200,9 +201,15 @@ class PgJobs:
 
 
 def _batch_row(row: asyncpg.Record) -> BatchRow:
-    job, kept = job_rows.job(row), row["report"]
-    report = None if kept is None else read(Report, kept, f"The report of job {job.id}")
-    return BatchRow(job, row["source"] or "", report)
+    job = job_rows.job(row)
+    return BatchRow(job, row["source"] or "", None if row["report"] is None else _own_report(row, job.id))
+
+
+def _own_report(row: asyncpg.Record, job: JobId) -> Report:
+    """With the source that this job's idea came from: whoever asked for the same idea first called it something else,
+    which may be nobody else's business."""
+    report = read(Report, row["report"], f"The report of job {job}")
+    return report.model_copy(update={"idea": report.idea.model_copy(update={"source": row["source"] or ""})})
 
 
 def _batch(row: Any) -> Batch:
