@@ -5,12 +5,15 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import psutil
 
 from benchmarks.chaos.plan import CALM, Kill, Weather
+from benchmarks.chaos.processes import alive
 from benchmarks.chaos.service import Service
+from benchmarks.chaos.waiting import until
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
 
@@ -73,7 +76,7 @@ class Killer:
             self.missed.append(kind)
             return
         killed = time.monotonic()
-        await asyncio.to_thread(psutil.wait_procs, [victim], 10)
+        await until(partial(_is_gone, victim), _WAIT_SECONDS, _LOOK_SECONDS)
         await self.service.until_it_answers(_WHOLE_SECONDS)
         away = time.monotonic() - killed
         self.done.append(Killing(kind, killed - self.began, before, away, self.weather.name))
@@ -87,6 +90,11 @@ class Killer:
                 return victim
             await asyncio.sleep(_LOOK_SECONDS)
         return await asyncio.to_thread(self.service.victim, kind)
+
+
+async def _is_gone(process: psutil.Process) -> bool:
+    """Not waited for as a child: that is for whoever started it."""
+    return not alive(process)
 
 
 async def spent(simulator: Simulator) -> Spent:

@@ -132,7 +132,7 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
         "ASSAYER_LLM__BASE_URL": simulator.base_url,
         "ASSAYER_LLM__MODEL": "simulated",
         "ASSAYER_LLM__BACKOFF_MAX_SECONDS": "4",
-        "ASSAYER_QUEUE__LEASE_SECONDS": "9",
+        "ASSAYER_QUEUE__LEASE_SECONDS": "15",
         "ASSAYER_QUEUE__MAX_LOSSES": "50",
         "ASSAYER_WORK__EXPIRE_SECONDS": "2",
         "ASSAYER_WORK__DRAIN_SECONDS": "1",
