@@ -11,12 +11,14 @@ from uuid import UUID
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
 from assayer.errors import AssayerError, Defect, StorageError
+from assayer.logged import logged
 from assayer.models import EvaluationId
 from assayer.ports import Clock
 from orchestrator.jobs.models import JobId, JobVerdict, Lease
 from orchestrator.jobs.outcomes import Again, after
 from orchestrator.work.beating import Beating, WhyLost
 from orchestrator.work.listening import Hears, heed
+from orchestrator.work.metrics import ATTEMPTS, IN_WORK, SECONDS, count_fault
 from orchestrator.work.ports import Accounts, Capacity, Events, Handed, LeaseLost, Leases, Performer
 from orchestrator.work.progress import Steps
 from orchestrator.work.settings import WorkSettings
@@ -154,6 +156,16 @@ class Worker:
         held.task.cancel()
 
     async def _work(self, held: _Held) -> None:
+        kind = held.lease.work.kind
+        with logged(job=held.lease.job, tenant=held.lease.tenant), IN_WORK.track_inprogress():
+            ended = "stopped"
+            try:
+                with SECONDS.labels(kind).time():
+                    ended = await self._brought_to_an_end(held)
+            finally:
+                ATTEMPTS.labels(kind, ended).inc()
+
+    async def _brought_to_an_end(self, held: _Held) -> str:
         try:
             outcome = await self._attempt(held)
             # The lease needs no more signs of life; should it run out now, the verdict is refused.
@@ -162,6 +174,8 @@ class Worker:
             await self._settle(held, outcome)
         except LeaseLost:
             _LOG.info("job %s is no longer ours", held.lease.job)
+            return "stopped"
+        return "again" if isinstance(outcome, Again) else outcome.state
 
     def _release(self, held: _Held, task: "asyncio.Task[None]") -> None:
         self._beating.drop(held.lease.token)
@@ -173,6 +187,7 @@ class Worker:
         try:
             return await self._perform(held)
         except AssayerError as error:
+            count_fault(error)
             outcome = after(error, held.lease.attempt)
         if isinstance(outcome, Again):
             return outcome

@@ -57,14 +57,18 @@ async def test_metrics_can_be_opened_to_a_closed_network(service: Service) -> No
         assert (await client.get("/metrics")).status_code == 200
 
 
-async def test_metrics_without_a_database_are_503(service: Service) -> None:
+async def test_metrics_without_a_database_say_so_and_tell_what_the_process_has_counted(service: Service) -> None:
     class Gone(PgCensus):
         async def take(self, *_: object) -> Census:
             raise StorageError("It is out of reach.")
 
     without = service.with_services(census=Gone(service.database))
     async with without.caller("admin") as admin:
-        problem(await admin.get("/metrics"), 503, "unavailable")
+        await admin.get("/healthz")
+        told = (await admin.get("/metrics")).text
+    assert "\nassayer_database_up 0.0\n" in told
+    assert "assayer_jobs_queued" not in told
+    assert 'assayer_http_requests_total{method="GET",route="/healthz",status="200"}' in told
 
 
 async def test_the_log_names_request_tenant_and_job_and_no_words_of_the_idea(
