@@ -88,7 +88,7 @@ EXPRESSIONS = [rule["expr"] for rule in rules()] + [target["expr"] for target in
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_an_expression_asks_for_what_there_is(expression: str) -> None:
-    known = OF_PROMETHEUS | told()
+    known = {**OF_PROMETHEUS, **told()}
     asked = list(selectors(promql_parser.parse(expression)))
     for selector in asked:
         assert selector.name in known
