@@ -208,6 +208,7 @@ class Worker:
         if not await self._leases.begin(held.lease, run, pinned):
             raise LeaseLost
         held.runs.append(run)
+        _LOG.info("job %s begins: run %s, attempt %d", held.lease.job, run, held.lease.attempt)
         if before is not None and before != pinned:
             changed = sorted(key for key in before.keys() | pinned.keys() if before.get(key) != pinned.get(key))
             await self._events.append(held.lease.job, "repinned", {"changed": changed}, held.lease.token)
@@ -220,12 +221,16 @@ class Worker:
                 self._leases.give_back, lease, outcome.why, blame=outcome.blame, after_seconds=outcome.seconds
             )
             state = await self._stored(back)
-            _LOG.info("job %s goes back (%s): %s", lease.job, state or "no longer ours", outcome.why)
+            # What went wrong in the attempt itself may quote the idea; the job's own events tell it.
+            why = "the attempt failed" if outcome.blame else outcome.why
+            _LOG.info("job %s goes back (%s): %s", lease.job, state or "no longer ours", why)
             return
         spent = await self._stored(partial(self._accounts.spent, held.runs))
         verdict = outcome.model_copy(update={"cost_usd": spent.usd, "prompt_tokens": spent.prompt_tokens})
         if not await self._stored(partial(self._leases.finish, lease, verdict)):
             _LOG.warning("the verdict on job %s was refused: it is no longer ours", lease.job)
+            return
+        _LOG.info("job %s is %s", lease.job, verdict.state)
 
     async def _stored(self, write: Callable[[], Awaitable[T]]) -> T:
         retrying = AsyncRetrying(
