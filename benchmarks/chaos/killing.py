@@ -1,4 +1,4 @@
-"""Kills processes one after another, each time when the service is whole and has calls in flight."""
+"""Kills processes one after another, each time when the API answers and calls are in flight."""
 
 import asyncio
 import signal
@@ -42,7 +42,7 @@ class Killing(NamedTuple):
     """Seconds since the start."""
     before: Spent
     away: float
-    """Seconds until the API answered again, from the kill."""
+    """Seconds until the API answered from its database again, from the kill."""
     weather: str
 
 
@@ -56,11 +56,9 @@ class Killer:
     missed: list[str] = field(default_factory=list)
     """Kinds of which no process was found."""
 
-    async def run(self, plan: Iterator[Kill], most: int | None = None) -> None:
-        """To its end, or until it is cancelled or `most` have been killed."""
+    async def run(self, plan: Iterator[Kill]) -> None:
+        """To its end, or until it is cancelled."""
         for kill in plan:
-            if most is not None and len(self.done) >= most:
-                return
             await asyncio.sleep(kill.pause)
             await self._kill(kill.kind)
 

@@ -20,7 +20,7 @@ from assayer.methods import scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.models import Idea, Report
 from assayer.ports import ProgressEvent
-from assayer.reports import as_json
+from assayer.reports.schema import as_json
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
 from benchmarks.throughput.comparing import Alone, compared

@@ -38,7 +38,7 @@ def compared(name: str, alone: Alone, served: Served) -> str:
         ("LLM calls answered", f"{alone.calls}", f"{served.stats.answered}"),
         ("peak calls in flight", "", f"{served.stats.peak_in_flight}"),
         ("answers paid twice", "", f"{served.stats.repeated_answers}"),
-        ("CPU ms a call, all in", f"{each_alone:.1f}", f"{each:.1f} (+{each - each_alone:.1f})"),
+        ("CPU ms a call, all in", f"{each_alone:.1f}", f"{each:.1f} ({each - each_alone:+.1f})"),
         ("  of the database besides", "", f"{1e3 * served.database_cpu_seconds / calls:.1f}"),
         ("processes, without the database's", "1", f"{served.processes}"),
         ("peak memory, MB", f"{alone.peak_bytes / 1e6:.0f}", f"{peak / 1e6:.0f}"),

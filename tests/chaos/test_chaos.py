@@ -12,11 +12,12 @@ from benchmarks.chaos.running import Chaos, Ground, Outcome, run
 from benchmarks.chaos.telling import told
 from index import build_corpus
 from tests.corpus_papers import ON_TOPIC, RECORDS, write_jsonl
-from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding_settings import EmbedderSettings
 
 pytestmark = pytest.mark.timeout(600)
 
-TEXTS = [f"Variant {number} of an idea. {ON_TOPIC}" for number in range(8)]
+TEXTS = [f"Variant {number} of an idea. {ON_TOPIC}" for number in range(6)]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def corpus() -> Iterator[Path]:
 @pytest.fixture
 def home() -> Iterator[Path]:
     # Not pytest's own temporary directory: as root the database's server runs as a user who may not pass through it.
-    with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:  # noqa: S108 - sockets need a short path
+    with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o711)
         yield Path(folder)
 
@@ -46,10 +47,10 @@ def chaos(ground: Ground, kinds: tuple[str, ...], corpus: Path) -> Chaos:
         kinds=kinds,
         texts=TEXTS,
         corpus=corpus,
-        seconds=10.0,
+        seconds=6.0,
         most_kills=len(kinds),
-        mean_pause=2.0,
-        latency=0.5,
+        mean_pause=1.0,
+        latency=0.3,
         settling_seconds=300.0,
     )
 
