@@ -18,7 +18,8 @@ from orchestrator.jobs.results import RankingResult
 from orchestrator.store import Database, Listener, PgEvents, PgLeases, PgLedger
 from orchestrator.work.accounts import LedgerAccounts
 from orchestrator.work.worker import Worker
-from workers.documents import DocumentLimits, idea_of_pdf
+from workers.documents import DocumentLimits
+from workers.documents.reading import idea_of_pdf
 
 __all__ = ["EnginePerformer", "worker_of"]
 

@@ -10,7 +10,8 @@ import pytest
 
 from assayer.errors import ConfigurationError
 from tests.contract.reranking_model import LONGEST, small_model
-from workers.reranking import CrossEncoderReranker, RerankerSettings
+from workers.reranking import RerankerSettings
+from workers.reranking.reranker import CrossEncoderReranker
 
 QUERY = "Do bees pollinate orchards in spring?"
 TEXTS = (
