@@ -8,6 +8,7 @@ ideas then go through a service over HTTP, as one batch, while somebody else ask
 import argparse
 import asyncio
 import os
+import signal
 import statistics
 import tempfile
 from collections import Counter
@@ -61,6 +62,8 @@ class Outcome(NamedTuple):
 
 def main() -> None:
     options = _options()
+    # Told to stop, it stops what it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     chosen = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
     ideas = [copy for number in range(options.copies) for copy in copies(chosen, number)][: options.ideas]
     with ExitStack() as stack:
