@@ -45,8 +45,11 @@ def _serve_on_ray(settings: Settings, profile: Profile, host: str, port: int, ad
     from cluster.serving.environment import private_environment
     from cluster.serving_http import bound
 
-    with bound(host, port) as free:
-        taken = free.getsockname()[1]
+    taken = port
+    if address is None or port == 0:
+        # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
+        with bound(host, port) as free:
+            taken = free.getsockname()[1]
     # The database stays open here: it must not end with the process that happened to open it first.
     opened = AsyncExitStack()
     with asyncio.Runner() as runner, ExitStack() as stack:
