@@ -106,7 +106,7 @@ async def _trouble(chaos: Chaos, killer: Killer) -> None:
 @asynccontextmanager
 async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
     if chaos.ground == "ray-nodes":
-        async with nodes(_NODE_CPUS) as started:
+        async with nodes(_NODE_CPUS, environment(chaos.corpus, simulator, home)) as started:
             joining = ("--address", f"127.0.0.1:{started[0].port}")
             async with serving(_service(chaos, simulator, home, joining, started)) as service:
                 yield service
