@@ -39,7 +39,7 @@ class Caller(Generic[T]):
     patience: float
     """How long a call is tried again while the pool has no process for it."""
     _methods: dict[str, DeploymentHandle[T]] = field(default_factory=dict, init=False)
-    """Kept: to make one costs as much as a call of it."""
+    """By name; made once each."""
 
     async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """For what may be done twice. Raises what the method raises, and PartUnavailable."""
