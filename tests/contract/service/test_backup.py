@@ -100,7 +100,8 @@ async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_job
         same = await caller.ended(await caller.submit(IDEA))
         events = (await caller.client.get(f"/v1/evaluations/{done}/events")).text
     assert taken["state"] == "running"
-    assert (ended["state"], ended["attempt"]) == ("done", 2)
+    assert ended["state"] == "done"
+    assert ended["attempt"] > taken["attempt"]
     assert same["state"] == "done"
     assert simulator.stats().answered == asked, "answers are part of the backup: nothing is paid for twice"
     assert "event: done" in events
