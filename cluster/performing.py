@@ -37,7 +37,9 @@ class EnginePerformer:
         object.__setattr__(self, "_parsers", asyncio.Semaphore(self.documents.pdfs_at_once))
 
     async def perform(self, lease: Lease, progress: Progress, begun: Begun) -> JobVerdict:
-        commission = partial(Commission, job=lease.job, purse=lease.max_usd, begun=begun)
+        commission = partial(
+            Commission, job=lease.job, purse=lease.max_usd, urgent=lease.priority == "interactive", begun=begun
+        )
         match lease.work:
             case EvaluationRequest() as work:
                 idea = work.idea or await self._read(lease, work)
