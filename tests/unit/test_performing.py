@@ -18,7 +18,7 @@ from orchestrator.jobs.models import JobId, Lease, Priority, TenantId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from workers.documents import DocumentLimits
 
-IDEA = parse_idea("We will measure how pollinators respond to flower strips in fields and in gardens.", "idea.txt")
+IDEA = parse_idea("We will measure how pollinators respond to flower strips in fields and in gardens. " * 3, "idea.txt")
 
 
 class Silent:
