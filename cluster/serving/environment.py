@@ -23,11 +23,8 @@ def private_environment() -> Iterator[Path]:
         token = folder / "token"
         token.touch(mode=0o600)
         token.write_text(secrets.token_hex(32), "ascii")
-        figures = folder / "figures"  # of all processes of this machine, whichever of them is asked for them
-        figures.mkdir()
         with _environment(
             {
-                "PROMETHEUS_MULTIPROC_DIR": str(figures),
                 "RAY_TMPDIR": name,
                 "RAY_AUTH_MODE": "token",
                 "RAY_AUTH_TOKEN_PATH": str(token),
