@@ -3,9 +3,12 @@
 Heavy libraries are imported with the modules that use them; none of this imports torch.
 """
 
-from index.build import BuildOptions, BuildSummary, build_corpus
+from index.build import BuildSummary, build_corpus
 from index.corpus import Corpus, CorpusFullTexts
+from index.filters import Filters
+from index.making import BuildOptions
 from index.manifest import Manifest, read_manifest
+from index.update import Delta, update_corpus
 from index.versions import Versions
 
 __all__ = [
@@ -13,8 +16,11 @@ __all__ = [
     "BuildSummary",
     "Corpus",
     "CorpusFullTexts",
+    "Delta",
+    "Filters",
     "Manifest",
     "Versions",
     "build_corpus",
     "read_manifest",
+    "update_corpus",
 ]

@@ -54,17 +54,20 @@ def info() -> None:
 
     path = Versions(load_settings().corpus_path).current()
     manifest = read_manifest(path)
-    index = manifest.paper_index
+    recalls = [one.paper_index.recall_at_10 for one in manifest.segments if one.paper_index.recall_at_10 is not None]
+    kinds = ", ".join(sorted({one.paper_index.kind for one in manifest.segments}))
+    hidden = sum(one.hidden for one in manifest.segments)
     rows = {
         "Version": f"{manifest.version} in {path}",
-        "Papers": f"{manifest.papers:,}, {manifest.dated:,} dated ({manifest.earliest} to {manifest.latest})",
-        "Full texts": f"{manifest.full_texts:,}, {manifest.passages:,} passages besides the abstracts",
-        "References": f"known of {manifest.with_references:,} papers",
+        "Papers": f"{manifest.papers:,}, {manifest.total('dated'):,} dated ({manifest.earliest} to {manifest.latest})",
+        "Full texts": f"{manifest.total('full_texts'):,}, {manifest.total('passages'):,} passages besides the abstracts",
+        "References": f"known of {manifest.total('with_references'):,} papers",
         "Embedding model": f"{manifest.embedder}, {manifest.dimensions} dimensions",
-        "Index": index.kind if index.recall_at_10 is None else f"{index.kind}, recall@10 {index.recall_at_10:.3f}",
+        "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
+        "Segments": f"{len(manifest.segments):,}, {hidden:,} papers in them replaced or removed",
         "Sources": ", ".join(source.name for source in manifest.sources),
         "Set aside": "; ".join(f"{one.count:,} × {one.reason}" for one in manifest.rejected) or "nothing",
-        "On disk": f"{sum(file.bytes for file in manifest.files) / 1e6:,.0f} MB",
+        "On disk": f"{manifest.bytes / 1e6:,.0f} MB",
     }
     console = Console(highlight=False)
     for name, text in rows.items():
