@@ -78,6 +78,7 @@ def provenance(world: World, run: Run) -> Provenance:
         assayer_version=__version__,
         models=tuple(sorted({call.model for call in calls if call.model != "none"})),
         embedding_model=world.embedder.name,
+        reranking_model=world.reranker.name if world.reranker else None,
         prompts=run.journal.prompts(),
         corpus_version=world.literature.version,
         prompt_tokens=sum(call.prompt_tokens for call in calls),

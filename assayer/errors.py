@@ -25,6 +25,7 @@
     │   ├── Unreadable           it arrived, and no parser could read it within its limits
     │   └── ParserUnavailable    every server that could have parsed it was out of reach
     ├── StorageError             the database is out of reach
+    ├── PartUnavailable          a pool of the service is out of reach
     └── Defect                   assayer itself failed on one evaluation; the others go on
 
 A failure belongs to one boundary. Inside a method a failed step is data: it is recorded in the run's
@@ -53,6 +54,7 @@ __all__ = [
     "MalformedAnswer",
     "NoFallback",
     "ParserUnavailable",
+    "PartUnavailable",
     "RunCancelled",
     "SourceBusy",
     "SourceError",
@@ -80,9 +82,14 @@ class AssayerError(Exception):
 
 
 class InputError(AssayerError):
-    """What the caller gave cannot be used."""
+    """What the caller gave cannot be used. `field` names the part of a record that is at fault; empty for the whole."""
 
     reason = "unusable input"
+
+    def __init__(self, message: str, hint: str = "", field: str = "") -> None:
+        super().__init__(message, hint)
+        self.args = (message, hint, field)
+        self.field = field
 
 
 class ConfigurationError(AssayerError):
@@ -229,6 +236,12 @@ class StorageError(AssayerError):
     """The database is out of reach."""
 
     reason = "the database was out of reach"
+
+
+class PartUnavailable(AssayerError):
+    """A pool of the service is out of reach, or had no room for too long."""
+
+    reason = "a part of the service was out of reach"
 
 
 class Defect(AssayerError):

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from assayer.errors import AssayerError, LlmRejected, LlmUnavailable, RunCancelled
+from assayer.errors import AssayerError, LlmRejected, LlmUnavailable, PartUnavailable, RunCancelled
 
 __all__ = ["Failed", "attempt", "both", "deepen", "depth", "each", "measured", "together"]
 
@@ -73,13 +73,13 @@ async def both(one: Coroutine[Any, Any, Out], other: Coroutine[Any, Any, Other])
 async def attempt(work: Awaitable[Out]) -> Out | Failed:
     """The result, or the failure as data.
 
-    What makes going on pointless for all (cancellation, an endpoint that refuses the key or has stopped answering)
-    is raised: started again, the evaluation goes on from its cached answers. A spent budget is one item's own
-    failure: nothing more is sent, and what was already answered is kept.
+    What makes going on pointless for all (cancellation, an endpoint that refuses the key or has stopped answering,
+    a part of the service that is out of reach) is raised: started again, the evaluation goes on from its cached
+    answers. A spent budget is one item's own failure: nothing more is sent, and what was already answered is kept.
     """
     try:
         return await work
-    except (RunCancelled, LlmRejected, LlmUnavailable):
+    except (RunCancelled, LlmRejected, LlmUnavailable, PartUnavailable):
         raise
     except AssayerError as error:
         return Failed(error)

@@ -4,6 +4,7 @@ import datetime as dt
 import hashlib
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from assayer.errors import InputError
 from assayer.headings import Heading, find_headings, is_known, split_at
@@ -46,7 +47,7 @@ def _check(text: str, source: str) -> None:
 
 
 def _check_length(text: str, source: str) -> None:
-    words = sum(1 for _ in _WORD.finditer(text))
+    words = sum(1 for _ in islice(_WORD.finditer(text), FEWEST_WORDS))
     if words < FEWEST_WORDS:
         raise InputError(
             f"{source} has {words} word{'s' * (words != 1)}; that is too short to be judged as an idea.",

@@ -1,6 +1,6 @@
 """Comparisons of a ranking as a file, so that a later ranking of more ideas starts from them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from assayer.errors import InputError
 from assayer.models import Idea
 from assayer.models.ranking import Comparison
-from assayer.sanitise import sanitise
+from assayer.ranking.handed_in import sanitised
 
-__all__ = ["among", "as_lines", "read_comparisons"]
+__all__ = ["among", "read_comparisons"]
 
 
 def read_comparisons(path: Path) -> list[Comparison]:
@@ -38,10 +38,6 @@ def among(ideas: Sequence[Idea], known: Sequence[Comparison], path: Path) -> int
     return used
 
 
-def as_lines(comparisons: Iterable[Comparison]) -> str:
-    return "".join(f"{one.model_dump_json()}\n" for one in comparisons)
-
-
 def _comparison(line: str, place: str) -> Comparison:
     try:
         one = Comparison.model_validate_json(line)
@@ -49,5 +45,4 @@ def _comparison(line: str, place: str) -> Comparison:
         raise InputError(
             f"{place} is not a comparison.", "Give the comparisons.jsonl that an earlier `assayer rank` wrote."
         ) from None
-    verdicts = tuple(it.model_copy(update={"reason": sanitise(it.reason)[0].strip()}) for it in one.verdicts)
-    return one.model_copy(update={"verdicts": verdicts})
+    return sanitised(one)

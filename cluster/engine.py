@@ -2,36 +2,38 @@
 
 import asyncio
 import datetime as dt
-import hashlib
-import json
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from copy import copy
 from dataclasses import dataclass, replace
 
 from assayer import __version__
-from assayer.budget import Budget
-from assayer.errors import AssayerError, ConfigurationError, Defect, InputError
+from assayer.errors import AssayerError, ConfigurationError, CorpusError, Defect, InputError
 from assayer.evaluation import Evaluation
 from assayer.methods import scholareval
 from assayer.methods.grapheval.growth import no_graph
 from assayer.methods.grapheval.judge import Judge
 from assayer.methods.innoeval.pipeline import no_reviewers
-from assayer.models import Absent, EvaluationId, Idea
-from assayer.ports import Embedder, Llm, Progress
+from assayer.models import Absent, Idea
+from assayer.ports import Embedder, Llm, Progress, Reranker
 from assayer.run import Run
 from assayer.world import World
+from cluster.commission import PRIVATE, Commission, Request, as_request, run_id
 from cluster.graphs import open_judge
 from cluster.literature import Shelves, open_shelves
-from cluster.methods import METHODS, Bench
+from cluster.methods import METHODS, Bench, Method
+from cluster.outside import Outside
+from cluster.parts import OWN, Parts
 from cluster.postgres import EmbeddedPostgres
 from cluster.settings import Settings
 from index import Corpus, CorpusFullTexts
 from index.memory import MemoryCorpus
 from orchestrator.store import Database, PgAnswers, PgEvaluations
 from workers.embedding import SentenceTransformerEmbedder
-from workers.llm import Fallbacks, Gateway
+from workers.llm import Fallbacks, Gateway, Line
+from workers.reranking import CrossEncoderReranker
 
 __all__ = ["METHODS", "Engine", "SystemClock", "open_database", "open_engine", "open_llm"]
 
@@ -57,25 +59,37 @@ class Engine:
     clock: SystemClock
     judge: Judge | Absent
     """The graph of labelled ideas, or why there is none."""
+    methods: Mapping[str, AssayerError | None]
+    """Those that it was opened for, and why a method cannot run here."""
     _places: asyncio.Semaphore
 
-    async def evaluate(self, idea: Idea, method: str, cutoff: dt.date | None, progress: Progress) -> Evaluation:
-        """The evaluation, stored, with the earlier of the two cutoffs. Raises an AssayerError, which is stored too."""
+    async def evaluate(
+        self,
+        idea: Idea,
+        method: str,
+        cutoff: dt.date | None,
+        progress: Progress,
+        commission: Commission = PRIVATE,
+    ) -> Evaluation:
+        """The evaluation, stored, with the earlier of the two cutoffs. Raises an AssayerError, which is stored too.
+        Cancelled, it ends at once; nothing is sent afterwards."""
         cutoff = min((one for one in (idea.cutoff, cutoff) if one is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
-        limits = self.settings.evaluation
+        self._check_method(method)
+        own = self.settings.evaluation
+        request = self._request(idea, method, cutoff, commission)
         async with self._places:
             run = Run(
-                id=self._id(idea, method, cutoff),
+                id=run_id("ev", request, commission.job),
                 cutoff=cutoff,
                 clock=self.clock,
                 progress=progress,
-                budget=Budget(max_usd=limits.max_usd, max_prompt_tokens=limits.max_prompt_tokens),
+                budget=commission.budget(own),
             )
-            await self.evaluations.start(run.id, idea.id, method, self._request(idea, method, cutoff))
+            await commission.begin(run.id, request)
+            await self.evaluations.start(run.id, idea.id, method, request)
             try:
-                bench = replace(self._bench, world=self.shelves.world(self.world, run))
-                evaluation = await METHODS[method].evaluate(idea, run, bench)
+                evaluation = await METHODS[method].evaluate(idea, run, self._bench_of(METHODS[method], run))
             except AssayerError as error:
                 await self.evaluations.fail(run.id, str(error))
                 raise
@@ -87,32 +101,55 @@ class Engine:
             await self.evaluations.finish(evaluation.report, evaluation.papers)
             return evaluation
 
-    @property
-    def _bench(self) -> Bench:
-        return Bench(self.settings, self.world, self.judge)
-
     async def reach(self) -> None:
         """Raises LlmUnavailable when the LLM endpoint is gone."""
         if isinstance(self.world.llm, Gateway):
             await self.world.llm.reach()
 
-    def _request(self, idea: Idea, method: str, cutoff: dt.date | None) -> dict[str, object]:
+    def _check_method(self, method: str) -> None:
+        if method not in self.methods:
+            raise InputError(f"The method {method!r} is not offered here.", f"Offered: {', '.join(self.methods)}.")
+        lacking = self.methods[method]
+        if lacking is not None:
+            raise copy(lacking)
+
+    def _bench_of(self, method: Method, run: Run) -> Bench:
+        """What one run of a method works with: what it does not use has no part in it, whatever else is open."""
+        if not method.reads_literature:
+            nothing = MemoryCorpus((), self.world.embedder)
+            world = replace(self.world, literature=nothing, full_texts=CorpusFullTexts(nothing))
+        else:
+            world = self._shelves_of(method).world(self.world, run)
+        return Bench(self.settings, replace(world, reranker=self._reranker_of(method)), self.judge)
+
+    def _reranker_of(self, method: Method) -> Reranker | None:
+        return self.world.reranker if method.beyond_papers else None
+
+    def _shelves_of(self, method: Method) -> Shelves:
+        return self.shelves if method.beyond_papers else replace(self.shelves, outside=Outside())
+
+    def _request(self, idea: Idea, method: str, cutoff: dt.date | None, commission: Commission) -> Request:
         """Everything that determines the report."""
         chosen = METHODS[method]
-        return {
-            "assayer": __version__,
-            "idea": idea.id,
-            "method": method,
-            "cutoff": cutoff.isoformat() if cutoff else None,
-            "options": chosen.options(self.settings).model_dump(mode="json"),
-            "models": list(self.world.llm.models),
-            "llm": self._llm_parameters(),
-            "budget": self.settings.evaluation.model_dump(include={"max_usd", "max_prompt_tokens"}),
-            "prompts": {task.name: task.version for task in chosen.tasks},
-            "embedder": self.world.embedder.name,
-            "literature": self.shelves.version,
-            "graph": self._graph() if chosen.asks_graph(self._bench) else None,
-        }
+        asks_graph = chosen.asks_graph(Bench(self.settings, self.world, self.judge))
+        reranker = self._reranker_of(chosen)
+        return as_request(
+            {
+                "assayer": __version__,
+                "idea": idea.id,
+                "method": method,
+                "cutoff": cutoff.isoformat() if cutoff else None,
+                "options": chosen.options(self.settings).model_dump(mode="json"),
+                "models": self.world.llm.models,
+                "llm": self._llm_parameters(),
+                "budget": commission.bounds(self.settings.evaluation).model_dump(),
+                "prompts": {task.name: task.version for task in chosen.tasks},
+                "embedder": self.world.embedder.name,
+                "reranker": reranker.name if reranker else None,
+                "literature": self._shelves_of(chosen).version if chosen.reads_literature else None,
+                "graph": self._graph() if asks_graph else None,
+            }
+        )
 
     def _graph(self) -> object:
         """What a verdict of labelled ideas depends on."""
@@ -126,11 +163,6 @@ class Engine:
     def _llm_parameters(self) -> dict[str, object]:
         llm = self.settings.llm
         return llm.model_dump(include={"temperature", "seed", "max_answer_tokens"}) if llm else {}
-
-    def _id(self, idea: Idea, method: str, cutoff: dt.date | None) -> EvaluationId:
-        """The same request is the same evaluation, so a second start resumes the first."""
-        request = json.dumps(self._request(idea, method, cutoff), sort_keys=True)
-        return EvaluationId("ev_" + hashlib.sha256(request.encode()).hexdigest()[:20])
 
 
 def check_request(method: str, cutoff: dt.date | None, today: dt.date) -> None:
@@ -154,58 +186,124 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 @asynccontextmanager
-async def open_engine(settings: Settings, method: str = scholareval.METHOD) -> AsyncIterator[Engine]:
-    """For evaluations by one method. Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; where the
-    method needs a language model or a graph and there is none NoFallback or InputError, before any idea is touched."""
-    if METHODS[method].needs_llm and settings.llm is None:
-        raise no_reviewers()
+async def open_engine(
+    settings: Settings,
+    methods: Sequence[str] = (scholareval.METHOD,),
+    database: Database | None = None,
+    for_service: bool = False,
+    parts: Parts = OWN,
+) -> AsyncIterator[Engine]:
+    """For evaluations by these methods, with a database of its own where none is handed in, and with parts of its own.
+
+    Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; where a method needs a language model or a
+    graph and there is none NoFallback or InputError, before any idea is touched. A service opens all the same: what
+    a method lacks is told by each of its evaluations, and an endpoint that is down may come back.
+    """
+    lacking = _Lacking(methods, for_service)
+    if settings.llm is None:
+        lacking.note(no_reviewers(), lambda method: method.needs_llm)
+    lacking.note_files(settings)
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
-        corpus = _corpus(settings, method, embedder, stack)
-        database = await stack.enter_async_context(open_database(settings))
-        beyond = METHODS[method].beyond_papers
-        shelves = await stack.enter_async_context(open_shelves(settings, corpus, database, clock, beyond))
-        llm = await open_llm(settings, database, embedder, stack)
+        embedder = parts.embedder or stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        corpus = parts.corpus or _corpus(settings, embedder, lacking, stack)
+        if database is None:
+            database = await stack.enter_async_context(open_database(settings))
+        beyond = any(METHODS[method].beyond_papers for method in methods)
+        shelves = await stack.enter_async_context(open_shelves(settings, corpus, database, clock, beyond, parts))
+        llm = await open_llm(settings, database, embedder, stack, must_answer=not for_service, line=parts.line)
         yield Engine(
             settings=settings,
-            world=World(llm=llm, literature=corpus, full_texts=CorpusFullTexts(corpus), embedder=embedder),
+            world=World(
+                llm=llm,
+                literature=corpus,
+                full_texts=CorpusFullTexts(corpus),
+                embedder=embedder,
+                reranker=parts.reranker or _reranker(settings, lacking, stack),
+            ),
             shelves=shelves,
             evaluations=PgEvaluations(database),
             clock=clock,
-            judge=await _judge(settings, method, database),
+            judge=await _judge(settings, database, lacking),
+            methods=lacking.of,
             _places=asyncio.Semaphore(settings.evaluation.concurrency),
         )
 
 
-def _corpus(settings: Settings, method: str, embedder: Embedder, stack: AsyncExitStack) -> Corpus | MemoryCorpus:
-    """An empty one for a method that reads no literature, which must not fail for want of a corpus."""
-    if not METHODS[method].reads_literature:
-        return MemoryCorpus((), embedder)
-    return stack.enter_context(closing(Corpus.open(settings.corpus_path, embedder)))
+class _Lacking:
+    """Why some of the methods cannot run here: kept, or raised at once where nobody else would be served."""
+
+    def __init__(self, methods: Sequence[str], keep: bool) -> None:
+        self.of: dict[str, AssayerError | None] = dict.fromkeys(methods)
+        self._keep = keep
+
+    def any(self, needs: Callable[[Method], bool]) -> bool:
+        return any(needs(METHODS[method]) for method in self.of)
+
+    def note(self, error: AssayerError, needs: Callable[[Method], bool]) -> None:
+        for method in self.of:
+            if needs(METHODS[method]):
+                if not self._keep:
+                    raise error
+                self.of[method] = self.of[method] or error
+
+    def note_files(self, settings: Settings) -> None:
+        """Files that options name and that cannot be used."""
+        for name in self.of:
+            try:
+                METHODS[name].options(settings)
+            except InputError as error:
+                if not self._keep:
+                    raise
+                self.of[name] = self.of[name] or error
 
 
-async def _judge(settings: Settings, method: str, database: Database) -> Judge | Absent:
+def _reranker(settings: Settings, lacking: _Lacking, stack: AsyncExitStack) -> Reranker | None:
+    if settings.reranker.model is None or not lacking.any(lambda method: method.beyond_papers):
+        return None
+    return stack.enter_context(closing(CrossEncoderReranker(settings.reranker)))
+
+
+def _corpus(settings: Settings, embedder: Embedder, lacking: _Lacking, stack: AsyncExitStack) -> Corpus | MemoryCorpus:
+    """An empty one where no method reads literature: none of them must fail for want of a corpus."""
+    if lacking.any(lambda method: method.reads_literature):
+        try:
+            return stack.enter_context(closing(Corpus.open(settings.corpus_path, embedder)))
+        except CorpusError as error:
+            lacking.note(error, lambda method: method.reads_literature)
+    return MemoryCorpus((), embedder)
+
+
+async def _judge(settings: Settings, database: Database, lacking: _Lacking) -> Judge | Absent:
     """A method that only adds a verdict of labelled ideas to its report goes on without one, and says why."""
-    if METHODS[method].needs_graph:
-        judge = await open_judge(settings, database)
-        if isinstance(judge, Absent):
-            raise no_graph(settings.grapheval.graph)
-        return judge
-    if settings.llm is not None:
+    needed = lacking.any(lambda method: method.needs_graph)
+    if not needed and settings.llm is not None:
         return Absent(reason="this method asks labelled ideas only where no language model judges.")
     try:
-        return await open_judge(settings, database)
+        judge = await open_judge(settings, database)
     except (InputError, ConfigurationError) as error:
+        lacking.note(error, lambda method: method.needs_graph)
         return Absent(reason=str(error))
+    if isinstance(judge, Absent):
+        lacking.note(no_graph(settings.grapheval.graph), lambda method: method.needs_graph)
+    return judge
 
 
-async def open_llm(settings: Settings, database: Database, embedder: Embedder, stack: AsyncExitStack) -> Llm:
-    """The gateway, or the tasks' fallbacks where no model is configured."""
+async def open_llm(
+    settings: Settings,
+    database: Database,
+    embedder: Embedder,
+    stack: AsyncExitStack,
+    must_answer: bool = True,
+    line: Line | None = None,
+) -> Llm:
+    """The gateway, or the tasks' fallbacks where no model is configured. Raises LlmUnavailable when nobody answers
+    there and it must."""
     if settings.llm is None:
         return Fallbacks(embedder)
-    gateway = await stack.enter_async_context(Gateway(settings.llm, PgAnswers(database), SystemClock()))
+    gateway = await stack.enter_async_context(Gateway(settings.llm, PgAnswers(database), SystemClock(), line))
     if settings.evaluation.max_usd is not None:
         gateway.require_prices()
-    await gateway.reach()
+    if must_answer:
+        await gateway.reach()
     return gateway

@@ -10,19 +10,19 @@ from assayer.ports import Clock, FullTexts
 from assayer.run import Run
 from assayer.world import World
 from cluster.outside import Outside, open_outside
+from cluster.parts import OWN, LocalCorpusWithTexts, Parts, SharedDocuments
 from cluster.settings import Settings
-from index import Corpus, CorpusFullTexts
-from index.memory import MemoryCorpus
+from index import CorpusFullTexts
 from orchestrator.store import Database, PgReplies, PgTurns
 from workers.fetching import Downloader
-from workers.full_texts import First, open_full_texts
+from workers.full_texts import Acquisition, First, FullTextService, open_documents
 from workers.literature import Federations
 from workers.literature.locating import Locator
 from workers.remote import Courier, Remote
 from workers.remote.journalled import Journalled
 from workers.sources import Arxiv, Crossref, LocatesPdfs, OpenAlex, SemanticScholar, Source, Unpaywall
 
-__all__ = ["LOCATORS", "RECORDS", "Shelves", "open_shelves"]
+__all__ = ["LOCATORS", "RECORDS", "Shelves", "document_store", "open_shelves"]
 
 Made = TypeVar("Made")
 
@@ -83,13 +83,18 @@ class Shelves:
 
 @asynccontextmanager
 async def open_shelves(
-    settings: Settings, corpus: Corpus | MemoryCorpus, database: Database, clock: Clock, beyond_papers: bool = False
+    settings: Settings,
+    corpus: LocalCorpusWithTexts,
+    database: Database,
+    clock: Clock,
+    beyond_papers: bool = False,
+    parts: Parts = OWN,
 ) -> AsyncIterator[Shelves]:
     """The web and code too, if a method searches `beyond_papers`. Raises ConfigurationError or StorageError."""
     on = {name: one for name, one in settings.sources.items() if one.on}
     async with AsyncExitStack() as stack:
-        courier = None
-        if on:
+        courier = parts.remote if on else None
+        if on and courier is None:
             courier = await stack.enter_async_context(Courier(on, PgReplies(database), PgTurns(database), clock))
         records = {name: _bound(make, courier) for name, make in RECORDS.items() if courier and name in on}
         locators = [_bound(make, courier) for name, make in LOCATORS.items() if courier and name in on]
@@ -98,9 +103,7 @@ async def open_shelves(
             outside = await open_outside(settings, courier, clock, stack)
         yield Shelves(
             federations=Federations(corpus, records, settings.literature),
-            full_texts=await _full_texts(
-                settings, CorpusFullTexts(corpus), corpus.source, locators, PgTurns(database), clock, stack
-            ),
+            full_texts=await _full_texts(settings, corpus, locators, PgTurns(database), clock, stack, parts.documents),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
             outside=outside,
         )
@@ -108,23 +111,32 @@ async def open_shelves(
 
 async def _full_texts(
     settings: Settings,
-    own: CorpusFullTexts,
-    source: str,
+    corpus: LocalCorpusWithTexts,
     locators: Sequence[Callable[[Run], LocatesPdfs]],
     turns: PgTurns,
     clock: Clock,
     stack: AsyncExitStack,
+    documents: SharedDocuments | None,
 ) -> Callable[[Run], FullTexts]:
+    own = CorpusFullTexts(corpus)
     if not settings.full_texts.fetch:
-        return lambda run: CorpusTexts(own, source, run)
-    store = settings.full_texts.store or str(settings.home / "documents")
-    downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
-    service = await stack.enter_async_context(
-        open_full_texts(settings.full_texts, settings.grobid, store, downloader, clock, turns)
-    )
-    first = [First(source, own)]
+        return lambda run: CorpusTexts(own, corpus.source, run)
+    if documents is None:
+        downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
+        opening = open_documents(
+            settings.full_texts, settings.grobid, document_store(settings), downloader, clock, turns
+        )
+        documents = await stack.enter_async_context(opening)
+    acquisition = Acquisition(documents, documents, settings.full_texts)
+    service = await stack.enter_async_context(FullTextService(acquisition, settings.full_texts))
+    first = [First(corpus.source, own)]
     return lambda run: service.for_run(run, first, [Locator(make(run), run) for make in locators])
 
 
-def _bound(make: Callable[[Remote], Made], courier: Courier) -> Callable[[Run], Made]:
+def document_store(settings: Settings) -> str:
+    """An fsspec URL."""
+    return settings.full_texts.store or str(settings.home / "documents")
+
+
+def _bound(make: Callable[[Remote], Made], courier: Remote) -> Callable[[Run], Made]:
     return lambda run: make(Journalled(courier, run.journal))

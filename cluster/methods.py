@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from assayer.errors import AssayerError, LlmRejected, LlmUnavailable, RunCancelled
 from assayer.evaluation import Evaluation
 from assayer.methods import grapheval, scholareval
@@ -17,11 +19,13 @@ from assayer.methods.innoeval import tasks as innoeval_tasks
 from assayer.methods.innoeval.convened import Convened
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.innoeval.pipeline import evaluate as evaluate_by_board
+from assayer.methods.innoeval.rules import determinants_of
 from assayer.methods.scholareval import tasks as scholareval_tasks
-from assayer.models import Absent, Frozen, Idea, Verdict
+from assayer.models import Absent, Idea, Verdict
 from assayer.run import Run
 from assayer.tasks import Task
 from assayer.world import World
+from cluster.calibrations import innoeval_options
 from cluster.settings import Settings
 
 __all__ = ["METHODS", "Bench", "Method"]
@@ -44,7 +48,8 @@ class Bench:
 @dataclass(frozen=True)
 class Method:
     tasks: tuple[Task[Any, Any], ...]
-    options: Callable[[Settings], Frozen]
+    options: Callable[[Settings], BaseModel]
+    """What of the settings determines its reports. Raises InputError for files that cannot be used."""
     evaluate: Callable[[Idea, Run, Bench], Awaitable[Evaluation]]
     reads_literature: bool
     needs_graph: bool
@@ -54,7 +59,7 @@ class Method:
     needs_llm: bool = False
     """Nothing honest can take a language model's place in it."""
     beyond_papers: bool = False
-    """It searches the web and code too, where they are configured."""
+    """It searches the web and code too, where they are configured, and reranks what it finds."""
 
 
 async def _scholareval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
@@ -86,7 +91,7 @@ async def _grapheval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
 
 
 async def _innoeval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
-    options = bench.settings.innoeval
+    options = innoeval_options(bench.settings)
     board = Convened(bench.world.llm, run, options.board)
     return await evaluate_by_board(idea, bench.world, run, options, board)
 
@@ -110,7 +115,7 @@ METHODS: Mapping[str, Method] = {
     ),
     INNOEVAL: Method(
         tasks=(*innoeval_tasks.SEARCH, *innoeval_board.ALL),
-        options=lambda settings: settings.innoeval,
+        options=lambda settings: determinants_of(innoeval_options(settings)),
         evaluate=_innoeval,
         reads_literature=True,
         needs_graph=False,

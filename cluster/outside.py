@@ -1,15 +1,19 @@
 """The web and hosts of code as evaluations ask them, composed from the settings."""
 
+import datetime as dt
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from assayer.models import Codebase, Page
 from assayer.ports import Clock, Code, Web
 from assayer.run import Run
 from cluster.settings import Settings
 from workers.code import Cloner, RunCode
 from workers.fetching import Downloader
-from workers.remote import Ask, Courier
+from workers.full_texts.storage import Storage
+from workers.keeping import Keeper
+from workers.remote import Ask, Remote
 from workers.remote.journalled import Journalled
 from workers.web import PageReader, RunWeb, WebSearch
 
@@ -29,23 +33,28 @@ class Outside:
         return [name for name, one in (("web", self.web), ("code", self.code)) if one is not None]
 
 
-async def open_outside(settings: Settings, courier: Courier, clock: Clock, stack: AsyncExitStack) -> Outside:
+async def open_outside(settings: Settings, courier: Remote, clock: Clock, stack: AsyncExitStack) -> Outside:
     """Raises ConfigurationError where something is configured that the installation lacks."""
+    storage = Storage(settings.full_texts.store or str(settings.home / "documents"))
     return Outside(
-        web=await _web(settings, courier, clock, stack) if settings.web.on else None,
-        code=_code(settings, courier) if settings.github.on else None,
+        web=await _web(settings, courier, storage, clock, stack) if settings.web.on else None,
+        code=_code(settings, courier, storage, clock) if settings.github.on else None,
     )
 
 
-async def _web(settings: Settings, courier: Courier, clock: Clock, stack: AsyncExitStack) -> Callable[[Run], Web]:
+async def _web(
+    settings: Settings, courier: Remote, storage: Storage, clock: Clock, stack: AsyncExitStack
+) -> Callable[[Run], Web]:
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
     reader = PageReader(downloader, settings.pages, clock)
-    return lambda run: RunWeb(WebSearch(Journalled(courier, run.journal)), reader, _ask(settings, run))
+    kept = Keeper(storage, "pages", Page, clock, settings.pages.keep, settings.pages.retry)
+    return lambda run: RunWeb(WebSearch(Journalled(courier, run.journal)), reader, kept, _ask(settings, run))
 
 
-def _code(settings: Settings, courier: Courier) -> Callable[[Run], Code]:
+def _code(settings: Settings, courier: Remote, storage: Storage, clock: Clock) -> Callable[[Run], Code]:
     cloner = Cloner(settings.code) if settings.code.clone_url else None
-    return lambda run: RunCode(Journalled(courier, run.journal), cloner, settings.code, _ask(settings, run))
+    kept = Keeper(storage, "code", Codebase, clock, dt.timedelta.max, settings.code.retry)
+    return lambda run: RunCode(Journalled(courier, run.journal), cloner, kept, settings.code, _ask(settings, run))
 
 
 def _ask(settings: Settings, run: Run) -> Ask:

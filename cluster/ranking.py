@@ -1,24 +1,25 @@
 """Rankings in one process: settings in, a judge with its cache, an order out. No Ray, no server."""
 
-import hashlib
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 
-from assayer import __version__
-from assayer.budget import Budget
+from assayer import __version__, account
 from assayer.errors import ConfigurationError
+from assayer.flow import Failed, each
 from assayer.methods.grapheval.records import KnownIdea
-from assayer.models import EvaluationId, Idea, IdeaId
+from assayer.models import Idea, IdeaId
 from assayer.models.ranking import Comparison
 from assayer.ports import Embedder, Llm, Progress
+from assayer.ranking.comparing import compare
 from assayer.ranking.pipeline import Ranked, rank
 from assayer.ranking.tasks import COMPARISON
 from assayer.ranking.triage import triage, with_baselines
 from assayer.run import Run
+from cluster.commission import PRIVATE, Commission, Request, as_request, run_id
 from cluster.engine import SystemClock, open_database, open_llm
-from cluster.settings import Settings
+from cluster.settings import RankingSettings, Settings
+from orchestrator.jobs.results import ComparisonResult, outcomes_of
 from workers.embedding import SentenceTransformerEmbedder
 from workers.llm import Gateway
 
@@ -37,6 +38,8 @@ class Wanted:
     labelled: Sequence[KnownIdea] = ()
     outcomes: tuple[str, ...] = ()
     """Of the labelled ideas, from worst to best."""
+    calls_per_idea: float | None = None
+    """None: what the settings say."""
 
 
 def refuse_without_judge(settings: Settings) -> None:
@@ -58,22 +61,98 @@ class Ranker:
     embedder: Embedder
     clock: SystemClock
 
-    async def rank(self, wanted: Wanted, progress: Progress) -> Ranked:
-        """Raises InputError for ideas that cannot be ranked, LlmRejected, LlmUnavailable and StorageError; asked
-        again, it goes on from what the judge has answered."""
-        limits = self.settings.ranking
-        run = Run(
-            id=_id(self.settings, wanted, self.llm),
-            cutoff=None,
-            clock=self.clock,
-            progress=progress,
-            budget=Budget(max_usd=limits.max_usd, max_prompt_tokens=limits.max_prompt_tokens),
-        )
+    async def rank(self, wanted: Wanted, progress: Progress, commission: Commission = PRIVATE) -> Ranked:
+        """Raises InputError for ideas that cannot be ranked, ConfigurationError without a judge, LlmRejected,
+        LlmUnavailable and StorageError; asked again, it goes on from what the judge has answered."""
+        refuse_without_judge(self.settings)
+        options = self._options(commission, wanted.calls_per_idea)
+        run = await self._begin(self._ranking(wanted, options), progress, commission)
         said = None
         if wanted.labelled:
             said = await triage(wanted.ideas, wanted.labelled, wanted.outcomes, self.embedder)
-        ranked = await rank(wanted.ideas, self.llm, run, limits, wanted.cut, wanted.scores, wanted.known)
+        ranked = await rank(wanted.ideas, self.llm, run, options, wanted.cut, wanted.scores, wanted.known)
         return ranked if said is None else replace(ranked, ranking=with_baselines(ranked.ranking, said))
+
+    async def compare(
+        self, ideas: tuple[Idea, Idea], both_orders: bool, progress: Progress, commission: Commission = PRIVATE
+    ) -> ComparisonResult:
+        """One order's failure leaves the other's answer. Raises as `rank`, and what both orders failed of."""
+        refuse_without_judge(self.settings)
+        options = self._options(commission)
+        run = await self._begin(self._comparison(ideas, both_orders, options), progress, commission)
+        orders = [ideas, ideas[::-1]] if both_orders else [ideas]
+        ended = 0
+
+        async def one(order: tuple[Idea, Idea]) -> Comparison:
+            nonlocal ended
+            try:
+                return await compare(*order, self.llm, run, options)
+            finally:
+                ended += 1
+                run.tell("comparisons", ended, len(orders))
+
+        found = await each(orders, one)
+        answers = tuple(one for one in found if not isinstance(one, Failed))
+        failures = [one.error for one in found if isinstance(one, Failed)]
+        if not answers:
+            raise failures[0]
+        return ComparisonResult(
+            first=ideas[0].id,
+            second=ideas[1].id,
+            dimension=options.order_by,
+            outcomes=outcomes_of(ideas[0].id, answers),
+            answers=answers,
+            failed=len(failures),
+            models=self.llm.models,
+            prompts=run.journal.prompts(),
+            prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
+            completion_tokens=sum(call.completion_tokens for call in run.journal.calls),
+            cost_usd=account.cost(run.journal.calls),
+        )
+
+    def _options(self, commission: Commission, calls_per_idea: float | None = None) -> RankingSettings:
+        own = self.settings.ranking
+        asked = {} if calls_per_idea is None else {"calls_per_idea": calls_per_idea}
+        return own.model_copy(update={**commission.bounds(own).model_dump(), **asked})
+
+    async def _begin(self, request: Request, progress: Progress, commission: Commission) -> Run:
+        run = Run(
+            id=run_id("rk", request, commission.job),
+            cutoff=None,
+            clock=self.clock,
+            progress=progress,
+            budget=commission.budget(self.settings.ranking),
+        )
+        await commission.begin(run.id, request)
+        return run
+
+    def _ranking(self, wanted: Wanted, options: RankingSettings) -> Request:
+        """Everything that determines the ranking."""
+        return self._request(
+            options,
+            ideas=[idea.id for idea in wanted.ideas],
+            cut=wanted.cut,
+            scores=dict(wanted.scores),
+            known=[one.model_dump() for one in wanted.known],
+            labelled=[one.digest for one in wanted.labelled],
+            outcomes=wanted.outcomes,
+        )
+
+    def _comparison(self, ideas: Sequence[Idea], both_orders: bool, options: RankingSettings) -> Request:
+        return self._request(options, ideas=[idea.id for idea in ideas], both_orders=both_orders)
+
+    def _request(self, options: RankingSettings, **asked: object) -> Request:
+        llm = self.settings.llm
+        return as_request(
+            {
+                "assayer": __version__,
+                **asked,
+                "options": options.model_dump(),
+                "models": self.llm.models,
+                "llm": llm.model_dump(include={"temperature", "seed", "max_answer_tokens"}) if llm else None,
+                "prompt": COMPARISON.version,
+            }
+        )
 
 
 @asynccontextmanager
@@ -87,22 +166,3 @@ async def open_ranker(settings: Settings) -> AsyncIterator[Ranker]:
         if settings.ranking.max_usd is not None and isinstance(llm, Gateway):
             llm.require_prices()
         yield Ranker(settings, llm, embedder, SystemClock())
-
-
-def _id(settings: Settings, wanted: Wanted, llm: Llm) -> EvaluationId:
-    """The same request is the same ranking."""
-    request = {
-        "assayer": __version__,
-        "ideas": [idea.id for idea in wanted.ideas],
-        "cut": wanted.cut,
-        "options": settings.ranking.model_dump(),
-        "scores": dict(wanted.scores),
-        "known": [one.model_dump() for one in wanted.known],
-        "labelled": [one.digest for one in wanted.labelled],
-        "outcomes": wanted.outcomes,
-        "models": llm.models,
-        "llm": settings.llm.model_dump(include={"temperature", "seed", "max_answer_tokens"}) if settings.llm else None,
-        "prompt": COMPARISON.version,
-    }
-    digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
-    return EvaluationId("rk_" + digest[:20])

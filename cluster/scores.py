@@ -2,15 +2,16 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from assayer.errors import InputError
-from assayer.models import IdeaId, Report, Verdict
-from assayer.reports.page import share
+from assayer.models import IdeaId, Report
+from assayer.reports.point_score import score_of
 
-__all__ = ["read_scores", "score_of"]
+__all__ = ["read_reports", "read_scores"]
 
 
 def read_scores(folder: Path) -> dict[IdeaId, float]:
@@ -18,7 +19,7 @@ def read_scores(folder: Path) -> dict[IdeaId, float]:
 
     Raises InputError for a folder without reports, for reports that cannot be read, and for several methods at once.
     """
-    reports = [report for path in _files(folder) if (report := _report(path)) is not None]
+    reports = list(read_reports(folder))
     methods = sorted({report.method for report in reports})
     if not methods:
         raise InputError(f"{folder} holds no report.", "Give a folder that `assayer evaluate --format json` wrote.")
@@ -34,17 +35,9 @@ def read_scores(folder: Path) -> dict[IdeaId, float]:
     return {idea: sum(scores) / len(scores) for idea, scores in found.items()}
 
 
-def score_of(report: Report) -> float | None:
-    """Mean of the parts' scores on their scales; without any, the mean place of the outcome that labelled ideas
-    give, where outcomes have an order. None where neither is there."""
-    parts = [value for part in report.parts if (value := share(part.score)) is not None]
-    if parts:
-        return sum(parts) / len(parts)
-    verdict = report.verdict
-    if not isinstance(verdict, Verdict) or not verdict.probabilities or not verdict.graph.ordered:
-        return None
-    last = len(verdict.graph.outcomes) - 1
-    return sum(one.probability * verdict.graph.outcomes.index(one.name) / last for one in verdict.probabilities)
+def read_reports(folder: Path) -> Iterator[Report]:
+    """One after another, by file name. Raises InputError for what is no folder and for reports that cannot be read."""
+    return (report for path in _files(folder) if (report := _report(path)) is not None)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -29,7 +29,13 @@ from assayer.methods.innoeval.options import Options as InnoEvalOptions
 from assayer.methods.scholareval import Options as ScholarEvalOptions
 from assayer.models import Frozen
 from assayer.ranking.options import Options as RankingOptions
-from orchestrator.store import DatabaseSettings
+from cluster.serving.settings import ServingSettings
+from cluster.webhooks import WebhookSettings
+from orchestrator.api.settings import ApiSettings
+from orchestrator.batches.settings import BatchSettings
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.store import DatabaseSettings, KeySettings
+from orchestrator.work.settings import WorkSettings
 from workers.code.settings import CodeSettings
 from workers.embedding import EmbedderSettings
 from workers.fetching import FetchingSettings
@@ -46,6 +52,7 @@ from workers.remote.settings import (
     UnpaywallSettings,
     WebSettings,
 )
+from workers.reranking import RerankerSettings
 from workers.web.settings import PageSettings
 
 __all__ = ["PROFILES", "MetricsSettings", "Profile", "RankingSettings", "Settings", "load_settings"]
@@ -106,6 +113,7 @@ class Settings(BaseSettings):
     """None: no language model, the tasks' fallbacks answer."""
     database: DatabaseSettings = DatabaseSettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    reranker: RerankerSettings = RerankerSettings()
     corpus: CorpusSettings = CorpusSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     ranking: RankingSettings = RankingSettings()
@@ -127,6 +135,17 @@ class Settings(BaseSettings):
     full_texts: FullTextSettings = Field(default_factory=FullTextSettings)
     grobid: GrobidSettings = GrobidSettings()
     metrics: MetricsSettings = MetricsSettings()
+    serving: ServingSettings = ServingSettings()
+    api: ApiSettings = ApiSettings()
+    api_url: str | None = None
+    """Where `assayer submit`, `watch`, `fetch`, `cancel` and `timeline` find the service; on this machine by default."""
+    api_key: SecretStr | None = None
+    """What they show it."""
+    keys: KeySettings = KeySettings()
+    queue: QueueSettings = QueueSettings()
+    work: WorkSettings = WorkSettings()
+    webhooks: WebhookSettings = WebhookSettings()
+    batches: BatchSettings = BatchSettings()
 
     @model_validator(mode="before")
     @classmethod

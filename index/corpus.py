@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -17,14 +17,13 @@ from index.filters import Filters
 from index.fit import fit_passages, judge, nearness
 from index.layout import paper_text
 from index.manifest import Manifest, read_manifest
-from index.memory import MemoryCorpus
 from index.opening import refuse_other_model
 from index.passages import spans
 from index.reader import Reader
 from index.store import SOURCE
 from index.versions import Versions
 
-__all__ = ["Corpus", "CorpusFullTexts"]
+__all__ = ["Corpus", "CorpusFullTexts", "HoldsFullTexts"]
 
 Out = TypeVar("Out")
 
@@ -122,6 +121,10 @@ class Corpus:
         """Vectors of texts under their papers' titles, as the corpus's own abstracts and passages have them."""
         return await self._embedder.embed([paper_text(*one) for one in titled], "passage")
 
+    def days(self) -> tuple[dt.date, ...]:
+        """On which its papers were published, each once, in order."""
+        return self._reader.days()
+
     def newest(self, before: dt.date | None) -> dt.date | None:
         """Day of the newest paper that counts; None when none is dated."""
         return self._reader.newest(before)
@@ -168,10 +171,16 @@ class Corpus:
         return found
 
 
+class HoldsFullTexts(Protocol):
+    async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
+        """Every asked paper is in the answer."""
+        ...
+
+
 class CorpusFullTexts:
     """`assayer.ports.FullTexts`: the sections that came with the records."""
 
-    def __init__(self, corpus: Corpus | MemoryCorpus) -> None:
+    def __init__(self, corpus: HoldsFullTexts) -> None:
         self._corpus = corpus
 
     async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from index.format import FORMAT
 from index.hiding import write_hidden
 from index.ids import hashed
 from index.layout import ABSTRACT, PAPERS, PASSAGES, REJECTED, WORDS, PassagePlace, paper_text, passage_text
-from index.manifest import MANIFEST, Changes, Manifest, RejectionCount, write_manifest
+from index.manifest import MANIFEST, Changes, Manifest, counted, write_manifest
 from index.reader import Reader
 from index.records import PaperRecord
 from index.segment import Segment, SegmentEntry
@@ -121,7 +120,7 @@ class Maker:
                 segments=plan.entries,
                 fit=await self._fit(reader, plan.fit),
                 sources=plan.sources,
-                rejected=_counted(plan.rejections),
+                rejected=counted(plan.rejections),
                 changes=plan.changes,
                 files=await asyncio.to_thread(sums, directory, MANIFEST),
             )
@@ -241,8 +240,3 @@ def _intact(directory: Path) -> SegmentEntry | None:
     except (OSError, ValidationError, CorpusError):
         return None
     return entry
-
-
-def _counted(rejections: Sequence[Rejection]) -> tuple[RejectionCount, ...]:
-    reasons = Counter(rejection.reason for rejection in rejections).most_common()
-    return tuple(RejectionCount(reason=reason, count=count) for reason, count in reasons)

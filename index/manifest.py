@@ -1,6 +1,8 @@
 """What a version of a corpus is made of."""
 
 import datetime as dt
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError, field_validator
@@ -11,9 +13,9 @@ from index.files import REBUILD, FileSum
 from index.fit import FitCalibration
 from index.format import FORMAT
 from index.segment import SegmentEntry
-from index.sources import SourceFile
+from index.sources import Rejection, SourceFile
 
-__all__ = ["MANIFEST", "Changes", "Manifest", "RejectionCount", "read_manifest", "write_manifest"]
+__all__ = ["MANIFEST", "Changes", "Manifest", "RejectionCount", "counted", "read_manifest", "write_manifest"]
 
 MANIFEST = "manifest.json"
 
@@ -84,6 +86,12 @@ class Manifest(Frozen):
     @property
     def bytes(self) -> int:
         return sum(file.bytes for file in (*self.files, *(file for one in self.segments for file in one.files)))
+
+
+def counted(rejections: Iterable[Rejection]) -> tuple[RejectionCount, ...]:
+    """The most frequent reason first."""
+    reasons = Counter(rejection.reason for rejection in rejections).most_common()
+    return tuple(RejectionCount(reason=reason, count=count) for reason, count in reasons)
 
 
 def write_manifest(manifest: Manifest, directory: Path) -> None:

@@ -153,6 +153,10 @@ class Reader:
         """Day of the newest paper that counts; None when none is dated."""
         return max((day for one in self.segments if (day := one.store.newest(before))), default=None)
 
+    def days(self) -> tuple[dt.date, ...]:
+        """On which papers were published, each once, in order."""
+        return tuple(sorted({day for one in self.segments for day in one.store.days()}))
+
     def counts(self, unit: int, filters: Filters) -> bool:
         """Whether a paper passes, and is not hidden."""
         segment, row = self._row(unit)

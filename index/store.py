@@ -134,6 +134,10 @@ class PaperStore:
         """Row of the first paper published on that day or later; undated papers count as later."""
         return 0 if after is None else int(np.searchsorted(self._days, (after - _EPOCH).days, side="left"))
 
+    def days(self) -> tuple[dt.date, ...]:
+        """On which its rows were published, each once, in order."""
+        return tuple(_EPOCH + dt.timedelta(days=int(day)) for day in np.unique(self._days))
+
     def newest(self, before: dt.date | None) -> dt.date | None:
         """Day of the last dated row that counts."""
         rows = min(self.until(before), len(self._days))

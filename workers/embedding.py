@@ -10,7 +10,8 @@ from pydantic import Field
 
 from assayer.models import Frozen
 from assayer.ports import Vectors
-from workers._sentence_model import PACKAGED, Device, Precision, SentenceModel
+from workers._inference import Device, Precision
+from workers._sentence_model import PACKAGED, SentenceModel
 from workers.microbatching import MicroBatcher, Row
 
 __all__ = ["EmbedderSettings", "SentenceTransformerEmbedder"]

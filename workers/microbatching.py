@@ -6,9 +6,10 @@ for nobody but the short collecting window.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +17,26 @@ from numpy.typing import NDArray
 __all__ = ["MicroBatcher", "Row"]
 
 Row = NDArray[np.float32]
+Item = TypeVar("Item", bound=Hashable)
+Out = TypeVar("Out")
 
 
 @dataclass(eq=False)
-class _Asked:
-    text: str
-    answer: asyncio.Future[Row]
+class _Asked(Generic[Item, Out]):
+    item: Item
+    answer: asyncio.Future[Out]
 
 
-class MicroBatcher:
-    """Runs `compute` in `thread`, on at most `largest` distinct texts at a time, first come first served.
+class MicroBatcher(Generic[Item, Out]):
+    """Runs `compute` in `thread`, on at most `largest` distinct items at a time, first come first served.
 
-    `compute` gives one row a text. What it raises reaches everybody whose text was in that batch. A caller
-    who is cancelled takes its texts along. Serves one event loop at a time.
+    `compute` gives one answer an item. What it raises reaches everybody whose item was in that batch. A caller
+    who is cancelled takes its items along. Serves one event loop at a time.
     """
 
     def __init__(
         self,
-        compute: Callable[[Sequence[str]], Iterable[Row]],
+        compute: Callable[[Sequence[Item]], Iterable[Out]],
         thread: ThreadPoolExecutor,
         largest: int,
         window_seconds: float,
@@ -42,13 +45,13 @@ class MicroBatcher:
         self._thread = thread
         self._largest = largest
         self._window = window_seconds
-        self._waiting: deque[_Asked] = deque()
+        self._waiting: deque[_Asked[Item, Out]] = deque()
         self._server: asyncio.Task[None] | None = None
 
-    async def ask(self, texts: Sequence[str]) -> list[Row]:
-        """One row a text, in order."""
+    async def ask(self, items: Sequence[Item]) -> list[Out]:
+        """One answer an item, in order."""
         loop = asyncio.get_running_loop()
-        asked = [_Asked(text, loop.create_future()) for text in texts]
+        asked = [_Asked[Item, Out](item, loop.create_future()) for item in items]
         self._waiting.extend(asked)
         if self._server is None or self._server.done():
             self._server = loop.create_task(self._serve())
@@ -59,31 +62,31 @@ class MicroBatcher:
         while batch := self._take():
             await self._answer(batch)
 
-    def _take(self) -> dict[str, list[_Asked]]:
-        """The oldest texts that somebody still waits for, each with all who asked for it."""
-        batch: dict[str, list[_Asked]] = {}
+    def _take(self) -> dict[Item, list[_Asked[Item, Out]]]:
+        """The oldest items that somebody still waits for, each with all who asked for it."""
+        batch: dict[Item, list[_Asked[Item, Out]]] = {}
         while self._waiting:
             asked = self._waiting[0]
             if not asked.answer.done():
-                if asked.text not in batch and len(batch) == self._largest:
+                if asked.item not in batch and len(batch) == self._largest:
                     break
-                batch.setdefault(asked.text, []).append(asked)
+                batch.setdefault(asked.item, []).append(asked)
             self._waiting.popleft()
         return batch
 
-    async def _answer(self, batch: dict[str, list[_Asked]]) -> None:
+    async def _answer(self, batch: dict[Item, list[_Asked[Item, Out]]]) -> None:
         loop = asyncio.get_running_loop()
         try:
-            rows = await loop.run_in_executor(self._thread, self._compute, list(batch))
+            answers = await loop.run_in_executor(self._thread, self._compute, list(batch))
         except Exception as error:  # noqa: BLE001  whatever it is belongs to those who asked, not to this task
             for asked in _unanswered(batch.values()):
                 asked.answer.set_exception(error)
             return
-        for waiting, row in zip(batch.values(), rows, strict=True):
+        for waiting, answer in zip(batch.values(), answers, strict=True):
             for asked in _unanswered([waiting]):
-                asked.answer.set_result(row)
+                asked.answer.set_result(answer)
 
 
-def _unanswered(groups: Iterable[list[_Asked]]) -> Iterator[_Asked]:
+def _unanswered(groups: Iterable[list[_Asked[Item, Out]]]) -> Iterator[_Asked[Item, Out]]:
     """Those whose caller has not been cancelled in the meantime."""
     return (asked for group in groups for asked in group if not asked.answer.done())

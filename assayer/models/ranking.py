@@ -102,6 +102,16 @@ class Judge(Frozen):
     """Of those, how many go round: A beats B, B beats C, C beats A. A quarter of them would if the judge threw dice."""
 
 
+class Unread(Frozen):
+    """Of ideas longer than what the judge is shown of each."""
+
+    ideas: int
+    characters: int
+    """At their ends, together."""
+    limit: int
+    """Characters of each idea that the judge is shown."""
+
+
 class Ranking(Frozen):
     schema_version: Literal[1] = 1
     id: RankingId
@@ -116,6 +126,8 @@ class Ranking(Frozen):
     judge: Judge
     seeded: bool
     """Whether point scores gave the ranking its start."""
+    unread: Unread | None = None
+    """None when the judge was shown every idea to its end."""
     stopped: Absent | None
     """Why fewer pairs were asked than the budget of calls allowed; None when they all were."""
     models: tuple[str, ...]

@@ -103,6 +103,8 @@ class Provenance(Frozen):
     models: tuple[str, ...]
     """LLMs whose answers were used; empty without one."""
     embedding_model: str
+    reranking_model: str | None = None
+    """None: finds were ranked without one."""
     prompts: tuple[PromptVersion, ...]
     corpus_version: str
     prompt_tokens: int

@@ -1,5 +1,6 @@
 """From ideas to their order: rounds of comparisons, each chosen by what the ones before left open."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,22 +12,20 @@ from assayer.errors import BudgetExhausted, InputError
 from assayer.flow import Failed, each
 from assayer.models import Idea, IdeaId
 from assayer.models.base import Absent
-from assayer.models.ranking import Comparison, DimensionVerdict, Ranking, RankingId
+from assayer.models.ranking import Comparison, Ranking, RankingId
 from assayer.ports import Llm
+from assayer.ranking.comparing import compare, unread_of
 from assayer.ranking.options import Options
 from assayer.ranking.pairing import next_pairs, other_way_round
 from assayer.ranking.standings import judge_of, standings
 from assayer.ranking.strengths import fit
-from assayer.ranking.tasks import COMPARISON, Answer, Question
 from assayer.ranking.triage import NO_BASELINE
 from assayer.ranking.verdicts import Floats, Ints, Verdicts
 from assayer.run import Run
-from assayer.tasks import ask
 
 __all__ = ["Ranked", "rank"]
 
 _WON = {"first": 1.0, "second": 0.0, "tie": 0.5}
-_SIDE = {"A": "first", "B": "second", "tie": "tie"}
 _LEAST_ROUND = 8
 _SEED_TRUST = 0.6
 """Correlation that we grant point scores with the truth: prior means are this many usual widths per standard score."""
@@ -74,25 +73,24 @@ async def rank(
     budget = min(round(options.calls_per_idea * len(ideas)), len(ideas) * (len(ideas) - 1))
     reversals = round(options.both_ways * budget)
     while (left := budget - asked.ended) > 0 and asked.spent is None:
-        strengths = fit(_verdicts(asked, rows, options.order_by), seeds)
-        salt = options.seed + asked.ended
-        size = min(left, max(_LEAST_ROUND, len(ideas) // 2))
-        first, second = other_way_round(strengths, size if left <= reversals else 0, salt, cut)
-        if not len(first):
-            first, second = next_pairs(strengths, min(size, left - reversals) if left > reversals else size, salt, cut)
-        if not len(first):
+        # In a thread: thousands of ideas take seconds, in which others of this process would stand still.
+        pairs = await asyncio.to_thread(_choose, asked, rows, seeds, options, cut, left, reversals)
+        if not len(pairs[0]):
             break
-        await _round(ideas, (first, second), llm, run, options, asked, budget)
-    by_dimension = {one.name: fit(_verdicts(asked, rows, one.name), seeds) for one in options.dimensions}
+        await _round(ideas, pairs, llm, run, options, asked, budget)
+    by_dimension = await asyncio.to_thread(
+        lambda: {one.name: fit(_verdicts(asked, rows, one.name), seeds) for one in options.dimensions}
+    )
     ranking = Ranking(
         id=RankingId(run.id),
         dimension=options.order_by,
         dimensions=options.dimensions,
         cut=cut,
         confidence=options.confidence,
-        ideas=standings(ideas, by_dimension, options, cut),
+        ideas=await asyncio.to_thread(standings, ideas, by_dimension, options, cut),
         judge=judge_of(by_dimension[options.order_by], asked.handed_in, asked.failed, options.confidence),
         seeded=seeds is not None,
+        unread=unread_of(ideas, options),
         stopped=Absent(reason=asked.spent.message) if asked.spent else None,
         models=llm.models,
         prompts=run.journal.prompts(),
@@ -106,6 +104,25 @@ async def rank(
         usage=account.usage(run, started_at, started),
     )
     return Ranked(ranking, tuple(asked.comparisons))
+
+
+def _choose(
+    asked: _Asked,
+    rows: Mapping[IdeaId, int],
+    seeds: Floats | None,
+    options: Options,
+    cut: int | None,
+    left: int,
+    reversals: int,
+) -> tuple[Ints, Ints]:
+    """The pairs of the next round, of the calls that are left; the last calls ask telling pairs the other way round."""
+    strengths = fit(_verdicts(asked, rows, options.order_by), seeds)
+    salt = options.seed + asked.ended
+    size = min(left, max(_LEAST_ROUND, len(rows) // 2))
+    pairs = other_way_round(strengths, size if left <= reversals else 0, salt, cut)
+    if len(pairs[0]):
+        return pairs
+    return next_pairs(strengths, min(size, left - reversals) if left > reversals else size, salt, cut)
 
 
 def _usable(known: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
@@ -158,30 +175,15 @@ async def _round(
     asked: _Asked,
     budget: int,
 ) -> None:
-    async def compare(pair: tuple[int, int]) -> Comparison:
-        first, second = ideas[pair[0]], ideas[pair[1]]
-        question = Question(
-            dimensions=options.dimensions,
-            first=first.text[: options.idea_chars],
-            second=second.text[: options.idea_chars],
-        )
+    async def one(pair: tuple[int, int]) -> Comparison:
         try:
-            return _comparison(first.id, second.id, question, await ask(llm, COMPARISON, question, run))
+            return await compare(ideas[pair[0]], ideas[pair[1]], llm, run, options)
         finally:
             asked.ended += 1
             run.tell("comparisons", asked.ended, budget)
 
-    outcomes = await each(list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)), compare)
+    outcomes = await each(list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)), one)
     asked.comparisons += run.keep(outcomes, "comparison")
     failures = [one.error for one in outcomes if isinstance(one, Failed)]
     asked.failed += len(failures)
     asked.spent = next((error for error in failures if isinstance(error, BudgetExhausted)), None)
-
-
-def _comparison(first: IdeaId, second: IdeaId, question: Question, answer: Answer) -> Comparison:
-    verdicts = []
-    for number, dimension in enumerate(question.dimensions, start=1):
-        entry = answer.of(number)
-        verdict = {"dimension": dimension.name, "winner": _SIDE[entry.better], "reason": entry.reason}
-        verdicts.append(DimensionVerdict.model_validate(verdict))
-    return Comparison(first=first, second=second, verdicts=tuple(verdicts))

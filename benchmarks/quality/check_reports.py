@@ -55,14 +55,19 @@ def main(arguments: list[str] | None = None) -> int:
     if not files:
         print("No report was found: give JSON files, or folders that hold some.", file=sys.stderr)
         return 2
-    reports = [(file, _load(file)) for file in files]
-    corpus = _corpus(options.corpus, {one["id"] for _, report in reports for one in _references(report)})
-    checks = [check(str(file), report, corpus) for file, report in reports]
-    _print(checks, with_corpus=corpus is not None)
+    checks = check_files(files, options.corpus)
+    _print(checks, with_corpus=options.corpus is not None)
     missing = options.expect is not None and len(checks) != options.expect
     if missing:
         print(f"Expected {options.expect} reports, found {len(checks)}.")
     return 1 if missing or any(one.violations for one in checks) else 0
+
+
+def check_files(files: Iterable[Path], corpus: Path | None) -> list[Check]:
+    """Of report files, held against the corpus where one is given."""
+    reports = [(file, _load(file)) for file in files]
+    known = _corpus(corpus, {one["id"] for _, report in reports for one in _references(report)})
+    return [check(str(file), report, known) for file, report in reports]
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

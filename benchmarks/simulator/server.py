@@ -95,8 +95,7 @@ class Endpoint:
     async def _answer(
         self, request: web.Request, call: ChatCall, drawn: Throw, seen: Seen, name: str, arrived: float
     ) -> web.StreamResponse:
-        made = compose(call.node, prompt.read(call.question), drawn.words, drawn.faults, drawn.spare)
-        made, cut = _limited(made, call.max_tokens)
+        made, cut = _limited(self.compose(call, drawn), call.max_tokens)
         speed = self.settings.tokens_per_second
         writing = tokens(len(made.text)) / speed if speed else 0.0
         ready = arrived + drawn.latency
@@ -109,6 +108,10 @@ class Endpoint:
             response = _whole(request, completion(call, made, name, int(time.time())), arrived)
         self._count(call, made, drawn, seen, cut)
         return response
+
+    def compose(self, call: ChatCall, drawn: Throw) -> Made:
+        """What the model says."""
+        return compose(call.node, prompt.read(call.question), drawn.words, drawn.faults, drawn.spare)
 
     def _count(self, call: ChatCall, made: Made, drawn: Throw, seen: Seen, cut: bool) -> None:
         counters = self.counters

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from assayer.errors import AssayerError
 from assayer.methods import scholareval
+from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.models import Idea, Report
 from assayer.ports import ProgressEvent
 from assayer.reports import as_json
@@ -28,8 +29,19 @@ from cluster.engine import open_engine
 from cluster.settings import Settings, load_settings
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-ORIGINAL_PROMPT_TOKENS = (1_300_000, 1_800_000)
-"""Per idea, measured with the method's official code."""
+
+
+class Original(NamedTuple):
+    """What the method's official code takes per idea, measured: least and most."""
+
+    calls: tuple[int, int]
+    prompt_tokens: tuple[int, int]
+
+
+ORIGINALS = {
+    scholareval.METHOD: Original((514, 1_107), (1_300_000, 1_800_000)),
+    INNOEVAL: Original((237, 257), (1_200_000, 1_400_000)),
+}
 
 
 class Silent:
@@ -51,8 +63,8 @@ def main() -> None:
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assayer-")))
         endpoint = None if options.no_llm else stack.enter_context(Simulator(**_knobs(options)))
-        alone = asyncio.run(_measure(_settings(options, home / "a", endpoint), ideas[:1], endpoint))
-        together = asyncio.run(_measure(_settings(options, home / "b", endpoint), ideas, endpoint))
+        alone = asyncio.run(_measure(options.method, _settings(options, home / "a", endpoint), ideas[:1], endpoint))
+        together = asyncio.run(_measure(options.method, _settings(options, home / "b", endpoint), ideas, endpoint))
     if options.out:
         _write(together.reports, options.out)
     _show(options, alone, together)
@@ -62,6 +74,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.throughput", description=__doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="directory that `assayer corpus build` made")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
+    parser.add_argument("--method", choices=tuple(ORIGINALS), default=scholareval.METHOD)
     parser.add_argument("--ideas", type=int, help="at most so many (default: all)")
     parser.add_argument("--only", default="", help="ideas whose names begin so: ai_ are those that the corpus covers")
     parser.add_argument("--copies", type=int, default=1, help="of each idea, worded apart so that no answer is shared")
@@ -93,17 +106,17 @@ def _settings(options: argparse.Namespace, home: Path, endpoint: Simulator | Non
     return load_settings()
 
 
-async def _measure(settings: Settings, ideas: list[Idea], endpoint: Simulator | None) -> Outcome:
+async def _measure(method: str, settings: Settings, ideas: list[Idea], endpoint: Simulator | None) -> Outcome:
     if endpoint is not None:
         endpoint.reset()
-    async with open_engine(settings) as engine:
+    async with open_engine(settings, (method,)) as engine:
         # The model is loaded before the clock starts: a service loads it once, not once a batch.
         await engine.world.embedder.embed(["warm-up"], "query")
         silent = Silent()
 
         async def one(idea: Idea) -> Report | str:
             try:
-                return (await engine.evaluate(idea, scholareval.METHOD, idea.cutoff, silent)).report
+                return (await engine.evaluate(idea, method, idea.cutoff, silent)).report
             except AssayerError as error:
                 return f"{idea.source}: {error}"
 
@@ -125,7 +138,11 @@ def _write(reports: list[Report], folder: Path) -> None:
 
 def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
     print(f"Machine: {machine()}")
-    mode = "no LLM" if options.no_llm else f"simulator, {options.latency:g} s mean latency, {options.faults:.0%} faulty"
+    mode = (
+        "no LLM"
+        if options.no_llm
+        else f"{options.method}, simulator, {options.latency:g} s mean latency, {options.faults:.0%} faulty"
+    )
     print(f"Mode: {mode}; {options.concurrency} ideas in flight at most")
     fits = Counter(str(getattr(one.coverage.corpus_fit, "level", "unknown")) for one in together.reports)
     print(f"Corpus fit of the ideas: {dict(fits)}. Where it is poor, little is found and little is asked.\n")
@@ -146,30 +163,36 @@ def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> Non
 
 def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
     both = [(one, one.stats, max(len(one.reports), 1)) for one in (alone, together) if one.stats]
+    original = ORIGINALS[options.method]
     _row("LLM calls an idea", *(f"{stats.answered / count:.0f}" for _, stats, count in both))
+    _row("  of the original's", *(_share(stats.answered / count, original.calls) for _, stats, count in both))
     _row("prompt tokens an idea", *(f"{stats.prompt_tokens / count:,.0f}" for _, stats, count in both))
-    low, high = ORIGINAL_PROMPT_TOKENS
-    _row(
-        "  of the original's",
-        *(
-            f"{stats.prompt_tokens / count / high:.2f}–{stats.prompt_tokens / count / low:.2f}"
-            for _, stats, count in both
-        ),
-    )
+    tokens = (_share(stats.prompt_tokens / count, original.prompt_tokens) for _, stats, count in both)
+    _row("  of the original's", *tokens)
     _row("peak calls in flight", *(str(stats.peak_in_flight) for _, stats, _ in both))
     _row("CPU ms a call, all in", *(f"{1e3 * one.meter.cpu_seconds / stats.answered:.1f}" for one, stats, _ in both))
     _row("simulator CPU s", *(f"{stats.cpu_seconds:.1f}" for _, stats, _ in both))
-    levels = max(depth.levels for depth in alone.reports[0].coverage.depth)
+    levels = _levels(alone.reports[0])
     ideal = levels * options.latency
     serial = alone.stats.answered * options.latency if alone.stats else 0.0
     print(f"\nOne idea alone: {levels} levels × {options.latency:g} s = {ideal:.1f} s ideal;", end=" ")
     print(f"wall / ideal {alone.meter.wall_seconds / ideal:.2f}; one call at a time would take {serial:.0f} s.")
-    depths = [max(depth.levels for depth in report.coverage.depth) for report in together.reports]
+    depths = [_levels(report) for report in together.reports]
     met = sum(fault.met for report in together.reports for fault in report.coverage.faults)
     recovered = sum(fault.recovered for report in together.reports for fault in report.coverage.faults)
     print(f"All: median depth {statistics.median(depths):.0f}; faults in coverage boxes {met}, recovered {recovered};")
     stats = together.stats
     print(f"faults that the simulator injected: {stats.injected if stats else {}}.")
+
+
+def _levels(report: Report) -> int:
+    """Of calls that waited for each other: ScholarEval's modules run side by side, InnoEval's one after the other."""
+    found = [depth.levels for depth in report.coverage.depth]
+    return sum(found) if report.method == INNOEVAL else max(found)
+
+
+def _share(value: float, of: tuple[int, int]) -> str:
+    return f"{value / of[1]:.2f}–{value / of[0]:.2f}"
 
 
 def _row(name: str, *cells: str) -> None:

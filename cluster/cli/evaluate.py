@@ -84,10 +84,16 @@ def evaluate(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("out"),
     profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    board: Annotated[
+        int | None, typer.Option(min=0, max=100, help="InnoEval: reviewers; 0 for the control without personas.")
+    ] = None,
+    calibration: Annotated[
+        Path | None, typer.Option(metavar="NAME|FILE", help="InnoEval: thresholds that turn scores into decisions.")
+    ] = None,
 ) -> None:
     """Evaluate research ideas and write cited reports."""
     last_day = day(cutoff, "cutoff")
-    settings = load_settings(profile)
+    settings = _seated(load_settings(profile), board, calibration)
     # In a file or a pipe no path is broken over two lines.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
     try:
@@ -102,6 +108,13 @@ def evaluate(
         _complain("Stopped before all ideas were evaluated.", str(outcome.stopped))
     if outcome.failures or outcome.stopped:
         raise typer.Exit(1 if outcome.written else 2)
+
+
+def _seated(settings: Settings, board: int | None, calibration: Path | None) -> Settings:
+    """The settings with what the command line says of InnoEval's board."""
+    said = {"board": board, "calibration": calibration}
+    chosen = settings.innoeval.board.model_copy(update={key: one for key, one in said.items() if one is not None})
+    return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": chosen})})
 
 
 def _show(console: Console, outcome: Outcome) -> None:
@@ -139,7 +152,7 @@ async def _evaluate(
     names = _names(ideas)
     _make_folder(out)
     with serving_metrics(settings.metrics), EvaluationProgress(console, len(ideas)) as progress:
-        async with open_engine(settings, method) as engine:
+        async with open_engine(settings, (method,)) as engine:
 
             async def one(idea: Idea, name: str) -> Written:
                 try:

@@ -10,11 +10,20 @@ from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import AssayerError, RunCancelled
+from cluster.cli.calibrate import app as calibrate
+from cluster.cli.cancel import cancel
 from cluster.cli.corpus import app as corpus
 from cluster.cli.doctor import doctor
 from cluster.cli.evaluate import evaluate
+from cluster.cli.fetch import fetch
 from cluster.cli.graph import app as graph
+from cluster.cli.keys import app as keys
 from cluster.cli.rank import rank
+from cluster.cli.serve import serve
+from cluster.cli.submit import submit
+from cluster.cli.tenants import app as tenants
+from cluster.cli.timeline import timeline
+from cluster.cli.watch import watch
 
 __all__ = ["app", "main"]
 
@@ -27,9 +36,18 @@ app = typer.Typer(
 )
 app.command("evaluate")(evaluate)
 app.command("rank")(rank)
+app.command("serve")(serve)
+app.command("submit")(submit)
+app.command("watch")(watch)
+app.command("fetch")(fetch)
+app.command("cancel")(cancel)
+app.command("timeline")(timeline)
 app.command("doctor")(doctor)
+app.add_typer(calibrate, name="calibrate")
 app.add_typer(corpus, name="corpus")
 app.add_typer(graph, name="graph")
+app.add_typer(tenants, name="tenants")
+app.add_typer(keys, name="keys")
 
 
 def _show_version(wanted: bool) -> None:

@@ -16,10 +16,11 @@ from rich.table import Table
 
 from assayer.errors import InputError
 from assayer.models.ranking import Comparison, Ranking
+from assayer.ranking.handed_in import as_lines
 from assayer.reports.ranking import as_csv, as_ranking_html, as_ranking_json, as_ranking_markdown
 from assayer.reports.ranking.page import RankingPage
 from cluster.cli.progress import ComparisonProgress
-from cluster.comparisons import among, as_lines, read_comparisons
+from cluster.comparisons import among, read_comparisons
 from cluster.scores import read_scores
 from cluster.settings import PROFILES, Profile, RankingSettings, Settings, load_settings
 
@@ -48,6 +49,7 @@ _RENDER: "dict[RankingFormat, Callable[[Ranked], str]]" = {
 _COMPARISONS = "comparisons.jsonl"
 _SHOWN = 20
 """Ideas in the terminal; the files hold all."""
+_REFUSALS_SHOWN = 5
 _WIDEST = 10_000
 
 
@@ -146,8 +148,8 @@ async def _rank(settings: Settings, given: _Given, out: Path, console: Console) 
 
     refuse_without_judge(settings)
     ideas, rejected = await read_ideas(given.paths, latest_cutoff=dt.datetime.now(dt.UTC).date())
-    if not ideas:
-        raise InputError(" ".join(one.message for one in rejected) or "No idea was given.")
+    if len(ideas) < 2 and rejected:
+        raise InputError(f"{_some([one.message for one in rejected])} A ranking needs two ideas, and has {len(ideas)}.")
     remarks: list[str] = []
     known = read_comparisons(given.known) if given.known else []
     if given.known:
@@ -169,6 +171,11 @@ async def _rank(settings: Settings, given: _Given, out: Path, console: Console) 
         async with open_ranker(settings) as ranker:
             ranked = await ranker.rank(wanted, bar)
     return _Made(ranked, remarks, [one.message for one in rejected], kept)
+
+
+def _some(messages: Sequence[str]) -> str:
+    more = len(messages) - _REFUSALS_SHOWN
+    return " ".join([*messages[:_REFUSALS_SHOWN], *([f"(And {more:,} more.)"] if more > 0 else [])])
 
 
 def _labelled(given: _Given) -> "tuple[list[KnownIdea], tuple[str, ...]]":

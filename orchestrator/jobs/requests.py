@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from assayer.models import Frozen, Idea
+from assayer.models.ranking import Comparison
 
 __all__ = ["ComparisonRequest", "EvaluationRequest", "Limits", "RankingRequest"]
 
@@ -13,8 +14,8 @@ __all__ = ["ComparisonRequest", "EvaluationRequest", "Limits", "RankingRequest"]
 class Limits(Frozen):
     """What one job may spend; None: what the service's settings say."""
 
-    max_usd: float | None = Field(default=None, gt=0)
-    max_prompt_tokens: int | None = Field(default=None, gt=0)
+    max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
+    max_prompt_tokens: int | None = Field(default=None, gt=0, le=10**12)
 
 
 class EvaluationRequest(Frozen):
@@ -46,4 +47,6 @@ class RankingRequest(Frozen):
     """Point scores to start from, by idea id."""
     calls_per_idea: float | None = Field(default=None, gt=0)
     """Comparisons asked over ideas ranked; None: what the service's settings say."""
+    known: tuple[Comparison, ...] = ()
+    """Of an earlier ranking; those between two of these ideas are not asked again."""
     limits: Limits = Limits()

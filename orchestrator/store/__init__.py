@@ -1,27 +1,48 @@
-"""What outlives a process: answers, ledger, papers, evaluations and viewpoint graphs, in PostgreSQL."""
+"""What outlives a process: jobs, tenants, answers, ledger, papers, evaluations and viewpoint graphs, in PostgreSQL."""
 
 from orchestrator.store.answers import PgAnswers
+from orchestrator.store.census import Census, PgCensus
 from orchestrator.store.database import Database, DatabaseHealth, DatabaseSettings, Revive
 from orchestrator.store.evaluations import EvaluationState, PgEvaluations, StoredEvaluation
+from orchestrator.store.events import PgEvents
+from orchestrator.store.jobs import PgJobs
+from orchestrator.store.keys import KeySettings, PgKeys
+from orchestrator.store.leases import PgLeases
 from orchestrator.store.ledger import LedgerTotals, PgLedger
+from orchestrator.store.listening import Heard, Listener, Missed
 from orchestrator.store.papers import PgPapers
 from orchestrator.store.replies import PgReplies
+from orchestrator.store.tenants import PgTenants
 from orchestrator.store.turns import PgTurns
+from orchestrator.store.usage import PgUsage, TenantUsage
 from orchestrator.store.viewpoints import PgViewpointGraph
 
 __all__ = [
+    "Census",
     "Database",
     "DatabaseHealth",
     "DatabaseSettings",
     "EvaluationState",
+    "Heard",
+    "KeySettings",
     "LedgerTotals",
+    "Listener",
+    "Missed",
     "PgAnswers",
+    "PgCensus",
     "PgEvaluations",
+    "PgEvents",
+    "PgJobs",
+    "PgKeys",
+    "PgLeases",
     "PgLedger",
     "PgPapers",
     "PgReplies",
+    "PgTenants",
     "PgTurns",
+    "PgUsage",
     "PgViewpointGraph",
     "Revive",
     "StoredEvaluation",
+    "TenantUsage",
 ]

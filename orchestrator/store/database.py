@@ -140,6 +140,11 @@ class Database:
             problem = str(explain(error, self._where))
         return DatabaseHealth(where=self._where, server=server, revision=revision, problem=problem)
 
+    async def dial(self) -> "asyncpg.Connection[asyncpg.Record]":
+        """A connection outside of the pool, for whoever listens; the caller closes it. Raises what `LOST` lists, and
+        StorageError or ConfigurationError."""
+        return await self._dial()
+
     async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
         """Does the work on one connection, and again on another when the first is lost: the work must be such
         that doing it twice leaves the same rows. Work of many statements says how long it may take in all; otherwise
@@ -187,7 +192,7 @@ class Database:
                 try:
                     return await work(connection)
                 except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-                    if connection.is_closed():
+                    if _gone(connection):
                         raise _Lost(error) from error
                     raise
         except LOST as error:
@@ -209,3 +214,11 @@ class Database:
         except ValueError as error:  # also asyncpg's ClientConfigurationError
             raise explain(error, self._where) from None
         return connection
+
+
+def _gone(connection: Connection) -> bool:
+    """A connection that is lost in the middle of a transaction leaves the pool by itself, and may not be asked."""
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:
+        return True

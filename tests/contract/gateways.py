@@ -4,14 +4,14 @@ from typing import Any
 
 from tests.contract.scripted_llm import ScriptedLlm
 from tests.contract.system_clock import SystemClock
-from workers.llm import Answers, Gateway, LlmSettings, MemoryAnswers
+from workers.llm import Answers, Gateway, Line, LlmSettings, MemoryAnswers
 
-__all__ = ["SECRET", "a_gateway"]
+__all__ = ["SECRET", "a_gateway", "the_settings"]
 
 SECRET = "sk-test-very-secret"  # noqa: S105 - opens nothing
 
 
-def a_gateway(llm: ScriptedLlm, answers: Answers | None = None, **changes: Any) -> Gateway:
+def the_settings(llm: ScriptedLlm, **changes: Any) -> LlmSettings:
     settings = {
         "base_url": llm.base_url,
         "api_key": SECRET,
@@ -21,4 +21,8 @@ def a_gateway(llm: ScriptedLlm, answers: Answers | None = None, **changes: Any) 
         "backoff_max_seconds": 0.01,
         "request_timeout_seconds": 10.0,
     }
-    return Gateway(LlmSettings.model_validate(settings | changes), answers or MemoryAnswers(), SystemClock())
+    return LlmSettings.model_validate(settings | changes)
+
+
+def a_gateway(llm: ScriptedLlm, answers: Answers | None = None, line: Line | None = None, **changes: Any) -> Gateway:
+    return Gateway(the_settings(llm, **changes), answers or MemoryAnswers(), SystemClock(), line)

@@ -4,6 +4,7 @@ import datetime as dt
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 import pytest
@@ -17,6 +18,8 @@ from benchmarks.simulator.outside.sample import SAMPLE
 from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
 from workers.code import Cloner, CodeSettings, Commit, Entry, GitHub, RunCode
+from workers.full_texts.storage import Storage
+from workers.keeping import Keeper
 from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns
 from workers.remote.settings import GithubSettings
 from workers.sources.source import Window
@@ -48,17 +51,22 @@ async def remote(world: OutsideWorld) -> AsyncIterator[Courier]:
         yield courier
 
 
+@pytest.fixture
+def kept(tmp_path: Path) -> Keeper[Codebase]:
+    return Keeper(Storage(str(tmp_path)), "code", Codebase, CLOCK, dt.timedelta.max, dt.timedelta(days=1))
+
+
 def cloning(world: OutsideWorld, **limits: float) -> CodeSettings:
     return CodeSettings.model_validate({"clone_url": world.url("github/git"), **limits})
 
 
 @pytest.fixture(params=["git", "api"])
-def code(request: pytest.FixtureRequest, world: OutsideWorld, remote: Courier) -> RunCode:
+def code(request: pytest.FixtureRequest, world: OutsideWorld, remote: Courier, kept: Keeper[Codebase]) -> RunCode:
     """Both ways of reading must tell the same."""
     if request.param == "api":
-        return RunCode(remote, None, CodeSettings(), ASK)
+        return RunCode(remote, None, kept, CodeSettings(), ASK)
     settings = cloning(world)
-    return RunCode(remote, Cloner(settings), settings, ASK)
+    return RunCode(remote, Cloner(settings), kept, settings, ASK)
 
 
 async def read(code: RunCode, name: str, before: dt.date | None = None) -> Codebase:
@@ -103,6 +111,18 @@ async def test_repository_is_read_to_readme_structure_and_definitions(code: RunC
     ]
     assert base.definitions[2].calls == ("math.tanh", "self.scale")
     assert (base.left_out, base.flags) == ((), ())
+
+
+async def test_a_state_that_was_read_is_not_fetched_again(
+    world: OutsideWorld, remote: Courier, kept: Keeper[Codebase]
+) -> None:
+    settings = cloning(world)
+    first = await read(RunCode(remote, Cloner(settings), kept, settings, ASK), FIRST.name)
+    gone = settings.model_copy(update={"clone_url": world.url("nowhere")})
+    assert await read(RunCode(remote, Cloner(gone), kept, gone, ASK), FIRST.name) == first
+    narrower = gone.model_copy(update={"sources": 1})
+    (found,) = (await RunCode(remote, Cloner(narrower), kept, narrower, ASK).read([FIRST.name], None)).values()
+    assert isinstance(found, Absent)
 
 
 async def test_repository_is_read_as_it_was_on_the_day(code: RunCode) -> None:

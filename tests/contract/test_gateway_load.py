@@ -11,10 +11,11 @@ import pytest
 from assayer.budget import Budget
 from assayer.errors import BudgetExhausted, ConfigurationError
 from assayer.models import FaultKind
-from tests.contract.gateways import a_gateway
+from tests.contract.gateways import a_gateway, the_settings
 from tests.contract.scripted_llm import Dropped, Script, ScriptedLlm, refuse, say
+from tests.contract.system_clock import SystemClock
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
-from workers.llm import MemoryAnswers
+from workers.llm import EndpointLine, MemoryAnswers
 
 GOOD = say(an_answer())
 CALLS = 400
@@ -23,20 +24,23 @@ CALLS = 400
 async def test_calls_in_flight_grow_from_the_start_to_the_maximum() -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.3
-        async with a_gateway(llm, concurrency={"start": 8, "max": 32}) as gateway:
+        line = EndpointLine(the_settings(llm, concurrency={"start": 8, "max": 32}), SystemClock())
+        async with a_gateway(llm, line=line) as gateway:
             run = a_run()
             await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(200)))
-            assert gateway.peak_in_flight == 32
+        assert line.gate.peak == 32
         assert llm.peak <= 32
         assert len(llm.connections) <= 32
 
 
 async def test_small_maximum_is_kept_from_the_start() -> None:
-    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm, concurrency={"max": 2}) as gateway:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.02
-        run = a_run()
-        await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(20)))
-        assert (llm.peak, gateway.peak_in_flight) == (2, 2)
+        line = EndpointLine(the_settings(llm, concurrency={"max": 2}), SystemClock())
+        async with a_gateway(llm, line=line) as gateway:
+            run = a_run()
+            await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(20)))
+        assert (llm.peak, line.gate.peak) == (2, 2)
 
 
 async def test_endpoint_with_a_cap_is_not_driven_against_it_and_everything_is_answered() -> None:

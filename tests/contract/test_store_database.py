@@ -17,17 +17,28 @@ from orchestrator.store.schema import newest
 
 TABLES = {
     "answers",
+    "api_keys",
     "assayer_schema",
+    "batches",
+    "deliveries",
     "evaluations",
+    "events",
+    "idempotency",
+    "jobs",
+    "key_rates",
     "ledger",
     "papers",
+    "queue_clock",
     "replies",
     "reply_claims",
+    "spending",
+    "tenants",
     "turns",
     "viewpoint_edges",
     "viewpoint_graphs",
     "viewpoint_ideas",
     "viewpoints",
+    "webhooks",
 }
 
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -16,6 +17,8 @@ from benchmarks.simulator.outside.sample import SAMPLE
 from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
 from workers.fetching import Downloader, DownloadLimits, FetchingSettings
+from workers.full_texts.storage import Storage
+from workers.keeping import Keeper
 from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns
 from workers.remote.settings import WebSettings
 from workers.sources.source import Window
@@ -170,14 +173,18 @@ async def test_reading_process_over_a_limit_is_given_up(
 
 
 async def test_run_reads_what_it_can_and_says_why_not(
-    world: OutsideWorld, search: WebSearch, reader: PageReader
+    world: OutsideWorld, search: WebSearch, reader: PageReader, tmp_path: Path
 ) -> None:
-    bound = RunWeb(search, reader, ASK)
+    kept = Keeper(Storage(str(tmp_path)), "pages", Page, CLOCK, dt.timedelta(days=1), dt.timedelta(days=1))
+    bound = RunWeb(search, reader, kept, ASK)
     good, bad = world.url(f"pages/paper/{KNOWN.entries[0].record.id}"), "http://10.0.0.1/"
     pages = await bound.read([good, bad, good])
     assert list(pages) == [good, bad]
     assert isinstance(pages[good], Page)
     assert pages[bad] == Absent(reason="an address was refused")
+    served = world.stats("pages")
+    assert await RunWeb(search, reader, kept, ASK).read([good, bad]) == pages
+    assert world.stats("pages") == served
     first, second = await bound.search(["attention", "zzzz"], 3, None, None)
     assert (len(first), second) == (3, [])
 

@@ -90,6 +90,10 @@ class Boarded(NamedTuple):
     stats: Stats
     """After the first."""
     stats_again: Stats
+    outside: Mapping[str, int]
+    """Requests that hosts of pages and code were sent in the first."""
+    outside_again: Mapping[str, int]
+    """And in both."""
 
 
 def undisturbed(homes: Homes) -> Evaluated:
@@ -227,8 +231,10 @@ def boarded(homes: Homes) -> Boarded:
         program = program.asking(simulated).having(**outside, **quick, **patient, FETCHING__ALLOW="127.0.0.0/8")
         first = program.run(*command)
         stats = simulated.stats()
+        outside_first = {name: world.stats(name).requests for name in ("web", "github", "pages")}
         again = program.run(*command, "--format", "json", "--out", "again")
-        return Boarded(first, again, program, stats, simulated.stats())
+        outside_again = {name: world.stats(name).requests for name in outside_first}
+        return Boarded(first, again, program, stats, simulated.stats(), outside_first, outside_again)
 
 
 JOBS: tuple[Callable[[Homes], Any], ...] = (

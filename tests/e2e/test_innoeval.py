@@ -77,6 +77,11 @@ def test_the_second_run_pays_nothing_and_gives_the_same_report_but_for_usage(boa
     assert again == first
 
 
+def test_the_second_run_asks_nobody_outside(boarded: Boarded) -> None:
+    assert all(boarded.outside.values())
+    assert boarded.outside_again == boarded.outside
+
+
 def test_without_a_language_model_the_board_is_refused_at_once(program: Program) -> None:
     ended = program.run("evaluate", TWO_IDEAS[0], "--method", "innoeval")
     assert (ended.code, ended.out) == (2, "")
@@ -84,3 +89,24 @@ def test_without_a_language_model_the_board_is_refused_at_once(program: Program)
         "Error: InnoEval's reviewers are language models: without one there is nobody on its board. Configure one, or "
         "use --method scholareval or --method grapheval, which can do without."
     ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "content", "told"),
+    [
+        ("PERSONAS", "[[persona]]", "board.toml: persona number 1: name: Field required"),
+        ("DIMENSIONS", 'keep = ["beauty"]', "keep names no built-in or registered dimension: 'beauty'"),
+        ("CALIBRATION", "{}", "board.toml is not a calibration of decisions: name: Field required"),
+    ],
+)
+def test_a_file_of_the_board_that_cannot_be_used_ends_the_program_before_anything_is_asked(
+    program: Program, setting: str, content: str, told: str
+) -> None:
+    (program.home / "board.toml").write_text(content, "utf-8")
+    asking = program.having(LLM__BASE_URL="http://127.0.0.1:9/v1", LLM__MODEL="nobody")
+    ended = asking.having(**{f"INNOEVAL__BOARD__{setting}": "board.toml"}).run(
+        "evaluate", TWO_IDEAS[0], "--method", "innoeval"
+    )
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err
+    assert program.server is None

@@ -27,6 +27,9 @@ class Ranked(NamedTuple):
     resumed: Ended
     repeated: int
     """Questions that were paid twice."""
+    again: Ended
+    """The same into another folder."""
+    again_answered: int
     more: Ended
     more_answered: int
 
@@ -80,12 +83,15 @@ def _ranked(program: Program, simulated: Simulator) -> Ranked:
     interrupted, answered = Ended(process.returncode, out, err, 0.0), simulated.stats().answered
     resumed = program.run(*command)
     total, repeated = simulated.stats().answered, simulated.stats().repeated_prompts
+    again = program.run(*command, "--out", "again")
+    again_answered = simulated.stats().answered - total
     more = program.run(
         *("rank", _ideas(program, _ALL), "--cut", 2, "--calls-per-idea", _CALLS, "--out", "more"),
         *("--known", program.out / "comparisons.jsonl"),
         *("--labelled", _labelled(program), "--classes", "reject,accept"),
     )
-    return Ranked(program, interrupted, answered, resumed, repeated, more, simulated.stats().answered - total)
+    more_answered = simulated.stats().answered - total - again_answered
+    return Ranked(program, interrupted, answered, resumed, repeated, again, again_answered, more, more_answered)
 
 
 def test_ranking_interrupted_goes_on_from_what_was_answered(ranked: Ranked) -> None:
@@ -108,6 +114,15 @@ def test_ranking_is_written_in_every_format_and_they_agree(ranked: Ranked) -> No
         text = (out / name).read_text("utf-8")
         assert all(idea.title in text for idea in ranking.ideas)
     assert "Certainly in" in ranked.resumed.out
+
+
+def test_the_same_ranking_again_pays_nothing_and_gives_the_same_files(ranked: Ranked) -> None:
+    assert (ranked.again.code, ranked.again_answered) == (0, 0)
+    out, again = ranked.program.out, ranked.program.home / "again"
+    for name in ("ranking.csv", "comparisons.jsonl"):
+        assert (again / name).read_bytes() == (out / name).read_bytes()
+    one, other = (Ranking.model_validate_json((folder / "ranking.json").read_text("utf-8")) for folder in (out, again))
+    assert other.model_copy(update={"usage": one.usage}).model_dump_json() == one.model_dump_json()
 
 
 def test_added_ideas_keep_the_comparisons_and_labelled_ones_give_baselines(ranked: Ranked) -> None:
@@ -137,3 +152,11 @@ def test_ideas_that_cannot_be_ranked_are_named(ranked: Ranked) -> None:
     twice = ranked.program.run("rank", "6.jsonl", "6.jsonl")
     assert twice.code == 2
     assert "more than once: 6.jsonl:1, 6.jsonl:2" in twice.err
+
+
+def test_too_few_ideas_are_refused_with_what_was_wrong_with_the_others(ranked: Ranked) -> None:
+    (ranked.program.home / "few.jsonl").write_text('{"title": "Only a title"}\n[]\n', "utf-8")
+    ended = ranked.program.run("rank", "few.jsonl")
+    assert ended.code == 2
+    assert "few.jsonl:1 holds no text of an idea" in ended.err
+    assert "A ranking needs two ideas, and has 0." in ended.err

@@ -29,7 +29,7 @@ def ideas_of_worth(count: int) -> list[Idea]:
 
 
 def _worth(text: str) -> int:
-    return int(text.removeprefix("Idea of worth ").rstrip("."))
+    return int(text.removeprefix("Idea of worth ").partition(".")[0])
 
 
 class JudgeLlm:
@@ -40,10 +40,12 @@ class JudgeLlm:
     def __init__(self, judge: Judge, fails: Exception | None = None, after: int = 0, reason: str = "worth") -> None:
         self._judge, self._fails, self._after, self._reason = judge, fails, after, reason
         self.calls = 0
+        self.asked: list[Question] = []
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answered[Out]:
         assert isinstance(data, Question)
         self.calls += 1
+        self.asked.append(data)
         if self._fails is not None and self.calls > self._after:
             raise self._fails
         better = self._judge(_worth(data.first), _worth(data.second))

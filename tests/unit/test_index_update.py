@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.errors import ConfigurationError, CorpusError
+from assayer.errors import ConfigurationError, CorpusError, InputError
 from assayer.models import PaperId
 from assayer.ports import Vectors
-from index import BuildOptions, Corpus, Delta, Filters, Manifest, Versions, build_corpus, update_corpus
+from index import BuildOptions, Corpus, Delta, Filters, Manifest, Versions, build_corpus, read_delta, update_corpus
 from index.compaction import Size, rewritten
 from index.records import PaperRecord
 from tests.corpus_papers import RECORDS, record, write_jsonl
@@ -66,7 +66,7 @@ async def test_update_adds_changes_and_removes(directory: Path) -> None:
     before = await built(directory)
     changed = records(3, title="Quite another title about lichens")
     delta = Delta([*records(20, 21, 4), *changed], [PaperId("bee-07"), PaperId("nobody")])
-    manifest = await update_corpus(delta, directory, EMBEDDER)
+    manifest = (await update_corpus(delta, directory, EMBEDDER)).manifest
     done = manifest.changes
     assert done is not None
     assert (done.before, done.new, done.changed, done.unchanged, done.removed, done.unknown) == (
@@ -87,7 +87,7 @@ async def test_update_embeds_only_what_reads_otherwise(directory: Path) -> None:
     await built(directory)
     embedder = CountingEmbedder()
     delta = Delta([*records(20, title="A new one"), *records(3, citation_count=99), *records(5, title="Another")])
-    manifest = await update_corpus(delta, directory, embedder, options=BuildOptions(papers_per_segment=5))
+    manifest = (await update_corpus(delta, directory, embedder, options=BuildOptions(papers_per_segment=5))).manifest
     assert manifest.changes is not None
     assert embedder.passages == 2
     assert (await Corpus.open(directory, EMBEDDER).papers([PaperId("bee-03")], None))[
@@ -97,7 +97,8 @@ async def test_update_embeds_only_what_reads_otherwise(directory: Path) -> None:
 
 async def test_update_without_a_change_leaves_the_version(directory: Path) -> None:
     before = await built(directory)
-    assert await update_corpus(Delta(records(3, 4), [PaperId("nobody")]), directory, EMBEDDER) == before
+    summary = await update_corpus(Delta(records(3, 4), [PaperId("nobody")]), directory, EMBEDDER)
+    assert (summary.manifest, summary.published) == (before, False)
 
 
 async def test_update_that_breaks_half_way_leaves_the_version_and_goes_on_when_run_again(directory: Path) -> None:
@@ -106,7 +107,7 @@ async def test_update_that_breaks_half_way_leaves_the_version_and_goes_on_when_r
     with pytest.raises(ConfigurationError):
         await update_corpus(delta, directory, CountingEmbedder(most=2))
     assert Corpus.open(directory, EMBEDDER).version == before.version
-    manifest = await update_corpus(delta, directory, EMBEDDER)
+    manifest = (await update_corpus(delta, directory, EMBEDDER)).manifest
     assert len(await everything(Corpus.open(directory, EMBEDDER))) == manifest.papers == 17
 
 
@@ -230,3 +231,20 @@ async def test_versions_name_only_segments_that_are_there(directory: Path) -> No
     current = versions.intact()
     assert current is not None
     assert {one.name for one in current.segments} <= {path.name for path in (directory / "segments").iterdir()}
+
+
+def test_delta_of_nothing_of_no_ids_or_of_a_paper_both_ways_is_refused(tmp_path: Path) -> None:
+    source, ids = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "ids.txt"
+    with pytest.raises(InputError, match="nothing to update"):
+        read_delta([])
+    ids.write_text("\n \n")
+    with pytest.raises(InputError, match="holds no id"):
+        read_delta([source], ids)
+    ids.write_text("nobody\nbee-03\n")
+    with pytest.raises(InputError, match="removed and have a record, the first: bee-03"):
+        read_delta([source], ids)
+    ids.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_delta([], ids)
+    ids.write_text("nobody\nnobody\n")
+    assert read_delta([], ids).deletions == ["nobody"]

@@ -269,6 +269,7 @@ async def test_the_reranker_decides_which_is_nearer() -> None:
     evaluation, dossier = await _evaluated(replace(_world()[0], reranker=Backwards()), options)
     assert dossier.before[0].paper.id == "paper 9"
     assert "then backwards)" in _search_of(evaluation)
+    assert evaluation.report.provenance.reranking_model == "backwards"
 
 
 def _search_of(evaluation: Evaluation) -> str:

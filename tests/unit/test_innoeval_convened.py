@@ -260,7 +260,13 @@ async def test_a_long_proposal_is_judged_by_section_and_the_report_says_on_which
     text += "\n\n# Budget\n\n" + "Two years. " * 20
     given = dossier(idea=parse_idea(text, source="long.md"))
     model = llm()
-    _, record = await deliberated(model, BoardOptions(board=1, section_wise="on"), given)
+    run = a_run(CUTOFF)
+    run.unread_characters = 7
+    deliberation, record = await deliberated(model, BoardOptions(board=1, section_wise="on"), given, run)
+    (notice,) = deliberation.notices
+    assert notice.kind == "long_idea"
+    assert notice.text == "Each dimension was judged on the sections of this long idea that speak to it."
+    assert run.unread_characters == 0
     read = {one.name: one.sections for one in record.dimensions}
     assert read["feasibility"] == ("Budget",)
     assert read["significance"] == ("Motivation",)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.decision import Conditions, DecisionCalibration, ScoredIdea, decide, fit, load
-from assayer.methods.innoeval.thresholds import balanced_recall, thresholds_of
+from assayer.methods.innoeval.thresholds import balanced_recall, macro_f1, thresholds_of
 from assayer.models import Absent, BoardRecord, Decision, PoolUsed, Reviewer, Score
 
 BOARD = BoardRecord(
@@ -59,6 +59,8 @@ def test_thresholds_lie_between_outcomes_that_are_apart() -> None:
     assert calibration.unscored == 2
     assert calibration.performance.balanced_accuracy > 0.9
     assert calibration.performance.always_most_frequent == pytest.approx(1 / 3, abs=1e-3)
+    assert calibration.performance.macro_f1_most_frequent == pytest.approx(1 / 6, abs=1e-3)
+    assert calibration.performance.macro_f1 == pytest.approx(calibration.performance.accuracy, abs=0.02)
 
 
 @pytest.mark.parametrize(("value", "name"), [(2.0, "Reject"), (5.5, "Poster"), (9.0, "Oral")])
@@ -109,6 +111,11 @@ def test_scores_that_tell_nothing_are_refused() -> None:
 def test_labels_that_cannot_be_fitted_are_refused(ideas: list[ScoredIdea], told: str) -> None:
     with pytest.raises(InputError, match=told):
         fitted(ideas)
+
+
+def test_macro_f1_is_the_one_of_the_textbook() -> None:
+    labels, named = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 1, 1])
+    assert macro_f1(named, labels, 3) == pytest.approx((0.8 + 4 / 6 + 0) / 3)
 
 
 def test_a_calibration_survives_its_file(tmp_path: Path) -> None:

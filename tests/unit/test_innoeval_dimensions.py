@@ -6,6 +6,7 @@ import pytest
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.dimensions import BUILT_IN, chosen, load
+from assayer.methods.innoeval.dimensions.registry import GROUP
 
 VALUE = """
 [[dimension]]
@@ -77,7 +78,8 @@ def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('keep = ["beauty"]', "keep names no built-in dimension: 'beauty'"),
+        ('keep = ["beauty"]', "keep names no built-in or registered dimension: 'beauty'"),
+        ("keep = [[1]]", "registered dimension: [1]"),
         ('keep = "novelty"', "keep is not a list"),
         ("keep = []", "agency.toml has no dimension"),
         (VALUE.format(bands=BANDS).replace('"literature"', '"rumour"'), "evidence.0"),
@@ -94,3 +96,51 @@ def test_bad_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
 
 def test_every_built_in_rubric_says_what_is_not_its_matter() -> None:
     assert all("Does not count" in one.guidance for one in chosen(None))
+
+
+REGISTERED = """
+from assayer.methods.innoeval.dimensions import Band, Dimension
+
+IMPACT = Dimension(
+    name="impact",
+    title="Impact",
+    question="Which problem outside the project would be smaller if it succeeded?",
+    bands=(Band(low=5, high=10, means="A documented need."), Band(low=0, high=4, means="Nobody is shown to gain.")),
+)
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package that registers three dimensions, two of them badly."""
+    installed = tmp_path / "installed"
+    facts = installed / "funder-1.0.dist-info"
+    facts.mkdir(parents=True)
+    (installed / "funder_criteria.py").write_text(REGISTERED, encoding="utf-8")
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: funder\nVersion: 1.0\n", encoding="utf-8")
+    entries = "impact = funder_criteria:IMPACT\nreach = funder_criteria:IMPACT\nmoney = funder_criteria:MONEY\n"
+    (facts / "entry_points.txt").write_text(f"[{GROUP}]\n{entries}", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(installed))
+
+
+@pytest.mark.usefixtures("package")
+def test_a_dimension_that_a_package_registers_is_kept_by_its_name(tmp_path: Path) -> None:
+    own = VALUE.format(bands=BANDS)
+    names = [one.name for one in load(a_file(tmp_path, f'keep = ["impact", "novelty"]\n{own}'))]
+    assert names == ["novelty", "impact", "value for money"]
+    assert [one.name for one in chosen(None)] == list(BUILT_IN)
+
+
+@pytest.mark.usefixtures("package")
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("reach", "the package funder registers 'reach', and funder_criteria:IMPACT is no dimension of that name"),
+        ("money", "'money' of the package funder cannot be loaded: module 'funder_criteria' has no attribute 'MONEY'"),
+        ("beauty", "registered by packages: impact, money, reach"),
+    ],
+)
+def test_a_registration_that_cannot_be_used_is_refused_by_package(tmp_path: Path, name: str, told: str) -> None:
+    with pytest.raises(InputError) as refused:
+        load(a_file(tmp_path, f'keep = ["{name}"]'))
+    assert told in str(refused.value)

@@ -3,7 +3,7 @@
 from assayer.ideas import parse_idea
 from assayer.methods.innoeval.board_options import BoardOptions
 from assayer.methods.innoeval.dimensions import Dimension, chosen
-from assayer.methods.innoeval.sectioning import by_section, read_for
+from assayer.methods.innoeval.sectioning import by_section, read_for, unseen
 from assayer.models import Section
 
 FIVE = chosen(None)
@@ -59,3 +59,18 @@ def test_only_long_texts_are_read_by_section_unless_asked_for() -> None:
     assert by_section(PROPOSAL, BoardOptions(long_idea_chars=100))
     assert by_section(PROPOSAL, BoardOptions(section_wise="on"))
     assert not by_section(PROPOSAL, BoardOptions(section_wise="off", long_idea_chars=100))
+
+
+def test_what_no_prompt_shows_is_counted_once_for_all_dimensions() -> None:
+    named = tuple(one for one in FIVE if one.sections)
+    sections = PROPOSAL.sections
+    readings = [read_for(one, named, sections, 250) for one in named]
+    shown = [max(one.lengths[place] for one in readings) for place in range(len(sections))]
+    lost = sum(len(section.text) - most for section, most in zip(sections, shown, strict=True))
+    assert lost > 0
+    assert unseen(PROPOSAL, 0, readings) == lost
+    assert unseen(PROPOSAL, len(PROPOSAL.text), readings) == 0
+    budget = PROPOSAL.text.index(sections[3].text)
+    assert shown[3] < len(sections[3].text) - 10
+    assert unseen(PROPOSAL, budget + len(sections[3].text) - 10, readings) == 10
+    assert unseen(PROPOSAL, 0, [read_for(one, named, sections, 10_000) for one in named]) == 0

@@ -7,8 +7,9 @@ import pytest
 from tests.contract.weighing import WEIGHING, Weighing, a_question, an_answer
 from workers.llm import LlmSettings
 from workers.llm.completion import Completion
-from workers.llm.conversation import Conversation, prompt
+from workers.llm.conversation import Conversation
 from workers.llm.dialect import first_dialect
+from workers.llm.question import prompt
 from workers.llm.reading import read
 from workers.llm.schema import answer_schema
 
@@ -34,7 +35,7 @@ def test_every_prompt_of_the_gateway_renders(name: str, fields: dict[str, str]) 
 
 
 def test_schema_travels_as_structured_output_where_it_can() -> None:
-    body = _talk().body(AUTO)
+    body = _talk().question.body(AUTO)
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
     assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("m", 0.0, 7, 500)
     form = body["response_format"]["json_schema"]
@@ -44,8 +45,8 @@ def test_schema_travels_as_structured_output_where_it_can() -> None:
 @pytest.mark.parametrize("structured", ["json_object", "prompt"])
 def test_schema_travels_at_the_end_of_the_question_where_it_must(structured: str) -> None:
     talk = _talk()
-    body = talk.body(AUTO._replace(structured=structured))  # type: ignore[arg-type]
-    plain = talk.body(AUTO)["messages"]
+    body = talk.question.body(AUTO._replace(structured=structured))  # type: ignore[arg-type]
+    plain = talk.question.body(AUTO)["messages"]
     assert body["messages"][0] == plain[0]
     asked = body["messages"][1]["content"]
     assert asked.startswith(plain[1]["content"])
@@ -55,38 +56,38 @@ def test_schema_travels_at_the_end_of_the_question_where_it_must(structured: str
 
 
 def test_model_that_takes_no_temperature_is_sent_none() -> None:
-    assert "temperature" not in _talk().body(AUTO._replace(temperature=False))
+    assert "temperature" not in _talk().question.body(AUTO._replace(temperature=False))
 
 
 def test_unusable_answer_comes_back_with_its_exact_errors_and_only_the_last_one() -> None:
     talk = _talk()
     _repair(talk, "first")
     _repair(talk, an_answer(stance="maybe"))
-    *_, assistant, user = messages = talk.body(AUTO)["messages"]
+    *_, assistant, user = messages = talk.question.body(AUTO)["messages"]
     assert len(messages) == 4
     assert (assistant["role"], assistant["content"]) == ("assistant", an_answer(stance="maybe"))
     assert user["role"] == "user"
     assert "- weights.0.stance: Input should be 'for' or 'against'" in user["content"]
-    assert talk.max_tokens == 500
+    assert talk.question.max_tokens == 500
 
 
 def test_empty_answer_is_named_since_endpoints_refuse_empty_messages() -> None:
     talk = _talk()
     _repair(talk, "")
-    assert talk.body(AUTO)["messages"][2]["content"] == "(no answer)"
+    assert talk.question.body(AUTO)["messages"][2]["content"] == "(no answer)"
 
 
 def test_truncated_answer_gets_more_room_within_the_limit_and_a_request_to_be_brief() -> None:
     talk = _talk()
     _repair(talk, an_answer()[:20], "length")
-    assert talk.max_tokens == 800
-    assert "cut off" in talk.body(AUTO)["messages"][-1]["content"]
+    assert talk.question.max_tokens == 800
+    assert "cut off" in talk.question.body(AUTO)["messages"][-1]["content"]
     _repair(talk, an_answer()[:20], "length")
-    assert talk.max_tokens == 800
+    assert talk.question.max_tokens == 800
 
 
 def test_usage_is_estimated_where_the_endpoint_reports_none() -> None:
     talk = _talk()
-    assert talk.usage(Completion("x" * 40, "", "stop", 7, 3)) == (7, 3)
-    assert talk.usage(Completion("x" * 40, "", "stop", None, None)) == (talk.prompt_tokens, 11)
-    assert 100 < talk.prompt_tokens < 400
+    assert talk.question.usage(Completion("x" * 40, "", "stop", 7, 3)) == (7, 3)
+    assert talk.question.usage(Completion("x" * 40, "", "stop", None, None)) == (talk.question.prompt_tokens, 11)
+    assert 100 < talk.question.prompt_tokens < 400

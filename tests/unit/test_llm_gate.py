@@ -91,3 +91,18 @@ async def test_pause_holds_everybody_back_until_it_is_over() -> None:
     started = time.monotonic()
     async with gate.passage():
         assert time.monotonic() - started >= 0.04
+
+
+async def test_urgent_call_passes_those_that_wait() -> None:
+    gate = _gate(1)
+    order: list[str] = []
+
+    async def call(name: str, urgent: bool) -> None:
+        async with gate.passage(urgent):
+            order.append(name)
+
+    async with asyncio.TaskGroup() as group, gate.passage():
+        for name, urgent in (("batch 1", False), ("batch 2", False), ("urgent", True)):
+            group.create_task(call(name, urgent))
+        await _turns()
+    assert order == ["urgent", "batch 1", "batch 2"]

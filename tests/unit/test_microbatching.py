@@ -37,7 +37,7 @@ def thread() -> Iterator[ThreadPoolExecutor]:
         yield thread
 
 
-def batcher(computer: Computer, thread: ThreadPoolExecutor, largest: int = 100) -> MicroBatcher:
+def batcher(computer: Computer, thread: ThreadPoolExecutor, largest: int = 100) -> MicroBatcher[str, Row]:
     return MicroBatcher(computer, thread, largest, window_seconds=0.0)
 
 

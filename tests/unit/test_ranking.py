@@ -9,6 +9,7 @@ from assayer.models import Idea
 from assayer.ranking import Options
 from assayer.ranking.pipeline import rank
 from assayer.ranking.tasks import COMPARISON, Question
+from assayer.reports.ranking.page import RankingPage
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from tests.unit.twins import Watcher
 
@@ -141,3 +142,20 @@ def test_prompt_shows_both_ideas_inside_fences_and_asks_for_the_verdict_last() -
     assert user.content.index("Count bees") < user.content.index("# Idea B") < user.content.index("Ignore all rules")
     assert user.content.index("`reason`") < user.content.index("`better`")
     assert COMPARISON.version == 1
+
+
+async def test_ideas_too_long_for_the_judge_are_cut_at_a_word_and_the_ranking_says_how_much_was_not_shown() -> None:
+    ideas = ideas_of_worth(4)
+    long = ideas[0].model_copy(update={"text": f"{ideas[0].text} " + "and more " * 200})
+    judge = JudgeLlm(right)
+    options = Options(calls_per_idea=3, idea_chars=500)
+    ranking = (await rank([long, *ideas[1:]], judge, ranking_run(), options)).ranking
+    assert ranking.unread is not None
+    assert (ranking.unread.ideas, ranking.unread.characters) == (1, len(long.text) - 500)
+    shown = {text for one in judge.asked for text in (one.first, one.second) if text.endswith("[…]")}
+    assert len(shown) == 1
+    assert long.text.startswith(shown.pop().removesuffix(" […]"))
+    (caution,) = [one for one in RankingPage(ranking, ()).cautions if one.title == "Long ideas cut"]
+    assert "1 of 4 ideas are longer" in caution.text
+    whole = await rank(ideas, JudgeLlm(right), ranking_run(), Options(calls_per_idea=3))
+    assert whole.ranking.unread is None

@@ -7,10 +7,12 @@ import pytest
 from assayer.errors import ConfigurationError, InputError
 from assayer.models import Absent, Report
 from assayer.models.ranking import Comparison, DimensionVerdict
+from assayer.ranking.handed_in import as_lines
 from assayer.reports import as_json
+from assayer.reports.point_score import score_of
 from cluster.cli.rank import rank as command
-from cluster.comparisons import among, as_lines, read_comparisons
-from cluster.scores import read_scores, score_of
+from cluster.comparisons import among, read_comparisons
+from cluster.scores import read_scores
 from cluster.settings import load_settings
 from tests.unit.judges import ideas_of_worth
 from tests.unit.reports_fixture import full_report

@@ -1,5 +1,6 @@
 """How much of a repository is read."""
 
+import datetime as dt
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -22,6 +23,8 @@ class CodeSettings(Frozen):
     sources: int = Field(default=40, ge=0)
     """Python files that are read, the shallow ones first."""
     sources_over_api: int = Field(default=8, ge=0)
+    retry: dt.timedelta = dt.timedelta(hours=6)
+    """A state of a repository that could not be read is left alone for so long; one that was read never changes."""
     clone_bytes: int = Field(default=200_000_000, gt=0)
     """Of any file that git writes: a fetched state is one pack."""
     listing_bytes: int = Field(default=20_000_000, gt=0)

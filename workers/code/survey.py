@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from assayer.errors import InputError
 from assayer.models import Codebase, Definition, Frozen, SourceFile
 from assayer.sanitise import clean_text, sanitise
+from assayer.texts import decode_text
 from workers.code.checkout import Checkout, Commit, Entry
 from workers.code.settings import CodeSettings
 from workers.confinement.running import ParserKilled, run_confined
-from workers.documents.texts import decode_text
 from workers.sources.fields import read_date
 
 __all__ = ["Choice", "choose", "survey"]

@@ -2,7 +2,7 @@
 
 from workers.documents.limits import DocumentLimits, PdfLimits
 from workers.documents.pdf import HiddenText, ParsedPdf, extract_pdf
-from workers.documents.reading import SUFFIXES, IdeasRead, RejectedInput, read_ideas
+from workers.documents.reading import SUFFIXES, IdeasRead, RejectedInput, idea_of_pdf, read_ideas
 
 __all__ = [
     "SUFFIXES",
@@ -13,5 +13,6 @@ __all__ = [
     "PdfLimits",
     "RejectedInput",
     "extract_pdf",
+    "idea_of_pdf",
     "read_ideas",
 ]

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from assayer.errors import AssayerError, FullTextError, InputError
 from assayer.ideas import idea_of_sections, parse_idea
 from assayer.models import Frozen, Idea
+from assayer.records import decode_json, idea_of_record
 from assayer.sanitise import hidden_flags
-from workers.documents.limits import DocumentLimits
+from assayer.texts import decode_text
+from workers.documents.limits import DocumentLimits, PdfLimits
 from workers.documents.pdf import extract_pdf
-from workers.documents.records import decode_json, idea_of_record
-from workers.documents.texts import decode_text
 
-__all__ = ["SUFFIXES", "IdeasRead", "RejectedInput", "read_ideas"]
+__all__ = ["SUFFIXES", "IdeasRead", "RejectedInput", "idea_of_pdf", "read_ideas"]
 
 SUFFIXES = (".txt", ".md", ".json", ".jsonl", ".pdf")
 _NOT_AN_IDEA = "cutoff.txt"
@@ -147,11 +147,7 @@ class _Reader:
 
     async def _pdf(self, path: Path) -> Idea:
         async with self._parsers:
-            parsed = await extract_pdf(path, self._limits.pdf)
-        lost = f" ({parsed.unreadable_pages} of {parsed.pages} pages unreadable)" if parsed.unreadable_pages else ""
-        idea = idea_of_sections(parsed.sections, f"{path}{lost}", parsed.title or None)
-        hidden = hidden_flags((f"page {one.page}, {one.why}", one.text) for one in parsed.hidden)
-        return idea.model_copy(update={"flags": (*idea.flags, *hidden)})
+            return await idea_of_pdf(path, str(path), self._limits.pdf)
 
     def _json(self, path: Path) -> _Outcome:
         content = decode_json(decode_text(_bytes(path, self._limits.json_bytes), str(path)), str(path))
@@ -181,6 +177,15 @@ class _Reader:
 
     def _record(self, record: object, source: str) -> Idea | RejectedInput:
         return _attempt(source, lambda: idea_of_record(record, source, self._latest))
+
+
+async def idea_of_pdf(pdf: Path | bytes, source: str, limits: PdfLimits | None = None) -> Idea:
+    """What was hidden in it is flagged and left out. Raises Unreadable, or InputError for a text that is no idea."""
+    parsed = await extract_pdf(pdf, limits, source)
+    lost = f" ({parsed.unreadable_pages} of {parsed.pages} pages unreadable)" if parsed.unreadable_pages else ""
+    idea = idea_of_sections(parsed.sections, f"{source}{lost}", parsed.title or None)
+    hidden = hidden_flags((f"page {one.page}, {one.why}", one.text) for one in parsed.hidden)
+    return idea.model_copy(update={"flags": (*idea.flags, *hidden)})
 
 
 async def read_ideas(

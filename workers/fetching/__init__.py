@@ -3,6 +3,7 @@
 from workers.fetching.addresses import Address, Policy, shown
 from workers.fetching.downloads import Download, Downloader
 from workers.fetching.kinds import Kind
+from workers.fetching.posting import Poster
 from workers.fetching.resolving import Resolver, SystemResolver
 from workers.fetching.settings import DownloadLimits, FetchingSettings
 
@@ -14,6 +15,7 @@ __all__ = [
     "FetchingSettings",
     "Kind",
     "Policy",
+    "Poster",
     "Resolver",
     "SystemResolver",
     "shown",

@@ -32,7 +32,7 @@ from workers.fetching.resolving import Resolver, SystemResolver, guarded_connect
 from workers.fetching.robots import Robots
 from workers.fetching.settings import DownloadLimits, FetchingSettings
 
-__all__ = ["Download", "Downloader"]
+__all__ = ["Download", "Downloader", "said"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _BATCH = 1_048_576
@@ -187,7 +187,7 @@ class Downloader:
                 )
                 return Download(str(url), kind, response.charset or "", size, sha256)
         except (ClientError, OSError) as error:
-            raise DownloadFailed(f"{where} could not be fetched: {_said(error)}.") from error
+            raise DownloadFailed(f"{where} could not be fetched: {said(error)}.") from error
 
     async def _answer(self, url: URL, limits: DownloadLimits) -> ClientResponse:
         """Up to the end of the headers."""
@@ -226,7 +226,7 @@ def _target(response: ClientResponse, url: URL) -> URL:
         raise AddressRefused(f"{shown(url)} redirects to an address that is no URL.") from None
 
 
-def _said(error: ClientError | OSError) -> str:
+def said(error: ClientError | OSError) -> str:
     """Without the URL that aiohttp puts into some of its messages."""
     if isinstance(error, ClientConnectorCertificateError):
         return f"its certificate is not valid ({error.certificate_error})"

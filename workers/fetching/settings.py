@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from assayer.models import Frozen
 
-__all__ = ["DownloadLimits", "FetchingSettings", "Network", "separated"]
+__all__ = ["DownloadLimits", "FetchingSettings", "Network", "checked_networks", "separated"]
 
 Network = IPv4Network | IPv6Network
 
@@ -17,14 +17,15 @@ def separated(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
+def checked_networks(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Raises ValueError for what is no network."""
     for value in values:
         ip_network(value)
     return values
 
 
 class FetchingSettings(Frozen):
-    allow: Annotated[tuple[str, ...], BeforeValidator(separated), AfterValidator(_networks)] = ()
+    allow: Annotated[tuple[str, ...], BeforeValidator(separated), AfterValidator(checked_networks)] = ()
     """Networks that may be visited although they are not public, on any port: `10.1.0.0/16,::1/128`."""
     ports: Annotated[tuple[int, ...], BeforeValidator(separated)] = (80, 443, 8080, 8443)
     """Ports of public addresses that may be visited."""

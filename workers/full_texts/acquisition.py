@@ -2,21 +2,20 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from rapidfuzz import fuzz
 
 from assayer.errors import AssayerError, DownloadFailed, DownloadRefused, FullTextError, LiteratureError, Unreadable
 from assayer.models import Paper
 from workers.full_texts.candidates import Candidate, candidates, located
-from workers.full_texts.copies import Copies
+from workers.full_texts.copies import Copy
 from workers.full_texts.parsed import ParsedPaper
-from workers.full_texts.reader import DocumentReader
 from workers.full_texts.settings import FullTextSettings
 from workers.remote import Ask
 from workers.sources.source import LocatesPdfs
 
-__all__ = ["Acquired", "Acquisition", "Step", "is_about"]
+__all__ = ["Acquired", "Acquisition", "GetsCopies", "ReadsDocuments", "Step", "is_about"]
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _BEGINNING = 6_000
@@ -56,8 +55,24 @@ def _progress(error: AssayerError) -> int:
     return 2 if isinstance(error, DownloadRefused) else 1 if isinstance(error, DownloadFailed) else 0
 
 
+class GetsCopies(Protocol):
+    """`workers.full_texts.copies.Copies`, here or in another process."""
+
+    async def get(self, candidate: Candidate) -> Copy:
+        """Into the archive. Raises FullTextError or StorageError."""
+        ...
+
+
+class ReadsDocuments(Protocol):
+    """`workers.full_texts.reader.DocumentReader`, here or in another process."""
+
+    async def read(self, sha256: str, source: str, seconds: float) -> ParsedPaper:
+        """What lies in the archive under its digest. Raises FullTextError."""
+        ...
+
+
 class Acquisition:
-    def __init__(self, copies: Copies, reader: DocumentReader, settings: FullTextSettings) -> None:
+    def __init__(self, copies: GetsCopies, reader: ReadsDocuments, settings: FullTextSettings) -> None:
         self._copies = copies
         self._reader = reader
         self._settings = settings

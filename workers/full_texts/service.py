@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -12,18 +12,13 @@ from assayer.models import Absent, FullText, Paper, PaperId
 from assayer.ports import Clock, FullTexts
 from assayer.run import Run
 from workers.full_texts.acquisition import Acquired, Acquisition
-from workers.full_texts.archive import Archive
 from workers.full_texts.candidates import Candidate, candidates
-from workers.full_texts.copies import Copies, Downloads
-from workers.full_texts.embedded import EmbeddedParser
-from workers.full_texts.pace import HostPace
+from workers.full_texts.copies import Downloads
+from workers.full_texts.documents import open_documents
 from workers.full_texts.places import Places
-from workers.full_texts.pool import GrobidPool
-from workers.full_texts.reader import DocumentReader
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
-from workers.full_texts.storage import Storage
 from workers.remote import Ask
-from workers.remote.turns import MemoryTurns, Turns
+from workers.remote.turns import Turns
 from workers.sources.source import LocatesPdfs
 
 __all__ = ["First", "FullTextService", "open_full_texts"]
@@ -186,12 +181,9 @@ async def open_full_texts(
     clock: Clock,
     turns: Turns | None = None,
 ) -> AsyncIterator[FullTextService]:
-    """`store` is an fsspec URL; without `turns` this process shares the pace of repositories with no other. Raises
-    ConfigurationError."""
-    async with AsyncExitStack() as stack:
-        pool = await stack.enter_async_context(GrobidPool(grobid)) if grobid.urls else None
-        archive = Archive(Storage(store), settings, clock)
-        reader = DocumentReader(archive, pool, EmbeddedParser(settings.pdf, settings.parsers_at_once), clock)
-        pace = HostPace(settings, turns or MemoryTurns(clock), clock)
-        acquisition = Acquisition(Copies(archive, downloads, pace, settings), reader, settings)
-        yield await stack.enter_async_context(FullTextService(acquisition, settings))
+    """With documents of its own; see `open_documents`."""
+    async with (
+        open_documents(settings, grobid, store, downloads, clock, turns) as documents,
+        FullTextService(Acquisition(documents, documents, settings), settings) as service,
+    ):
+        yield service

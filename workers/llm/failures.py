@@ -12,6 +12,7 @@ from workers.llm.reading import one_line
 __all__ = [
     "PermanentFailure",
     "Refusal",
+    "Took",
     "TransientFailure",
     "refusal_of",
     "retry_after",
@@ -70,24 +71,40 @@ class Refusal(NamedTuple):
         return any(word in text for word in words)
 
 
+class Took(NamedTuple):
+    """What one question took so far."""
+
+    sends: int = 0
+    seconds: float = 0.0
+    """From the first send to the end of the last."""
+
+
 class TransientFailure(Exception):
     """The same request may succeed later. `retry_after` is in seconds, None when the endpoint did not say."""
 
     def __init__(self, fault: Fault, overloaded: bool = False, retry_after: float | None = None) -> None:
-        super().__init__(fault.detail)
+        super().__init__(fault, overloaded, retry_after)
         self.fault = fault
         self.overloaded = overloaded
         self.retry_after = retry_after
+        self.took = Took()
+
+    def __str__(self) -> str:
+        return self.fault.detail
 
 
 class PermanentFailure(Exception):
     """The same request will never succeed."""
 
     def __init__(self, reason: Reason, status: int, refusal: Refusal) -> None:
-        super().__init__(f"{status} {refusal.message}".strip())
+        super().__init__(reason, status, refusal)
         self.reason = reason
         self.status = status
         self.refusal = refusal
+        self.took = Took()
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.refusal.message}".strip()
 
     def of_question(self) -> "PermanentFailure":
         """The same, from a model that is known to answer: what nobody recognises is the question's own trouble."""

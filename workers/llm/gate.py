@@ -1,4 +1,4 @@
-"""Lets calls through, first come first served, as far as an `AdaptiveLimit` allows."""
+"""Lets calls through as far as an `AdaptiveLimit` allows: the urgent ones first, else first come first served."""
 
 import asyncio
 from collections import deque
@@ -36,21 +36,22 @@ class Gate:
         self.in_flight = 0
         self.peak = 0
         """Most calls ever in flight at once."""
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._urgent: deque[asyncio.Future[None]] = deque()
+        self._others: deque[asyncio.Future[None]] = deque()
         self._wake: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
-    async def passage(self) -> AsyncIterator[Passage]:
-        await self._enter()
+    async def passage(self, urgent: bool = False) -> AsyncIterator[Passage]:
+        await self._enter(self._urgent if urgent else self._others)
         try:
             yield Passage(self, self.limit.epoch)
         finally:
             self.in_flight -= 1
             self._admit()
 
-    async def _enter(self) -> None:
+    async def _enter(self, queue: deque[asyncio.Future[None]]) -> None:
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        queue.append(turn)
         self._admit()
         try:
             await turn
@@ -63,11 +64,11 @@ class Gate:
     def _admit(self) -> None:
         pause = self.limit.paused_until - self.monotonic()
         if pause > 0:
-            if self._wake is None and self._waiting:
+            if self._wake is None and (self._urgent or self._others):
                 self._wake = asyncio.get_running_loop().call_later(pause, self._resume)
             return
-        while self._waiting and self.in_flight < self.limit.value:
-            turn = self._waiting.popleft()
+        while (queue := self._urgent or self._others) and self.in_flight < self.limit.value:
+            turn = queue.popleft()
             if not turn.done():
                 self.in_flight += 1
                 self.peak = max(self.peak, self.in_flight)

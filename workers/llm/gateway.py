@@ -3,7 +3,7 @@
 run ── answered before? ───────────────────────────────> ledger ─> answer
  └ converse: ask, read, ask again with the errors
      └ exchange: send, retry what may pass
-         └ attempt: budget ─> gate ─> endpoint ──> cache + ledger ─> answer
+         └ attempt: budget ─> line (gate ─> endpoint) ──> cache + ledger ─> answer
 """
 
 import asyncio
@@ -29,11 +29,10 @@ from workers.llm.answers import Answers
 from workers.llm.conversation import Conversation
 from workers.llm.failures import TransientFailure
 from workers.llm.ledger import Ledger
-from workers.llm.probe import probe
+from workers.llm.line import EndpointLine, Line
 from workers.llm.reading import Reading, one_line, read
 from workers.llm.sending import Sender
 from workers.llm.settings import LlmSettings
-from workers.llm.speaker import Speaker
 from workers.llm.tally import Tally
 
 __all__ = ["Gateway"]
@@ -45,27 +44,19 @@ Out = TypeVar("Out", bound=BaseModel)
 class Gateway:
     """Implements `assayer.ports.Llm`. Belongs to one event loop; close it there."""
 
-    def __init__(self, settings: LlmSettings, answers: Answers, clock: Clock) -> None:
-        # The SDK takes half a second to import: only those who talk to an LLM wait for it.
-        from workers.llm.endpoint import Endpoint
-
+    def __init__(self, settings: LlmSettings, answers: Answers, clock: Clock, line: Line | None = None) -> None:
+        """Without a `line` it opens one of its own. It closes the one it has."""
         self._settings = settings
         self._clock = clock
         self._ledger = Ledger(answers, clock)
-        self._endpoint = Endpoint(settings, clock)
-        self._speaker = Speaker(self._endpoint, settings.structured)
-        self._sender = Sender(settings, self._speaker, clock)
+        self._line = EndpointLine(settings, clock) if line is None else line
+        self._sender = Sender(settings, self._line, clock)
         self._flights: dict[str, asyncio.Future[CachedAnswer | LlmError | None]] = {}
         """Questions being asked now. None comes out when whoever asked gave up before there was an answer."""
 
     @property
     def models(self) -> tuple[str, ...]:
         return self._settings.models
-
-    @property
-    def peak_in_flight(self) -> int:
-        """Most requests ever in flight at once."""
-        return self._sender.gate.peak
 
     async def __aenter__(self) -> Self:
         return self
@@ -76,16 +67,16 @@ class Gateway:
     async def aclose(self) -> None:
         """Waits until everything that was paid for is stored."""
         await self._ledger.aclose()
-        await self._speaker.aclose()
+        await self._line.aclose()
 
     async def reach(self) -> None:
         """Whether anybody is there, without asking a model anything. Raises LlmUnavailable at once, where a
         question would be sent again for a minute."""
         try:
-            await self._endpoint.reach()
+            await self._line.reach()
         except TransientFailure as failure:
             raise LlmUnavailable(
-                f"The LLM endpoint {self._endpoint.address} is down: {failure}.",
+                f"The LLM endpoint {self._line.address} is down: {failure}.",
                 "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
             ) from None
 
@@ -93,8 +84,8 @@ class Gateway:
         """Asks every model one tiny question and says that they answer. Raises LlmRejected (wrong key, unknown
         model) or LlmUnavailable, in plain words."""
         for model in self.models:
-            await probe(self._speaker, model)
-        return f"{' and '.join(self.models)} at {self._speaker.address} answer{'s' * (len(self.models) == 1)}."
+            await self._line.probe(model)
+        return f"{' and '.join(self.models)} at {self._line.address} answer{'s' * (len(self.models) == 1)}."
 
     def require_prices(self) -> None:
         """Raises ConfigurationError unless the cost of every model's answers can be told."""
@@ -189,7 +180,7 @@ class Gateway:
         last = tally.faults[-1]
         error = AnswerRefused if last.kind == "refusal" else MalformedAnswer
         raise error(
-            f"Model {talk.model!r} gave no valid answer to task {task.name} in "
+            f"Model {talk.question.model!r} gave no valid answer to task {task.name} in "
             f"{self._settings.repair_attempts + 1} tries; the last: {last.detail}.",
             faults=tuple(tally.faults),
         )

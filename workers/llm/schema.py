@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-__all__ = ["AnswerSchema", "answer_schema", "strict"]
+__all__ = ["AnswerSchema", "answer_schema", "schema_of", "strict"]
 
 _DROPPED = frozenset({"title", "default", "examples", "discriminator", "minLength", "maxLength", "uniqueItems"})
 """Keywords that strict mode refuses or that say nothing to a model. Our own validation still enforces them."""
@@ -23,6 +23,12 @@ class AnswerSchema(NamedTuple):
 def answer_schema(output: type[BaseModel]) -> AnswerSchema:
     schema = strict(output.model_json_schema())
     return AnswerSchema(schema, json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
+
+
+@lru_cache(maxsize=256)
+def schema_of(text: str) -> AnswerSchema:
+    """The schema that was made elsewhere and came as text."""
+    return AnswerSchema(json.loads(text), text)
 
 
 def strict(schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
-"""One question to the endpoint: admitted by the budget and the gate, retried while that may help."""
+"""One question to the line: admitted by the budget, asked again while that may help, paid for."""
 
+import asyncio
 import logging
 
 from tenacity import (
@@ -15,13 +16,12 @@ from assayer.errors import LlmUnavailable
 from assayer.ports import Clock
 from assayer.run import Run
 from workers.llm.completion import Completion
-from workers.llm.concurrency import AdaptiveLimit
 from workers.llm.conversation import Conversation
-from workers.llm.failures import PermanentFailure, TransientFailure
-from workers.llm.gate import Gate, Passage
+from workers.llm.failures import PermanentFailure, Took, TransientFailure
+from workers.llm.line import Line
+from workers.llm.question import Asker, Question, Said
 from workers.llm.rejections import rejection
 from workers.llm.settings import LlmSettings
-from workers.llm.speaker import Speaker
 from workers.llm.tally import Tally
 
 __all__ = ["Sender"]
@@ -30,14 +30,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class Sender:
-    def __init__(self, settings: LlmSettings, speaker: Speaker, clock: Clock) -> None:
+    def __init__(self, settings: LlmSettings, line: Line, clock: Clock) -> None:
         self._settings = settings
-        self._speaker = speaker
+        self._line = line
         self._clock = clock
         self._estimating = False
-        most = settings.concurrency.max
-        limit = AdaptiveLimit(min(settings.concurrency.start, most), most)
-        self.gate = Gate(limit, clock.monotonic)
         first, longest = settings.backoff_initial_seconds, settings.backoff_max_seconds
         self._spread = wait_random(0, first)
         self._backoff = wait_exponential(multiplier=first, max=longest) + self._spread
@@ -50,58 +47,62 @@ class Sender:
             retry=retry_if_exception(self._may_pass),
             reraise=True,
         )
+        question = talk.question
         try:
-            return await retrying(self._attempt, run, talk, tally)
+            return await retrying(self._attempt, run, question, tally)
         except TransientFailure as failure:
             waits = "" if failure.retry_after is None else f" (it asks to wait {failure.retry_after:.0f} s)"
             raise LlmUnavailable(
-                f"The LLM endpoint {self._speaker.address} gave no answer in {tally.attempts} tries; "
+                f"The LLM endpoint {self._line.address} gave no answer in {tally.attempts} tries; "
                 f"the last: {failure}{waits}.",
                 "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
                 tuple(tally.faults),
             ) from failure
         except PermanentFailure as failure:
-            error = rejection(failure, self._speaker.address, talk.model, tally.faults)
+            error = rejection(failure, self._line.address, question.model, tally.faults)
             tally.faults = list(error.faults)
             raise error from failure
 
-    async def _attempt(self, run: Run, talk: Conversation, tally: Tally) -> Completion:
+    async def _attempt(self, run: Run, question: Question, tally: Tally) -> Completion:
         run.check()
-        estimate, price = talk.prompt_tokens, tally.price
-        most = 0.0 if price is None else price.cost(estimate, talk.max_tokens)
+        estimate, price = question.prompt_tokens, tally.price
+        most = 0.0 if price is None else price.cost(estimate, question.max_tokens)
         cost: float | None = 0.0
         billed = 0
         reservation = await run.budget.reserve(most, estimate)
         try:
-            async with self.gate.passage() as passage:
-                run.check()
-                completion = await self._send(passage, talk, tally)
-            billed, written = self._usage(talk, completion)
-            tally.billed(billed, written)
-            cost = None if price is None else price.cost(billed, written)
+            run.check()
+            said = await self._ask(question, Asker(run.id, run.urgent), tally)
+            if said.took.sends:
+                billed, written = self._usage(question, said.completion)
+                tally.billed(billed, written)
+                cost = None if price is None else price.cost(billed, written)
         finally:
             run.budget.settle(reservation, cost, billed)
-        return completion
+        return said.completion
 
-    async def _send(self, passage: Passage, talk: Conversation, tally: Tally) -> Completion:
+    async def _ask(self, question: Question, asker: Asker, tally: Tally) -> Said:
         try:
-            completion = await self._speaker.ask(talk.model, talk.body, lambda: tally.sent(self._clock.monotonic()))
+            said = await self._line.ask(question, asker)
         except TransientFailure as failure:
+            tally.asked(failure.took, self._clock.monotonic())
             tally.faults.append(failure.fault)
-            if failure.overloaded:
-                # A wait that is too long to be waited for holds nobody else back either.
-                passage.turned_away(failure.retry_after if self._may_pass(failure) else None)
             raise
-        read, written = talk.usage(completion)
-        kind = (talk.model, tally.task, read.bit_length(), written.bit_length())
-        passage.answered(kind, self._clock.monotonic() - tally.last_sent)
-        return completion
+        except PermanentFailure as failure:
+            tally.asked(failure.took, self._clock.monotonic())
+            raise
+        except asyncio.CancelledError:
+            # It may have been waiting still; that it was sent is what must not be hidden.
+            tally.asked(Took(1), self._clock.monotonic())
+            raise
+        tally.asked(said.took, self._clock.monotonic())
+        return said
 
-    def _usage(self, talk: Conversation, completion: Completion) -> tuple[int, int]:
+    def _usage(self, question: Question, completion: Completion) -> tuple[int, int]:
         if completion.prompt_tokens is None and not self._estimating:
             self._estimating = True
-            _LOG.warning("%s reports no usage: tokens and costs are estimates", self._speaker.address)
-        return talk.usage(completion)
+            _LOG.warning("%s reports no usage: tokens and costs are estimates", self._line.address)
+        return question.usage(completion)
 
     def _may_pass(self, error: BaseException) -> bool:
         """Whether to try again: not when the endpoint asks for more patience than the settings have."""

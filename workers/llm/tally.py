@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from assayer.models import CallRecord, Fault
+from workers.llm.failures import Took
 from workers.llm.settings import Price
 
 __all__ = ["Tally"]
@@ -20,13 +21,12 @@ class Tally:
     faults: list[Fault] = field(default_factory=list)
     """At most one an attempt."""
     first_sent: float = 0.0
-    last_sent: float = 0.0
 
-    def sent(self, now: float) -> None:
-        if not self.attempts:
-            self.first_sent = now
-        self.attempts += 1
-        self.last_sent = now
+    def asked(self, took: Took, now: float) -> None:
+        """A question came back."""
+        if took.sends and not self.attempts:
+            self.first_sent = now - took.seconds
+        self.attempts += took.sends
 
     def billed(self, prompt_tokens: int, completion_tokens: int) -> None:
         self.prompt_tokens += prompt_tokens

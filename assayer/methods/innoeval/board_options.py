@@ -23,7 +23,8 @@ class BoardOptions(Frozen):
     dimensions: Path | tuple[Dimension, ...] | None = None
     """A file of dimensions, or dimensions themselves, in place of the built-in five."""
     calibration: Path | None = None
-    """Fitted thresholds; without them the report gives scores and no decision."""
+    """Fitted thresholds, a file or the name of one that `assayer calibrate` keeps; without them the report gives scores
+    and no decision."""
     section_wise: Literal["auto", "on", "off"] = "auto"
     """Whether a dimension is judged on the sections that speak to it; `auto`: only if the idea is long."""
     long_idea_chars: int = Field(default=15_000, ge=1)

@@ -9,22 +9,22 @@ from itertools import product
 from assayer.evidence import plain
 from assayer.flow import Failed, attempt, both, each
 from assayer.methods.innoeval.advice import advise
-from assayer.methods.innoeval.board import control, draw, enough, masking, reviewer
+from assayer.methods.innoeval.board import control, draw, masking, reviewer
 from assayer.methods.innoeval.board_options import BoardOptions
 from assayer.methods.innoeval.board_tasks import judging
-from assayer.methods.innoeval.decision import decide, load
-from assayer.methods.innoeval.dimensions import Dimension, Scale, chosen
+from assayer.methods.innoeval.decision import decide
+from assayer.methods.innoeval.dimensions import Dimension, Scale
 from assayer.methods.innoeval.dossier import Deliberation, Dossier
-from assayer.methods.innoeval.personas import load as load_pool
-from assayer.methods.innoeval.personas import shipped
 from assayer.methods.innoeval.reviewing import Judged, Review, lost, review
-from assayer.methods.innoeval.sectioning import Reading, by_section, read_for
+from assayer.methods.innoeval.rules import rules_of
+from assayer.methods.innoeval.sectioning import Reading, by_section, read_for, unseen
 from assayer.methods.innoeval.synthesis import Meta, leading, synthesise
 from assayer.methods.innoeval.tally import agreement, final_score, interval, matrix_of, mean_score
 from assayer.models import (
     Absent,
     BoardRecord,
     JudgedDimension,
+    Notice,
     Part,
     Point,
     PoolUsed,
@@ -46,10 +46,7 @@ class Convened:
     def __init__(self, llm: Llm, run: Run, options: BoardOptions) -> None:
         """Raises InputError for files that cannot be used and for a pool smaller than the board."""
         self._llm, self._run, self._options = llm, run, options
-        self._dimensions = chosen(options.dimensions)
-        self._pool = shipped() if options.personas is None else load_pool(options.personas)
-        self._calibration = load(options.calibration) if options.calibration else None
-        enough(self._pool, options.board)
+        self._dimensions, self._pool, self._calibration = rules_of(options)
 
     async def deliberate(self, dossier: Dossier) -> Deliberation:
         """Raises an AssayerError when no reviewer could judge."""
@@ -67,6 +64,7 @@ class Convened:
             else meta.summary,
             parts=tuple(_part(dimension, reviews) for dimension, reviews in judged),
             board=self._record(reviewers, readings, judged, meta, advice),
+            notices=self._notices(dossier, readings),
         )
 
     def _reviewers(self, dossier: Dossier) -> tuple[Reviewer, ...]:
@@ -87,7 +85,21 @@ class Convened:
         readings = {one.name: read_for(one, self._dimensions, sections, room) for one in self._dimensions}
         unread = sum(one.unread for one in readings.values())
         self._run.journal.drop("section for a dimension", "longer than the prompt has room for", unread)
+        self._run.unread_characters = 0  # counted by section instead, and told by the board's own notice
         return dict(readings)
+
+    def _notices(self, dossier: Dossier, readings: dict[str, Reading | None]) -> tuple[Notice, ...]:
+        """Of an idea judged by section, in place of the one that counts what its opening leaves out."""
+        read = [one for one in readings.values() if one is not None]
+        if not read:
+            return ()
+        opening = len(dossier.text)
+        text = "Each dimension was judged on the sections of this long idea that speak to it."
+        if opening < len(dossier.idea.text):
+            text += f" It was taken apart, and its literature searched for, by its first {opening:,} characters."
+        if missed := unseen(dossier.idea, opening, read):
+            text += f" {missed:,} characters found no room in any prompt and were not read."
+        return (Notice(kind="long_idea", text=text),)
 
     async def _judged(
         self, dossier: Dossier, reviewers: Sequence[Reviewer], readings: dict[str, Reading | None]

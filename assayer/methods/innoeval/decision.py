@@ -14,10 +14,28 @@ from pydantic import Field, ValidationError, model_validator
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.registration import read
-from assayer.methods.innoeval.thresholds import Floats, Labels, balanced_recall, held_out, resampled, thresholds_of
+from assayer.methods.innoeval.thresholds import (
+    Floats,
+    Labels,
+    balanced_recall,
+    held_out,
+    macro_f1,
+    resampled,
+    thresholds_of,
+)
 from assayer.models import Absent, BoardRecord, Decision, Frozen
 
-__all__ = ["FEWEST", "Conditions", "DecisionCalibration", "Performance", "ScoredIdea", "decide", "fit", "load"]
+__all__ = [
+    "FEWEST",
+    "Conditions",
+    "DecisionCalibration",
+    "Performance",
+    "ScoredIdea",
+    "decide",
+    "differences",
+    "fit",
+    "load",
+]
 
 FEWEST = 30
 """Labelled ideas, of which two in every outcome."""
@@ -58,9 +76,12 @@ class Performance(Frozen):
     """On ideas that took no part in placing the thresholds, beside what knowing nothing gives."""
 
     accuracy: float
+    macro_f1: float
     balanced_accuracy: float
     always_most_frequent: float
     """Accuracy of naming the most frequent outcome every time."""
+    macro_f1_most_frequent: float
+    """Macro-F1 of the same."""
     chance: float
     """Balanced accuracy of naming any outcome whatever the score."""
 
@@ -70,6 +91,8 @@ class DecisionCalibration(Frozen):
     made_on: dt.date
     provenance: str = Field(min_length=10, max_length=1_000)
     """Which labelled ideas, from where, with whose labels; for people."""
+    labels_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
+    """Of the file of labelled ideas; empty where they came from none."""
     conditions: Conditions
     outcomes: tuple[str, ...] = Field(min_length=2)
     """From worst to best."""
@@ -119,9 +142,9 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
     score = board.score
     if isinstance(score, Absent):
         return Absent(reason=f"there is no final score: {score.reason}")
-    if other := _others(calibration.conditions, Conditions.of(board)):
+    if others := differences(calibration.conditions, Conditions.of(board)):
         return Absent(
-            reason=f"the calibration {calibration.name!r} was fitted with other {' and '.join(other)}; its thresholds "
+            reason=f"the calibration {calibration.name!r} was fitted with other {' and '.join(others)}; its thresholds "
             "say nothing about this score."
         )
     named = calibration.outcome(score.value, calibration.thresholds)
@@ -137,7 +160,8 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
     )
 
 
-def _others(fitted: Conditions, here: Conditions) -> list[str]:
+def differences(fitted: Conditions, here: Conditions) -> list[str]:
+    """In words for people."""
     names = {
         "models": "models",
         "prompt_version": "prompts",
@@ -157,6 +181,7 @@ def fit(
     scored: Sequence[ScoredIdea],
     unscored: int,
     seed: int,
+    labels_sha256: str = "",
 ) -> DecisionCalibration:
     """Thresholds that make the mean recall over the outcomes largest, so that a frequent outcome does not swallow the
     others. Raises InputError for too few ideas, unknown outcomes, and scores that do not tell the outcomes apart."""
@@ -177,6 +202,7 @@ def fit(
         name=name,
         made_on=made_on,
         provenance=provenance,
+        labels_sha256=labels_sha256,
         conditions=conditions,
         outcomes=tuple(outcomes),
         counts=tuple(counts.tolist()),
@@ -185,8 +211,10 @@ def fit(
         replicates=tuple(thresholds_of(scores[rows], labels[rows], classes) for rows in samples),
         performance=Performance(
             accuracy=round(float((named == labels).mean()), 4),
+            macro_f1=round(macro_f1(named, labels, classes), 4),
             balanced_accuracy=round(recall, 4),
             always_most_frequent=round(float(counts.max() / len(labels)), 4),
+            macro_f1_most_frequent=round(macro_f1(np.full_like(labels, counts.argmax()), labels, classes), 4),
             chance=round(1 / classes, 4),
         ),
     )

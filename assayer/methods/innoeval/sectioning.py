@@ -7,7 +7,7 @@ from assayer.methods.innoeval.board_options import BoardOptions
 from assayer.methods.innoeval.dimensions import Dimension
 from assayer.models import Idea, Section
 
-__all__ = ["Reading", "by_section", "read_for"]
+__all__ = ["Reading", "by_section", "read_for", "unseen"]
 
 _FEWEST = 3
 """Sections; a text in fewer has no structure to go by."""
@@ -21,6 +21,8 @@ class Reading(NamedTuple):
     """Headings of what speaks to other dimensions, or found no room."""
     unread: int
     """Sections that speak to the dimension and found no room, or not all of it."""
+    lengths: tuple[int, ...]
+    """Characters shown of each section of the idea, from its beginning."""
 
 
 def by_section(idea: Idea, options: BoardOptions) -> bool:
@@ -48,7 +50,19 @@ def read_for(dimension: Dimension, judged: Sequence[Dimension], sections: Sequen
         sections=tuple(chosen[place] for place in sorted(chosen)),
         left_out=tuple(one.title for place, one in enumerate(sections) if place not in chosen),
         unread=unread,
+        lengths=tuple(len(chosen[place].text) if place in chosen else 0 for place in range(len(sections))),
     )
+
+
+def unseen(idea: Idea, opening: int, readings: Sequence[Reading]) -> int:
+    """Characters of sections that no reading shows and that lie beyond the idea's `opening` characters."""
+    count = place = 0
+    for number, section in enumerate(idea.sections):
+        start = max(place, idea.text.find(section.text, place))
+        place = start + len(section.text)
+        shown = max((one.lengths[number] for one in readings), default=0)
+        count += len(section.text) - max(shown, min(opening - start, len(section.text)))
+    return count
 
 
 def _speaks_to(dimension: Dimension, section: Section) -> bool:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Labels", "balanced_recall", "held_out", "resampled", "thresholds_of"]
+__all__ = ["Floats", "Labels", "balanced_recall", "held_out", "macro_f1", "resampled", "thresholds_of"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -53,6 +53,13 @@ def held_out(scores: Floats, labels: Labels, classes: int, generator: np.random.
 
 def balanced_recall(named: Labels, labels: Labels, classes: int) -> float:
     return float(np.mean([(named[labels == label] == label).mean() for label in range(classes)]))
+
+
+def macro_f1(named: Labels, labels: Labels, classes: int) -> float:
+    """Mean F1 over the outcomes; one that is never named counts as 0."""
+    right = np.bincount(labels[named == labels], minlength=classes)
+    both = np.bincount(labels, minlength=classes) + np.bincount(named, minlength=classes)
+    return float(np.mean(2 * right / np.maximum(both, 1)))
 
 
 def resampled(labels: Labels, classes: int, generator: np.random.Generator) -> Labels:

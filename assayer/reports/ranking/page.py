@@ -82,8 +82,8 @@ class RankingPage:
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader must know of this judge before relying on the order."""
-        found = (self._no_answer(), self._stopped(), self._dice(), self._leaning(), self._turncoat(), self._lost())
-        return tuple(one for one in (*found, self._few()) if one is not None)
+        judge = (self._no_answer(), self._stopped(), self._dice(), self._leaning(), self._turncoat(), self._lost())
+        return tuple(one for one in (*judge, self._cut_short(), self._few()) if one is not None)
 
     def _no_answer(self) -> Caution | None:
         if self.ranking.judge.comparisons:
@@ -131,6 +131,17 @@ class RankingPage:
         if not asked or judge.failed / asked < _MANY_LOST:
             return None
         return Caution("Answers lost", f"{judge.failed} of {asked} comparisons ended without a usable answer.")
+
+    def _cut_short(self) -> Caution | None:
+        unread = self.ranking.unread
+        if unread is None:
+            return None
+        text = (
+            f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of "
+            f"{len(self.ranking.ideas):,} ideas are longer: {unread.characters:,} characters at their ends took no "
+            "part in any comparison. ASSAYER_RANKING__IDEA_CHARS sets how much is shown."
+        )
+        return Caution("Long ideas cut", text)
 
     def _few(self) -> Caution | None:
         if not self.ranking.judge.comparisons or self.per_idea >= _FEW_VERDICTS:

@@ -6,12 +6,9 @@ from typing import Any
 
 from assayer.models import Absent
 from assayer.models.ranking import Ranking
-from assayer.reports.outside import one_line
+from assayer.reports.cells import cell
 
 __all__ = ["as_csv", "as_ranking_json", "ranking_schema"]
-
-_FORMULAS = ("=", "+", "-", "@")
-"""With which a spreadsheet takes a cell for a formula and carries it out."""
 
 
 def as_ranking_json(ranking: Ranking) -> str:
@@ -46,18 +43,13 @@ def as_csv(ranking: Ranking) -> str:
         strengths = (idea.strength, idea.strengths.low, idea.strengths.high)
         table.writerow(
             [
-                *(idea.rank, round(idea.ranks.low), round(idea.ranks.high), _cell(idea.title)),
+                *(idea.rank, round(idea.ranks.low), round(idea.ranks.high), cell(idea.title)),
                 *(idea.band or "", "" if idea.chance_in is None else f"{idea.chance_in:.3f}"),
                 *(f"{value:.4f}" for value in strengths),
                 idea.comparisons,
                 *(f"{idea.by_dimension[name]:.4f}" for name in dimensions),
                 *(f"{idea.by_baseline[name]:.4f}" for name in baselines),
-                *(_cell(idea.source), idea.id),
+                *(cell(idea.source), idea.id),
             ]
         )
     return text.getvalue()
-
-
-def _cell(text: str) -> str:
-    line = one_line(text)
-    return f"'{line}" if line.startswith(_FORMULAS) else line

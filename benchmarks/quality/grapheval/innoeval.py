@@ -13,10 +13,9 @@ from benchmarks.quality.grapheval.contestants import contestants
 from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval, Pair, decisions_2017
 from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
 from benchmarks.quality.grapheval.reporting import Setup
+from benchmarks.quality.learned import values_in_groups
 
 __all__ = ["PairRow", "PointRow", "pairs", "points"]
-
-_FOLDS = 10
 
 
 class PointRow(NamedTuple):
@@ -61,17 +60,9 @@ def pairs(data: InnoEval, vectorise: Vectoriser, setup: Setup) -> list[PairRow]:
     """Learned from the papers of the other groups, in four ordered categories; nothing of a pair's own group is seen,
     since each group was put together to hold one paper of each category."""
     known = embedded(data.grouped, vectorise, CATEGORIES)
-    place = {paper.id: row for row, paper in enumerate(known.papers)}
-    names = np.random.default_rng(setup.seed).permutation(sorted(data.groups))
-    folds = [set(names[start::_FOLDS].tolist()) for start in range(_FOLDS)]
     found = []
     for contestant in contestants(known, setup.provenance, setup.network):
-        values: dict[tuple[str, IdeaId], float] = {}
-        for fold in folds:
-            hidden = sorted({place[one] for group in fold for one in data.groups[group]})
-            said = contestant.scorer.score(known.graph, np.array(hidden, np.int32)) @ np.arange(len(CATEGORIES))
-            for row, value in zip(hidden, said, strict=True):
-                values |= {(group, known.papers[row].id): float(value) for group in fold}
+        values = values_in_groups(contestant.scorer, known, data.groups, setup.seed)
         for difficulty, some in data.pairs.items():
             right = _right(some, values)
             estimate = bootstrap(_mean, np.zeros(len(right), np.int16), [right[:, None]], setup.rounds, setup.seed)

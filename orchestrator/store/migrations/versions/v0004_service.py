@@ -8,6 +8,9 @@ branch_labels = None
 depends_on = None
 
 TABLES = (
+    # One row: the virtual time of the queue. Who gives out leases holds a lock on it.
+    "CREATE TABLE queue_clock (virtual_time double precision NOT NULL) WITH (fillfactor = 50)",
+    "INSERT INTO queue_clock VALUES (0)",
     # `virtual_time` grows by 1/weight with every job begun: who has the least is next.
     """
     CREATE TABLE tenants (
@@ -37,6 +40,16 @@ TABLES = (
     )
     """,
     "CREATE INDEX api_keys_tenant ON api_keys (tenant)",
+    # What jobs that have ended cost; outlives them. In slots, so that jobs that end together need not wait in line.
+    """
+    CREATE TABLE spending (
+        tenant text NOT NULL REFERENCES tenants ON DELETE CASCADE,
+        month date NOT NULL,
+        slot smallint NOT NULL,
+        usd double precision NOT NULL,
+        PRIMARY KEY (tenant, month, slot)
+    ) WITH (fillfactor = 50)
+    """,
     # Unlogged, as it changes with every request: a crash of the server forgets how fast a key has asked.
     """
     CREATE UNLOGGED TABLE key_rates (
@@ -54,9 +67,11 @@ TABLES = (
         created_at timestamptz NOT NULL DEFAULT now()
     )
     """,
-    "CREATE INDEX batches_tenant ON batches (tenant, created_at DESC)",
-    # `request` is what was asked, `pinned` everything that determined the answer when it was first begun.
-    # `priority` 0 is interactive, 1 is batch.
+    "CREATE INDEX batches_tenant ON batches (tenant, created_at DESC, id DESC)",
+    # `request` is what was asked, `pinned` everything that determined the answer when it was last begun anew.
+    # `priority` 0 is interactive, 1 is batch. `created_at` differs from row to row of a batch, in their order.
+    # `last_lease` is the token that ended the last attempt, so that its holder may say so twice; `last_event` the
+    # number of the job's newest event.
     """
     CREATE TABLE jobs (
         id text PRIMARY KEY,
@@ -69,7 +84,14 @@ TABLES = (
         subject text NOT NULL,
         request jsonb NOT NULL,
         document bytea,
+        max_usd double precision,
         attempt integer NOT NULL DEFAULT 0,
+        failures integer NOT NULL DEFAULT 0,
+        losses integer NOT NULL DEFAULT 0,
+        outages integer NOT NULL DEFAULT 0,
+        reasons text[] NOT NULL DEFAULT '{}',
+        last_event integer NOT NULL DEFAULT 0,
+        last_lease uuid,
         lease uuid,
         leased_until timestamptz,
         worker text,
@@ -87,21 +109,27 @@ TABLES = (
         CHECK ((state = 'running') = (lease IS NOT NULL)),
         CHECK ((state IN ('done', 'failed', 'dead', 'cancelled')) = (finished_at IS NOT NULL)),
         CHECK (state NOT IN ('failed', 'dead') OR problem IS NOT NULL)
-    )
+    ) WITH (fillfactor = 80)
     """,
-    "CREATE INDEX jobs_queue ON jobs (tenant, priority, created_at) WHERE state = 'queued'",
-    "CREATE INDEX jobs_leases ON jobs (leased_until) WHERE state = 'running'",
+    "CREATE INDEX jobs_queue ON jobs (tenant, priority, ready_at) WHERE state = 'queued'",
+    # Not `leased_until`, which every heartbeat changes.
+    "CREATE INDEX jobs_running ON jobs (tenant) WHERE state = 'running'",
+    "CREATE UNIQUE INDEX jobs_lease ON jobs (lease) WHERE lease IS NOT NULL",
+    "CREATE INDEX jobs_suspect ON jobs (losses) WHERE state = 'running' AND losses > 0",
     'CREATE INDEX jobs_batch ON jobs (batch, "row")',
-    "CREATE INDEX jobs_tenant ON jobs (tenant, created_at DESC)",
+    "CREATE INDEX jobs_tenant ON jobs (tenant, created_at DESC, id DESC)",
+    "CREATE INDEX jobs_finished ON jobs (finished_at) WHERE finished_at IS NOT NULL",
     "CREATE INDEX jobs_run ON jobs (run_id)",
-    # Numbered from 1 without gaps within a job: what a reader has seen, it need not see again.
+    # Numbered from 1 without gaps within a job: what a reader has seen, it need not see again. `id` is drawn by
+    # the writer, so that an event sent again after a lost connection is known.
     """
     CREATE TABLE events (
         job text NOT NULL REFERENCES jobs ON DELETE CASCADE,
         number integer NOT NULL,
+        id uuid,
         kind text NOT NULL,
         data jsonb NOT NULL,
-        at timestamptz NOT NULL DEFAULT now(),
+        at timestamptz NOT NULL DEFAULT clock_timestamp(),
         PRIMARY KEY (job, number)
     )
     """,
@@ -118,6 +146,7 @@ TABLES = (
         PRIMARY KEY (tenant, key)
     )
     """,
+    "CREATE INDEX idempotency_created ON idempotency (created_at)",
     # The secret signs, so it cannot be hashed; it is shown once and never again.
     """
     CREATE TABLE webhooks (
@@ -142,9 +171,23 @@ TABLES = (
     )
     """,
     "CREATE INDEX deliveries_pending ON deliveries (next_at) WHERE state = 'pending'",
+    "CREATE INDEX deliveries_webhook ON deliveries (webhook)",
+    "CREATE INDEX ledger_at ON ledger (at)",
 )
 
-NAMES = ("deliveries", "webhooks", "idempotency", "events", "jobs", "batches", "key_rates", "api_keys", "tenants")
+NAMES = (
+    "deliveries",
+    "webhooks",
+    "idempotency",
+    "events",
+    "jobs",
+    "batches",
+    "key_rates",
+    "spending",
+    "api_keys",
+    "tenants",
+    "queue_clock",
+)
 
 
 def upgrade() -> None:
@@ -153,5 +196,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.execute("DROP INDEX ledger_at")
     for table in NAMES:
         op.execute(f"DROP TABLE {table}")

@@ -1,0 +1,44 @@
+"""What every part of the benchmark works with."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.quality.grapheval.graphs import Vectoriser
+from benchmarks.quality.judges import Judge
+from cluster.settings import Settings
+from workers.embedding import SentenceTransformerEmbedder
+
+__all__ = ["Asked", "Given"]
+
+
+class Asked(NamedTuple):
+    """How a run was asked for on the command line."""
+
+    judge: Judge | None
+    """None: no language model."""
+    out: Path
+    seeds: tuple[int, ...]
+    first: int | None
+    """Items, at most."""
+    probe: int | None
+    """Items to measure before the cost of the others is told."""
+    yes: bool
+    limit_usd: float
+    retry_failed: bool
+
+
+class Given(NamedTuple):
+    asked: Asked
+    settings: Settings
+    embedder: SentenceTransformerEmbedder
+    vectorise: Vectoriser
+    rounds: int
+    """Of the bootstrap."""
+    options: argparse.Namespace
+    """What only some parts have: `all`, `both`, `fold_repeats`, `method`, `only`, `reports`."""
+
+    def warning(self) -> Iterator[str]:
+        if self.asked.judge not in {None, "endpoint"}:
+            yield f"Answers by {self.asked.judge}: they are invented or scripted and say nothing about any model.\n"

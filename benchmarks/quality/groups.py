@@ -1,0 +1,179 @@
+"""Groups: InnoEval's 88 groups of four papers, put in order by comparing every two of them in both orders.
+
+One paper of each group was rejected, the others were a poster, a spotlight and an oral. A group that gets no order
+counts as wrong in every measure.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assayer.errors import MalformedAnswer
+from assayer.ideas import parse_idea
+from assayer.models import EvaluationId, Idea, IdeaId
+from assayer.ports import Llm
+from assayer.ranking import Options
+from assayer.ranking.pipeline import rank
+from assayer.run import Run
+from benchmarks.quality.grapheval.data import CATEGORIES, DATA, InnoEval
+from benchmarks.quality.grapheval.graphs import Embedded
+from benchmarks.quality.grapheval.reporting import row
+from benchmarks.quality.kept import Kept, Outcome, do_the_rest, reasons, spent_on
+from benchmarks.quality.learned import scorers, values_in_groups
+from benchmarks.quality.points import Silent
+from cluster.engine import SystemClock
+
+__all__ = [
+    "CHANCE",
+    "Group",
+    "GroupOutcome",
+    "Measures",
+    "ask_groups",
+    "groups_report",
+    "in_order_of",
+    "measured",
+    "order_of",
+    "read_groups",
+]
+
+
+class Group(NamedTuple):
+    name: str
+    query: str
+    """Id of the paper that the group was put together around."""
+    ideas: tuple[Idea, ...]
+    """Shuffled; `source` is the paper's id."""
+    grades: dict[IdeaId, int]
+    """Rows in CATEGORIES."""
+
+
+class GroupOutcome(Outcome):
+    grades: tuple[int, ...] | None = None
+    """Best first; None where there is no order, and `failure` says why."""
+
+
+class Measures(NamedTuple):
+    best: float
+    """Share of groups whose best paper stands first."""
+    in_order: float
+    """Longest run of papers that stand in the right order, over the size of the group; mean."""
+    exact: float
+    """Share of groups that are in the right order from first to last."""
+
+
+CHANCE = Measures(1 / 4, 58 / 96, 1 / 24)
+"""Of an order drawn by lot: of the 24 orders of four, 1, 13, 9 and 1 have a longest run of 1, 2, 3 and 4."""
+
+
+def measured(grades: Sequence[int] | None) -> Measures:
+    """Of one group: its grades in the order given, first first; None where there is no order."""
+    if grades is None:
+        return Measures(0.0, 0.0, 0.0)
+    longest = [1] * len(grades)
+    for here, grade in enumerate(grades):
+        longest[here] += max((longest[before] for before in range(here) if grades[before] > grade), default=0)
+    return Measures(float(grades[0] == max(grades)), max(longest) / len(grades), float(max(longest) == len(grades)))
+
+
+def in_order_of(group: Group, values: Mapping[IdeaId, float]) -> tuple[int, ...]:
+    """Grades, the highest value first; equals stay as they were shuffled."""
+    return tuple(group.grades[idea.id] for idea in sorted(group.ideas, key=lambda idea: -values[idea.id]))
+
+
+async def order_of(group: Group, llm: Llm, options: Options, seed: int) -> GroupOutcome:
+    """By every pair in both orders. Raises MalformedAnswer where the judge gave no usable answer at all."""
+    run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), Silent())
+    every = options.model_copy(update={"calls_per_idea": float(len(group.ideas) - 1), "seed": seed})
+    ranking = (await rank(group.ideas, llm, run, every)).ranking
+    if not ranking.judge.comparisons:
+        raise MalformedAnswer(f"None of {ranking.judge.failed} comparisons got a usable answer.")
+    strengths = {idea.id: round(idea.strength, 6) for idea in ranking.ideas}
+    return GroupOutcome(
+        item=group.name, seed=seed, grades=in_order_of(group, strengths), spent=spent_on(run.journal.calls)
+    )
+
+
+def read_groups(path: Path = DATA / "innoeval" / "groups.jsonl.gz", seed: int = 0) -> list[Group]:
+    """In the order of the file, the papers of each shuffled."""
+    random = Random(seed)
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines if line.strip()]
+    return [_group(f"{number:02}", record, random) for number, record in enumerate(records)]
+
+
+def _group(name: str, record: dict[str, Any], random: Random) -> Group:
+    papers = [(record["query"], record["query_category"])]
+    papers += [(one["paper"], one["category"]) for one in record["matches"].values()]
+    random.shuffle(papers)
+    ideas = tuple(parse_idea(paper["abstract"], _id(paper), paper["title"]) for paper, _ in papers)
+    grades = {idea.id: CATEGORIES.index(grade) for idea, (_, grade) in zip(ideas, papers, strict=True)}
+    return Group(name, _id(record["query"]), ideas, grades)
+
+
+def _id(paper: Mapping[str, Any]) -> str:
+    return str(paper.get("paper_id", paper.get("id")))
+
+
+async def ask_groups(llm: Llm, options: Options, groups: Sequence[Group], seed: int, kept: Kept[GroupOutcome]) -> None:
+    """Orders what was not ordered with this seed yet."""
+
+    async def one(group: Group, seed: int) -> GroupOutcome:
+        return await order_of(group, llm, options, seed)
+
+    def failed(name: str, seed: int, why: str) -> GroupOutcome:
+        return GroupOutcome(item=name, seed=seed, failure=why)
+
+    await do_the_rest(((group, group.name, seed) for group in groups), kept, one, failed)
+
+
+def groups_report(
+    data: InnoEval,
+    outcomes: Sequence[GroupOutcome],
+    scores: Mapping[IdeaId, float],
+    known: Embedded,
+    groups: Sequence[Group],
+    rounds: int,
+) -> Iterator[str]:
+    """`scores` are InnoEval's points of papers; they order only groups whose papers all have one."""
+    yield row("", "best first", "in order", "exact")
+    yield row(*["---"] * 4)
+    yield row("an order by lot, computed", *(f"{value:.3f}" for value in CHANCE))
+    length = {paper.id: float(len(paper.text)) for paper in data.grouped}
+    yield _row("the longer text first", [_by_values(group, length) for group in groups], rounds)
+    for scorer in scorers(known):
+        values = values_in_groups(scorer, known, data.groups, 0)
+        some = [_by_values(group, {one: values[group.query, one] for one in _ids(group)}) for group in groups]
+        yield _row(scorer.name, some, rounds)
+    scored = [group for group in groups if all(one in scores for one in _ids(group))]
+    if scored:
+        some = [_by_values(group, scores) for group in scored]
+        yield _row(f"InnoEval's points, {len(scored)} groups with all four", some, rounds)
+    if outcomes:
+        repeats: dict[str, list[Measures]] = {}
+        for one in outcomes:
+            repeats.setdefault(one.item, []).append(measured(one.grades))
+        yield _row("the judge", [Measures(*np.mean(found, axis=0)) for found in repeats.values()], rounds)
+        failures = [one for one in outcomes if one.failure]
+        yield f"\n{len(outcomes)} groups asked, {len(failures)} without an order."
+        yield from reasons(failures)
+
+
+def _ids(group: Group) -> list[IdeaId]:
+    return [IdeaId(idea.source) for idea in group.ideas]
+
+
+def _by_values(group: Group, values: Mapping[IdeaId, float]) -> Measures:
+    return measured(in_order_of(group, {idea.id: values[IdeaId(idea.source)] for idea in group.ideas}))
+
+
+def _row(name: str, found: Sequence[Measures], rounds: int) -> str:
+    """Means, with 95 % intervals by bootstrap over groups."""
+    table = np.array(found)
+    drawn = np.random.default_rng(0).integers(0, len(table), (rounds, len(table)))
+    low, high = np.quantile(table[drawn].mean(axis=1), [0.025, 0.975], axis=0)
+    return row(name, *(f"{m:.3f} [{a:.3f}, {b:.3f}]" for m, a, b in zip(table.mean(axis=0), low, high, strict=True)))

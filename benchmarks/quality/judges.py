@@ -1,0 +1,59 @@
+"""Who answers: the endpoint of the settings, the simulator, or a script whose score is known beforehand."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Literal
+
+from benchmarks.quality.scripted import WAYS, ScriptedJudge, Way
+from benchmarks.simulator.process import Simulator
+from cluster.settings import Settings, load_settings
+
+__all__ = ["JUDGES", "Judge", "settings_for"]
+
+Judge = Literal["endpoint", "simulator", "first", "nothing", "truth"]
+JUDGES: tuple[Judge, ...] = ("endpoint", "simulator", *WAYS)
+
+_WAYS: Mapping[Judge, Way] = {"first": "first", "nothing": "nothing", "truth": "truth"}
+
+
+@contextmanager
+def settings_for(judge: Judge | None, folder: Path, latency: float, grades: Mapping[str, int]) -> Iterator[Settings]:
+    """The ordinary settings; for a judge of ours with its address, and with a data directory in `folder` so that
+    invented answers never enter the cache of real ones."""
+    if judge is None or judge == "endpoint":
+        settings = load_settings()
+        yield settings if judge else settings.model_copy(update={"llm": None})
+        return
+    with ExitStack() as stack:
+        if judge == "simulator":
+            address = stack.enter_context(Simulator(latency_mean=latency)).base_url
+        else:
+            address = stack.enter_context(ScriptedJudge(_WAYS[judge], _written(grades, folder))).base_url
+        home = _passable(folder / f"home-{judge}")
+        ours = {"HOME": str(home), "LLM__BASE_URL": address, "LLM__MODEL": "simulated", "LLM__API_KEY": "simulated"}
+        if "ASSAYER_CORPUS__PATH" not in os.environ:
+            ours["CORPUS__PATH"] = str(load_settings().corpus_path)
+        before = dict(os.environ)
+        os.environ |= {f"ASSAYER_{name}": value for name, value in ours.items()}
+        try:
+            yield load_settings()
+        finally:
+            os.environ.clear()
+            os.environ |= before
+
+
+def _written(grades: Mapping[str, int], folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "grades.json"
+    path.write_text(json.dumps(dict(grades)), "utf-8")
+    return path
+
+
+def _passable(folder: Path) -> Path:
+    """Run as root, the embedded server runs as a user who must pass through it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o711)
+    return folder.absolute()

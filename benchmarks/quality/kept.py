@@ -1,0 +1,136 @@
+"""What was measured of each item, a JSON line each, so that a second start does only the rest."""
+
+import json
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from assayer.errors import AssayerError, ConfigurationError, LlmRejected, LlmUnavailable, RunCancelled, StorageError
+from assayer.flow import together
+from assayer.models import Absent, CallRecord, Frozen
+
+__all__ = ["Kept", "Outcome", "Spent", "do_the_rest", "reasons", "spent_on", "usd"]
+
+Item = TypeVar("Item")
+
+
+class Spent(Frozen):
+    """What the answers about one item took, whether they were paid for now or came from the cache."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+    """None where no price is configured."""
+
+
+class Outcome(Frozen):
+    """One item of a benchmark, in one repeat. Either it has a verdict, or `failure` says why not."""
+
+    item: str
+    seed: int
+    failure: str = ""
+    spent: Spent | None = None
+    """None where it failed before anything could be counted."""
+
+
+Kind = TypeVar("Kind", bound=Outcome)
+
+
+def spent_on(calls: Sequence[CallRecord]) -> Spent:
+    costs = [call.cost_usd for call in calls]
+    return Spent(
+        calls=len(calls),
+        prompt_tokens=sum(call.prompt_tokens for call in calls),
+        completion_tokens=sum(call.completion_tokens for call in calls),
+        usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )
+
+
+def usd(cost: float | Absent) -> float | None:
+    return None if isinstance(cost, Absent) else cost
+
+
+def reasons(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Why there was no verdict, the most frequent reason first."""
+    failures: dict[str, list[str]] = {}
+    for one in outcomes:
+        if one.failure:
+            failures.setdefault(one.failure, []).append(one.item)
+    for why, items in sorted(failures.items(), key=lambda each: -len(each[1])):
+        yield f"{len(items)} × without: {why} ({', '.join(items[:3])}{', …' if len(items) > 3 else ''})"
+
+
+class Kept(Generic[Kind]):
+    """A file whose first line says how its outcomes were made. Raises ConfigurationError where it cannot be read."""
+
+    def __init__(self, path: Path, kind: type[Kind], made_with: dict[str, Any]) -> None:
+        self.path, self._made_with = path, json.loads(json.dumps(made_with))
+        self._outcomes: dict[tuple[str, int], Kind] = {}
+        if path.is_file():
+            self._read(path.read_text("utf-8"), kind)
+
+    def __contains__(self, key: tuple[str, int]) -> bool:
+        return key in self._outcomes
+
+    @property
+    def outcomes(self) -> list[Kind]:
+        return [*self._outcomes.values()]
+
+    def of(self, item: str, seed: int) -> Kind:
+        """Raises KeyError for what was not measured."""
+        return self._outcomes[item, seed]
+
+    def add(self, outcome: Kind) -> None:
+        """Durable when this returns."""
+        self._append(outcome.model_dump_json())
+        self._outcomes[outcome.item, outcome.seed] = outcome
+
+    def forget_failures(self) -> None:
+        """So that they are tried again; their lines stay in the file and the later ones count."""
+        self._outcomes = {key: one for key, one in self._outcomes.items() if not one.failure}
+
+    def _read(self, text: str, kind: type[Kind]) -> None:
+        *whole, cut = text.split("\n")
+        if cut:  # somebody was stopped in the middle of a line, and what it was to tell is done again
+            self.path.write_text("".join(f"{line}\n" for line in whole), "utf-8")
+        try:
+            if whole and json.loads(whole[0])["made_with"] != self._made_with:
+                raise ConfigurationError(f"{self.path} was made in another way.", "Name another folder with --out.")
+            found = [kind.model_validate_json(line) for line in whole[1:]]
+        except (ValidationError, ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(f"{self.path} cannot be read.", "Move it away, or name another --out.") from error
+        self._outcomes = {(one.item, one.seed): one for one in found}
+
+    def _append(self, line: str) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            if not file.tell():
+                file.write(f"{json.dumps({'made_with': self._made_with})}\n")
+            file.write(f"{line}\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+async def do_the_rest(
+    items: Iterable[tuple[Item, str, int]],
+    kept: Kept[Kind],
+    work: Callable[[Item, int], Awaitable[Kind]],
+    failed: Callable[[str, int, str], Kind],
+) -> None:
+    """Items with their names and seeds. An item's own failure is an outcome; what makes going on pointless is raised,
+    and what was measured by then is kept."""
+
+    async def one(item: Item, name: str, seed: int) -> None:
+        try:
+            outcome = await work(item, seed)
+        except (RunCancelled, LlmRejected, LlmUnavailable, StorageError, ConfigurationError):
+            raise
+        except AssayerError as error:
+            outcome = failed(name, seed, str(error))
+        kept.add(outcome)
+
+    await together(one(*item) for item in items if item[1:] not in kept)

@@ -1,0 +1,107 @@
+"""Pairs: which of two papers of one group got the better decision, asked once, in an order drawn by lot."""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Literal, NamedTuple
+
+from assayer.models import EvaluationId, Idea, IdeaId
+from assayer.ports import Llm
+from assayer.ranking import Options
+from assayer.ranking.tasks import COMPARISON, Question
+from assayer.run import Run
+from assayer.tasks import ask
+from benchmarks.quality.grapheval.data import InnoEval, Pair
+from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
+from benchmarks.quality.papers import idea_of
+from benchmarks.quality.points import Silent
+from cluster.engine import SystemClock
+
+__all__ = ["Better", "PairOutcome", "Shown", "ask_pairs", "shown_pairs", "worth"]
+
+Better = Literal["first", "second", "tie"]
+_SIDES: Mapping[str, Better] = {"A": "first", "B": "second", "tie": "tie"}
+
+
+class Shown(NamedTuple):
+    """A pair in the order in which a judge meets it."""
+
+    name: str
+    difficulty: str
+    pair: Pair
+    first: Idea
+    second: Idea
+
+    @property
+    def better_is_first(self) -> bool:
+        return self.first.source == self.pair.better
+
+
+class PairOutcome(Outcome):
+    first: IdeaId
+    """Which paper stood first."""
+    better: Better | None = None
+    """None where there is no verdict, and `failure` says why."""
+    reversed: Better | None = None
+    """The verdict in the other order, in terms of that order; None where it was not asked."""
+
+
+def shown_pairs(data: InnoEval, seed: int) -> list[Shown]:
+    """All pairs; who stands first is drawn anew for each pair and seed, whatever the order of the file."""
+    ideas = {paper.id: idea_of(paper) for paper in data.grouped}
+    found = []
+    for difficulty, pairs in data.pairs.items():
+        for number, pair in enumerate(pairs):  # one pair stands in the data twice
+            name = f"{difficulty}:{number:03}"
+            both = [pair.better, pair.worse]
+            Random(f"{seed}:{name}").shuffle(both)
+            found.append(Shown(name, difficulty, pair, ideas[both[0]], ideas[both[1]]))
+    return found
+
+
+async def ask_pairs(
+    llm: Llm, options: Options, pairs: Sequence[Shown], seed: int, both: bool, kept: Kept[PairOutcome]
+) -> None:
+    """Asks what was not asked with this seed yet; `both` asks in the other order too."""
+
+    async def one(shown: Shown, seed: int) -> PairOutcome:
+        run = Run(EvaluationId(f"pair_{shown.name}_{seed}"), None, SystemClock(), Silent())
+        better = await _verdict(llm, options, run, shown.first, shown.second)
+        other = await _verdict(llm, options, run, shown.second, shown.first) if both else None
+        return PairOutcome(
+            item=shown.name,
+            seed=seed,
+            first=IdeaId(shown.first.source),
+            better=better,
+            reversed=other,
+            spent=spent_on(run.journal.calls),
+        )
+
+    firsts = {shown.name: IdeaId(shown.first.source) for shown in pairs}
+
+    def failed(name: str, seed: int, why: str) -> PairOutcome:
+        return PairOutcome(item=name, seed=seed, failure=why, first=firsts[name])
+
+    await do_the_rest(((shown, shown.name, seed) for shown in pairs), kept, one, failed)
+
+
+async def _verdict(llm: Llm, options: Options, run: Run, first: Idea, second: Idea) -> Better:
+    texts = (idea.text[: options.idea_chars] for idea in (first, second))
+    question = Question(dimensions=options.dimensions, first=next(texts), second=next(texts))
+    answer = await ask(llm, COMPARISON, question, run)
+    number = next(at for at, one in enumerate(options.dimensions, start=1) if one.name == options.order_by)
+    return _SIDES[answer.of(number).better]
+
+
+def worth(outcome: PairOutcome, pair: Pair) -> float:
+    """1 for the right verdict, a half for a tie, 0 for the wrong one and for none; of both orders the mean."""
+    if outcome.better is None:
+        return 0.0
+    stood_first = outcome.first == pair.better
+    values = [_worth(outcome.better, stood_first)]
+    if outcome.reversed is not None:
+        values.append(_worth(outcome.reversed, not stood_first))
+    return sum(values) / len(values)
+
+
+def _worth(better: Better, stood_first: bool) -> float:
+    return 0.5 if better == "tie" else float((better == "first") == stood_first)

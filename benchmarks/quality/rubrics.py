@@ -1,0 +1,105 @@
+"""What experts said of ScholarIdeas' ideas, and how much of it a report says: by a judge, or by a proxy."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from assayer.models import Frozen, Report
+from assayer.models.board import MetaReview
+from assayer.sentences import sentences
+from assayer.tasks import Prompts, Task
+
+__all__ = ["COVERAGE", "CoverageAnswer", "CoverageQuestion", "Rubric", "closest", "read_rubrics", "said_in"]
+
+
+class Rubric(NamedTuple):
+    idea: str
+    number: int
+    statement: str
+    axis: str
+    """soundness or contribution."""
+    type: str
+    """strength or weakness."""
+    severity: str
+
+    @property
+    def discipline(self) -> str:
+        return self.idea.partition("_")[0]
+
+
+def read_rubrics(folder: Path) -> list[Rubric]:
+    """Of all ideas under `folder`, in order; blank lines are passed over."""
+    return [rubric for one in sorted(folder.iterdir()) if one.is_dir() for rubric in _of_idea(one)]
+
+
+def _of_idea(folder: Path) -> Iterator[Rubric]:
+    lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text("utf-8").split("\n")]
+    for number, line in enumerate(line for line in lines if line.strip()):
+        one = json.loads(line)
+        yield Rubric(
+            folder.name, number, *(str(one.get(name) or "") for name in ("statement", "axis", "type", "severity"))
+        )
+
+
+class CoverageQuestion(Frozen):
+    review: str
+    statements: tuple[str, ...]
+
+
+class Covered(Frozen):
+    label: str = Field(pattern=r"^S[1-9]\d?$", description="Label of the statement, as S1.")
+    where: str = Field(
+        description="At most 30 words: the review's words that come nearest to it; empty if there are none."
+    )
+    score: int = Field(ge=1, le=5, strict=True)
+
+
+class CoverageAnswer(Frozen):
+    judgements: tuple[Covered, ...]
+
+
+def _check(question: CoverageQuestion, answer: CoverageAnswer) -> list[str]:
+    wanted = [f"S{number}" for number in range(1, len(question.statements) + 1)]
+    given = [one.label for one in answer.judgements]
+    return (
+        []
+        if sorted(given) == sorted(wanted)
+        else [f"`judgements` must hold one entry for each of {', '.join(wanted)}."]
+    )
+
+
+COVERAGE = Task(
+    name="quality.coverage",
+    prompts=Prompts("benchmarks.quality"),
+    prompt="coverage.v1.md",
+    output=CoverageAnswer,
+    tier="strong",
+    max_tokens=4_000,
+    check=_check,
+)
+
+
+def said_in(report: Report) -> list[str]:
+    """Sentences of the judgement: without the idea's own text, the quotes and the references."""
+    listed = report.summary
+    texts = [point.text for points in (listed.strengths, listed.weaknesses, listed.suggestions) for point in points]
+    for assessment in (one for part in report.parts for one in part.assessments):
+        texts += [point.text for point in assessment.points]
+        texts += [reading.text for reading in assessment.readings]
+    if report.board and isinstance(report.board.meta_review, MetaReview):
+        texts.append(report.board.meta_review.text)
+    found = (sentence for text in texts for sentence in sentences(text, min_words=4))
+    return list(dict.fromkeys(found))
+
+
+def closest(statements: NDArray[np.float32], said: NDArray[np.float32]) -> NDArray[np.float64]:
+    """(s,) cosine of each statement with the sentence that comes nearest; 0 where nothing is said."""
+    if not len(said):
+        return np.zeros(len(statements))
+    nearest: NDArray[np.float64] = (statements @ said.T).max(axis=1).astype(np.float64)
+    return nearest

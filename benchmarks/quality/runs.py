@@ -1,0 +1,175 @@
+"""What each part asks: opens the program, says what it will cost, does what is not done yet."""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from assayer import __version__
+from assayer.methods.innoeval.options import METHOD
+from assayer.models import Idea, Report
+from assayer.ranking.tasks import COMPARISON
+from benchmarks.quality.given import Asked
+from benchmarks.quality.grapheval.data import InnoEval
+from benchmarks.quality.groups import Group, GroupOutcome, ask_groups
+from benchmarks.quality.kept import Kept, Outcome
+from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs
+from benchmarks.quality.papers import EARLIEST, cutoffs, idea_of
+from benchmarks.quality.points import PointOutcome, ask_points
+from benchmarks.quality.rubrics import COVERAGE, Rubric
+from benchmarks.quality.scholarideas import CoverageOutcome, ReportOutcome, ask_coverage, ask_reports
+from benchmarks.quality.spending import agreed, expected
+from cluster.engine import open_engine
+from cluster.methods import METHODS
+from cluster.ranking import open_ranker
+from cluster.settings import Settings
+from index.manifest import read_manifest
+from index.versions import Versions
+
+__all__ = ["coverage", "groups", "kept_points", "pairs", "points", "reports"]
+
+Kind = TypeVar("Kind", bound=Outcome)
+
+
+async def points(asked: Asked, settings: Settings, data: InnoEval, everything: bool) -> list[PointOutcome]:
+    """One repeat a seed: the board is drawn, and its evidence masked, by it. `everything` adds the papers of groups."""
+    days = cutoffs()
+    papers = {one.id: one for one in [*data.points, *(data.grouped if everything else [])]}
+    ideas = [idea_of(one, days.get(one.id, EARLIEST)) for one in papers.values()][: asked.first]
+    kept = kept_points(asked, settings)
+    folder = asked.out / "reports" / kept.path.stem
+    folder.mkdir(parents=True, exist_ok=True)
+
+    async def work(some: Sequence[tuple[str, int]]) -> None:
+        for seed in sorted({seed for _, seed in some}):
+            wanted = {name for name, of in some if of == seed}
+            board = settings.innoeval.board.model_copy(update={"seed": seed})
+            innoeval = settings.innoeval.model_copy(update={"board": board})
+            async with open_engine(settings.model_copy(update={"innoeval": innoeval}), (METHOD,)) as engine:
+                await ask_points(engine, [idea for idea in ideas if idea.source in wanted], seed, kept, folder)
+
+    await _carefully(
+        asked, settings, "points", [(idea.source, seed) for seed in asked.seeds for idea in ideas], kept, work
+    )
+    return kept.outcomes
+
+
+def kept_points(asked: Asked, settings: Settings) -> Kept[PointOutcome]:
+    return _kept(asked, settings, "points", PointOutcome, _of_method(settings, METHOD))
+
+
+async def pairs(asked: Asked, settings: Settings, data: InnoEval, both: bool) -> list[PairOutcome]:
+    made = _of_comparisons(settings) | {"both": both}
+    kept = _kept(asked, settings, "pairs", PairOutcome, made)
+    drawn = {seed: shown_pairs(data, seed)[: asked.first] for seed in asked.seeds}
+
+    async def work(some: Sequence[tuple[str, int]]) -> None:
+        async with open_ranker(settings) as ranker:
+            for seed, shown in drawn.items():
+                wanted = [one for one in shown if (one.name, seed) in some]
+                await ask_pairs(ranker.llm, settings.ranking, wanted, seed, both, kept)
+
+    await _carefully(asked, settings, "pairs", [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
+    return kept.outcomes
+
+
+async def groups(asked: Asked, settings: Settings, shuffled: dict[int, list[Group]]) -> list[GroupOutcome]:
+    """Of the groups as each seed shuffled them."""
+    kept = _kept(asked, settings, "groups", GroupOutcome, _of_comparisons(settings))
+    drawn = {seed: some[: asked.first] for seed, some in shuffled.items()}
+
+    async def work(some: Sequence[tuple[str, int]]) -> None:
+        async with open_ranker(settings) as ranker:
+            for seed, found in drawn.items():
+                wanted = [one for one in found if (one.name, seed) in some]
+                await ask_groups(ranker.llm, settings.ranking, wanted, seed, kept)
+
+    await _carefully(asked, settings, "groups", [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
+    return kept.outcomes
+
+
+async def reports(
+    asked: Asked, settings: Settings, method: str, ideas: Sequence[Idea]
+) -> tuple[list[ReportOutcome], Path]:
+    """Of ScholarIdeas, and the folder where the reports lie."""
+    kept = _kept(asked, settings, "scholarideas", ReportOutcome, _of_method(settings, method))
+    folder = asked.out / "reports" / kept.path.stem
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = ideas[: asked.first]
+
+    async def work(some: Sequence[tuple[str, int]]) -> None:
+        wanted = {name for name, _ in some}
+        async with open_engine(settings, (method,)) as engine:
+            await ask_reports(engine, method, [idea for idea in chosen if idea.source in wanted], kept, folder)
+
+    await _carefully(asked, settings, "scholarideas", [(idea.source, 0) for idea in chosen], kept, work)
+    return kept.outcomes, folder
+
+
+async def coverage(
+    asked: Asked, settings: Settings, found: Mapping[str, Report], rubrics: Sequence[Rubric], made_by: str
+) -> list[CoverageOutcome]:
+    """Of the rubrics by the reports that `made_by` names, as the language model judges."""
+    made = {"task": [COVERAGE.name, COVERAGE.version], "reports": made_by}
+    kept = _kept(asked, settings, "coverage", CoverageOutcome, made)
+
+    async def work(some: Sequence[tuple[str, int]]) -> None:
+        wanted = {name for name, _ in some}
+        async with open_ranker(settings) as ranker:
+            await ask_coverage(ranker.llm, {name: one for name, one in found.items() if name in wanted}, rubrics, kept)
+
+    await _carefully(asked, settings, "coverage", [(name, 0) for name in found], kept, work)
+    return kept.outcomes
+
+
+async def _carefully(
+    asked: Asked,
+    settings: Settings,
+    part: str,
+    items: Sequence[tuple[str, int]],
+    kept: Kept[Kind],
+    work: Callable[[Sequence[tuple[str, int]]], Awaitable[None]],
+) -> None:
+    """Does the items that are not done, after telling what they will cost."""
+    if asked.retry_failed:
+        kept.forget_failures()
+    left = [item for item in items if item not in kept]
+    if asked.probe is not None:
+        left, after = left[: asked.probe], len(left) - asked.probe
+        await work(left)
+        print(expected(part, max(0, after), kept.outcomes, settings.llm))
+        return
+    if left:
+        cost = expected(part, len(left), kept.outcomes, settings.llm)
+        print(f"{len(items) - len(left)} of {len(items)} item(s) are done ({kept.path}).\n{cost}", flush=True)
+        if asked.judge != "endpoint" or agreed(cost, asked.limit_usd, asked.yes):
+            await work(left)
+
+
+def _kept(asked: Asked, settings: Settings, part: str, kind: type[Kind], made: dict[str, Any]) -> Kept[Kind]:
+    """A file for everything that was made in one way."""
+    llm = settings.llm
+    made_with = made | {
+        "part": part,
+        "judge": asked.judge,
+        "assayer": __version__,
+        "endpoint": llm.base_url if llm and asked.judge == "endpoint" else None,
+        "models": llm.models if llm else (),
+        "parameters": llm.model_dump(include={"temperature", "seed", "max_answer_tokens"}) if llm else None,
+    }
+    digest = hashlib.sha256(json.dumps(made_with, sort_keys=True).encode()).hexdigest()[:10]
+    return Kept(asked.out / f"{part}-{asked.judge or 'none'}-{digest}.jsonl", kind, made_with)
+
+
+def _of_method(settings: Settings, method: str) -> dict[str, Any]:
+    options = METHODS[method].options(settings).model_dump(mode="json")
+    if method == METHOD:
+        options["board"].pop("seed")  # the repeats differ in it
+    corpus = read_manifest(Versions(settings.corpus_path).current()).version
+    prompts = {task.name: task.version for task in METHODS[method].tasks}
+    return {"method": method, "options": options, "corpus": corpus, "prompts": prompts}
+
+
+def _of_comparisons(settings: Settings) -> dict[str, Any]:
+    return {"options": settings.ranking.model_dump(mode="json"), "prompts": {COMPARISON.name: COMPARISON.version}}

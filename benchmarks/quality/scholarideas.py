@@ -1,0 +1,152 @@
+"""ScholarIdeas: how much of what experts said a report says, and whether every reference is what it claims to be."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from assayer.flow import Failed, each
+from assayer.models import EvaluationId, Idea, Report
+from assayer.ports import Llm
+from assayer.reports import as_json, as_markdown
+from assayer.run import Run
+from assayer.tasks import ask
+from benchmarks.quality.check_reports import Check
+from benchmarks.quality.grapheval.reporting import row
+from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on, usd
+from benchmarks.quality.points import Silent
+from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric, closest
+from cluster.engine import Engine, SystemClock
+
+__all__ = ["CoverageOutcome", "ReportOutcome", "ask_coverage", "ask_reports", "coverage_report", "proxy", "validity"]
+
+_STATEMENTS = 20
+"""That one call compares with a report."""
+_REVIEW_CHARS = 60_000
+_SLICES: Mapping[str, Callable[[Rubric], str]] = {
+    "discipline": lambda one: one.discipline,
+    "type": lambda one: one.type,
+    "axis": lambda one: one.axis,
+    "severity": lambda one: one.severity,
+}
+
+
+class ReportOutcome(Outcome):
+    """Of one idea; the report itself is a file beside."""
+
+
+class CoverageOutcome(Outcome):
+    scores: dict[int, int] = Field(default_factory=dict)
+    """1 to 5 by the number of the rubric; those without an answer are missing."""
+
+
+async def ask_reports(
+    engine: Engine, method: str, ideas: Sequence[Idea], kept: Kept[ReportOutcome], folder: Path
+) -> None:
+    """Evaluates what was not evaluated yet; reports are written to an existing folder."""
+
+    async def one(idea: Idea, seed: int) -> ReportOutcome:
+        report = (await engine.evaluate(idea, method, idea.cutoff, Silent())).report
+        (folder / f"{idea.source}.json").write_text(as_json(report), "utf-8")
+        made = report.provenance
+        spent = Spent(
+            calls=report.coverage.llm_calls,
+            prompt_tokens=made.prompt_tokens,
+            completion_tokens=made.completion_tokens,
+            usd=usd(made.cost_usd),
+        )
+        return ReportOutcome(item=idea.source, seed=seed, spent=spent)
+
+    def failed(name: str, seed: int, why: str) -> ReportOutcome:
+        return ReportOutcome(item=name, seed=seed, failure=why)
+
+    await do_the_rest(((idea, idea.source, 0) for idea in ideas), kept, one, failed)
+
+
+async def ask_coverage(
+    llm: Llm, reports: Mapping[str, Report], rubrics: Sequence[Rubric], kept: Kept[CoverageOutcome]
+) -> None:
+    async def one(idea: str, seed: int) -> CoverageOutcome:
+        run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), Silent())
+        ours = [rubric for rubric in rubrics if rubric.idea == idea]
+        review = as_markdown(reports[idea])[:_REVIEW_CHARS]
+        batches = [ours[start : start + _STATEMENTS] for start in range(0, len(ours), _STATEMENTS)]
+
+        async def score(batch: Sequence[Rubric]) -> dict[int, int]:
+            question = CoverageQuestion(review=review, statements=tuple(rubric.statement for rubric in batch))
+            answer = await ask(llm, COVERAGE, question, run)
+            said = {entry.label: entry.score for entry in answer.judgements}
+            return {rubric.number: said[f"S{place}"] for place, rubric in enumerate(batch, start=1)}
+
+        outcomes = await each(batches, score)
+        scores = {number: value for some in run.keep(outcomes, "rubric") for number, value in some.items()}
+        lost = [str(outcome.error) for outcome in outcomes if isinstance(outcome, Failed)]
+        return CoverageOutcome(
+            item=idea, seed=seed, failure="; ".join(lost), scores=scores, spent=spent_on(run.journal.calls)
+        )
+
+    def failed(name: str, seed: int, why: str) -> CoverageOutcome:
+        return CoverageOutcome(item=name, seed=seed, failure=why)
+
+    await do_the_rest(((idea, idea, 0) for idea in reports), kept, one, failed)
+
+
+def proxy(
+    rubrics: Sequence[Rubric],
+    said: Mapping[str, Sequence[str]],
+    texts: Mapping[str, Sequence[str]],
+    vectorise: Callable[[Sequence[str]], NDArray[np.float32]],
+) -> dict[str, NDArray[np.float64]]:
+    """By way, the nearest sentence's cosine of every rubric: of the idea's report; of the report of the next idea of
+    the same discipline; of the idea's own text. `said` and `texts` hold sentences by idea."""
+    vectors = {idea: vectorise(list(some)) if some else np.empty((0, 0), np.float32) for idea, some in said.items()}
+    own = {idea: vectorise(list(some)) for idea, some in texts.items()}
+    nothing = np.empty((0, 0), np.float32)
+    found: dict[str, list[float]] = {"its report": [], "the report of another idea": [], "the idea itself": []}
+    for idea in dict.fromkeys(one.idea for one in rubrics):
+        statements = vectorise([one.statement for one in rubrics if one.idea == idea])
+        found["its report"] += closest(statements, vectors.get(idea, nothing)).tolist()
+        found["the report of another idea"] += closest(statements, vectors.get(_other(idea, said), nothing)).tolist()
+        found["the idea itself"] += closest(statements, own[idea]).tolist()
+    return {way: np.array(values) for way, values in found.items()}
+
+
+def _other(idea: str, said: Mapping[str, object]) -> str:
+    """The next idea of the same discipline, in a circle."""
+    peers = [one for one in said if one.partition("_")[0] == idea.partition("_")[0]]
+    after = [one for one in peers if one > idea]
+    return (after or peers or [idea])[0]
+
+
+def coverage_report(rubrics: Sequence[Rubric], values: Mapping[str, NDArray[np.float64]]) -> Iterator[str]:
+    """`values` holds one number a rubric by way, in their order."""
+    yield row("", "rubrics", *values)
+    yield row(*["---"] * (len(values) + 2))
+    everything = np.full(len(rubrics), True)
+    yield _row("all", everything, values)
+    for name, slice_of in _SLICES.items():
+        labels = np.array([slice_of(one) for one in rubrics])
+        for label in sorted(set(labels.tolist())):
+            yield _row(f"{name}: {label or 'not given'}", labels == label, values)
+
+
+def _row(name: str, chosen: NDArray[np.bool_], values: Mapping[str, NDArray[np.float64]]) -> str:
+    return row(name, str(int(chosen.sum())), *(f"{value[chosen].mean():.3f}" for value in values.values()))
+
+
+def validity(checks: Sequence[Check]) -> Iterator[str]:
+    """What an independent reader of the reports found."""
+    quotes = Counter[str]()
+    for one in checks:
+        quotes.update(one.quotes)
+    wrong = [f"{one.name}: {violation}" for one in checks for violation in one.violations]
+    yield (
+        f"{len(checks)} reports, {sum(one.references for one in checks)} references, "
+        f"{sum(one.compared for one in checks)} references and quotes held against the corpus; quotes "
+        f"{dict(quotes)}; {len(wrong)} violations (a reference that does not exist, is later than the cutoff, or a "
+        "quote called verified that is not there, among others)."
+    )
+    yield from wrong[:20]

@@ -1,0 +1,77 @@
+"""`python -m benchmarks.quality.scripted`: an endpoint that compares ideas in a way whose score is known beforehand.
+
+It speaks the same protocol as the simulator and is asked by the same client, so that the whole way from the question
+to the measure is tested and not only the arithmetic.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from assayer.ranking.tasks import Answer, Entry
+from benchmarks.simulator.answers import Made
+from benchmarks.simulator.child import ServerProcess
+from benchmarks.simulator.dice import Throw
+from benchmarks.simulator.protocol import ChatCall
+from benchmarks.simulator.server import Endpoint
+from benchmarks.simulator.serving import add_address, serve
+from benchmarks.simulator.settings import Settings
+
+__all__ = ["WAYS", "ScriptedEndpoint", "ScriptedJudge", "Way", "answer"]
+
+Way = Literal["first", "nothing", "truth"]
+WAYS: tuple[Way, ...] = get_args(Way)
+
+_RESPECT = re.compile(r"^\[(D\d+)\]", re.MULTILINE)
+
+
+def answer(way: Way, question: str, grades: dict[str, int]) -> str:
+    """To a question of a ranking; `grades` are those of the ideas' texts, and are read by `truth` alone."""
+    if way == "nothing":
+        return ""
+    respects, _, ideas = question.partition("# Idea A")
+    first, _, second = ideas.partition("# Idea B")
+    better: Literal["A", "B"] = "A" if way == "first" or _grade(first, grades) > _grade(second, grades) else "B"
+    entries = (
+        Entry(label=label, in_a="-", in_b="-", reason="-", better=better) for label in _RESPECT.findall(respects)
+    )
+    return Answer(entries=tuple(entries)).model_dump_json()
+
+
+def _grade(shown: str, grades: dict[str, int]) -> int:
+    return next(grade for text, grade in grades.items() if text in shown)
+
+
+class ScriptedEndpoint(Endpoint):
+    def __init__(self, way: Way, grades: dict[str, int]) -> None:
+        super().__init__(Settings(latency_mean=0.0))
+        self._way, self._grades = way, grades
+
+    def compose(self, call: ChatCall, drawn: Throw) -> Made:
+        return Made(answer(self._way, "\n".join(call.question), self._grades))
+
+
+class ScriptedJudge(ServerProcess):
+    """Runs from `with` to its end; its `base_url` ends in /v1."""
+
+    def __init__(self, way: Way, grades: Path | None = None) -> None:
+        flags = ["--way", way, *(["--grades", str(grades)] if grades else [])]
+        super().__init__("benchmarks.quality.scripted", 0, flags)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.quality.scripted", description=__doc__)
+    add_address(parser, 0)
+    parser.add_argument("--way", choices=WAYS, required=True)
+    parser.add_argument("--grades", type=Path, help="JSON object: the text of each idea and its grade")
+    given = parser.parse_args()
+    grades: dict[str, Any] = json.loads(given.grades.read_text("utf-8")) if given.grades else {}
+    endpoint = ScriptedEndpoint(given.way, grades)
+    asyncio.run(serve(endpoint.application(), given.host, given.port, "/v1", given.until_stdin_closes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The job queue on a real PostgreSQL: shares of tenants, operations a second, figures over many jobs."""

@@ -1,0 +1,129 @@
+"""Measures the job queue on a PostgreSQL of its own.
+
+python -m benchmarks.queue crowd
+python -m benchmarks.queue census
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+from pathlib import Path
+
+import psutil
+from pydantic import SecretStr
+
+from benchmarks.queue import census, crowd
+from benchmarks.throughput.machine import machine
+from cluster.postgres import EmbeddedPostgres, postmaster
+from orchestrator.store import Database, DatabaseSettings
+
+_MOST_SECONDS = 540
+
+
+def main() -> None:
+    options = _options()
+    print(f"Machine: {machine()}\n", flush=True)
+    asyncio.run(_measure(options))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.queue", description=__doc__)
+    parser.add_argument("--not-durable", action="store_true", help="commits do not wait for the disk")
+    kinds = parser.add_subparsers(dest="what", required=True)
+    many = kinds.add_parser("crowd", help=crowd.__doc__)
+    many.add_argument("--jobs", type=int, default=10_000)
+    many.add_argument("--weights", type=float, nargs="+", default=[5, 3, 2, 1, 1])
+    many.add_argument("--dispatchers", type=int, default=3, help="processes")
+    many.add_argument("--places", type=int, default=64, help="of one dispatcher")
+    many.add_argument("--work", type=float, default=0.05, help="mean seconds that a job takes")
+    many.add_argument("--beat", type=float, default=0.1, help="seconds between heartbeats; the service's are 10")
+    many.add_argument("--rows", type=int, default=500, help="of one submission")
+    many.add_argument("--singles", type=int, default=1_000, help="jobs submitted one by one, by 8 clients")
+    counted = kinds.add_parser("census", help=census.__doc__)
+    counted.add_argument("--jobs", type=int, default=100_000)
+    return parser.parse_args()
+
+
+async def _measure(options: argparse.Namespace) -> None:
+    # Not below the working directory: as root the server runs as a user who may not pass through it.
+    with tempfile.TemporaryDirectory(prefix="assayer-queue-") as folder:
+        home = Path(folder) / "postgres"
+        async with (
+            asyncio.timeout(_MOST_SECONDS),
+            EmbeddedPostgres(home, durable=not options.not_durable) as server,
+        ):
+            url = await server.ensure()
+            settings = DatabaseSettings(url=SecretStr(url), command_seconds=300, patience_seconds=300)
+            async with Database(settings) as database:
+                await database.migrate()
+                if options.what == "census":
+                    await census.fill(database, options.jobs)
+                    for name, milliseconds in (await census.timings(database)).items():
+                        print(f"{name:<32}{milliseconds:>8.1f} ms")
+                    return
+                before = _server_cpu(home)
+                seen = await crowd.measure(database, url, _plan(options))
+                _show(options, seen, _server_cpu(home) - before)
+
+
+def _plan(options: argparse.Namespace) -> crowd.Plan:
+    return crowd.Plan(
+        jobs=options.jobs,
+        weights=options.weights,
+        dispatchers=options.dispatchers,
+        places=options.places,
+        work_seconds=options.work,
+        beat_seconds=options.beat,
+        rows=options.rows,
+        singles=options.singles,
+    )
+
+
+def _server_cpu(home: Path) -> float:
+    """Seconds of the server and all that it has started, ended or not."""
+    server = postmaster.find(home / "pgdata")
+    if server is None:
+        return 0.0
+    process = psutil.Process(server.pid)
+    ended = process.cpu_times()
+    alive = [one.cpu_times() for one in process.children(recursive=True)]
+    return float(
+        sum(times.user + times.system for times in (ended, *alive)) + ended.children_user + ended.children_system
+    )
+
+
+def _show(options: argparse.Namespace, seen: crowd.Seen, server_cpu: float) -> None:
+    print(f"{'tenant':<12}{'weight':>8}{'due':>9}{'had':>9}{'off':>9}   of the first {sum(seen.half.values()):,} begun")
+    for (tenant, had), weight in zip(seen.half.items(), options.weights, strict=True):
+        due, share = weight / sum(options.weights), had / sum(seen.half.values())
+        print(f"{tenant:<12}{weight:>8g}{due:>9.2%}{share:>9.2%}{share / due - 1:>+9.2%}")
+    efforts = seen.efforts
+    leased, beaten, finished = (sum(getattr(one, name) for one in efforts) for name in ("leased", "beaten", "finished"))
+    calls = sum(one.lease_calls for one in efforts)
+    each = [seconds for one in efforts for seconds in one.lease_seconds]
+    ends = [seconds for one in efforts for seconds in one.finish_seconds]
+    wall = seen.drain_seconds
+    durable = "commits do not wait for the disk" if options.not_durable else "commits wait for the disk"
+    print(f"\n{seen.enqueued:,} jobs, {len(efforts)} dispatchers of {options.places} places; {durable}")
+    print(f"enqueued, {options.rows} at once    {seen.enqueued / seen.enqueue_seconds:>8,.0f} jobs/s")
+    print(f"enqueued one by one       {seen.singles / seen.single_seconds:>8,.0f} jobs/s, 8 clients")
+    print(f"leased                    {leased / wall:>8,.0f} jobs/s in {calls:,} calls")
+    print(f"beaten                    {beaten / wall:>8,.0f} leases/s")
+    print(f"finished                  {finished / wall:>8,.0f} jobs/s, a transaction each")
+    print(f"together                  {(leased + beaten + finished) / wall:>8,.0f} operations/s over {wall:.1f} s")
+    print(f"a call of lease           {_spread(each)}")
+    print(f"a call of finish          {_spread(ends)}")
+    print(f"CPU of the dispatchers    {sum(one.cpu_seconds for one in efforts):>8.1f} s")
+    print(f"CPU of PostgreSQL         {server_cpu:>8.1f} s, all phases")
+    lost = seen.enqueued - seen.done
+    print(f"done {seen.done:,}, lost {lost}, done twice {finished - seen.done}, events {seen.events:,}")
+
+
+def _spread(seconds: list[float]) -> str:
+    cuts = statistics.quantiles(seconds, n=20)
+    return f"{1e3 * cuts[9]:>8.1f} ms median, {1e3 * cuts[18]:.1f} ms for 1 of 20"
+
+
+if __name__ == "__main__":
+    main()

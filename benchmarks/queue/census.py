@@ -1,0 +1,71 @@
+"""How long it takes to count many jobs, and to add and lease among them."""
+
+import datetime as dt
+import time
+from collections.abc import Awaitable, Callable
+
+from benchmarks.queue.crowd import job, tenant_of
+from orchestrator.jobs.fairness import Places
+from orchestrator.jobs.models import JobId
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.jobs.tenancy import TenantPlan
+from orchestrator.store import Database, PgCensus, PgJobs, PgLeases, PgTenants, PgUsage
+from orchestrator.store.documents import document
+
+__all__ = ["fill", "timings"]
+
+_TENANTS = 50
+_REPEATS = 7
+
+# Half of the jobs have ended over two days, the others wait; 100 calls for each job of the last hour.
+_JOBS = """
+    INSERT INTO jobs (id, tenant, kind, priority, state, subject, request, run_id, cost_usd, last_event, created_at,
+                      ready_at, started_at, finished_at)
+    SELECT 'ev_' || n, 'tenant-' || n % $2, 'evaluation', (n % 10 > 0)::int, CASE WHEN ended THEN 'done' ELSE 'queued'
+           END, 'An idea', $3::jsonb, CASE WHEN ended THEN 'run_' || n END, CASE WHEN ended THEN 0.1 END, 1, at, at,
+           CASE WHEN ended THEN at END, CASE WHEN ended THEN at + interval '5 minutes' END
+    FROM (
+        SELECT n, n % 2 = 0 AS ended, now() - n * interval '2 days' / $1::int AS at FROM generate_series(1, $1) AS n
+    ) AS drawn
+"""
+_CALLS = """
+    INSERT INTO ledger (id, run_id, key, task, version, model, prompt_tokens, completion_tokens, cost_usd,
+                        latency_seconds, attempts, faults, cached, outcome, error, at)
+    SELECT gen_random_uuid(), id, id || call, 'task_' || call % 12, 1, 'small', 900, 100, 0.001, random() * 4, 1, '[]',
+           false, 'answered', '', started_at + call * interval '3 seconds'
+    FROM (SELECT run_id AS id, started_at FROM jobs WHERE run_id IS NOT NULL ORDER BY started_at DESC LIMIT $1) AS runs,
+         generate_series(1, 100) AS call
+    ORDER BY 16
+"""
+
+
+async def fill(database: Database, jobs: int) -> None:
+    for place in range(_TENANTS):
+        await PgTenants(database).create(tenant_of(place), TenantPlan(name="tenant", max_queued=1_000_000))
+    await database.fetch(_JOBS, jobs, _TENANTS, document(job("ev").work))
+    await database.fetch(_CALLS, jobs // 50)
+    await database.fetch("VACUUM ANALYZE")  # as autovacuum does
+
+
+async def timings(database: Database) -> dict[str, float]:
+    """Best of several, in ms."""
+    jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
+    now = dt.datetime.now(dt.UTC)
+    return {
+        "census": await _best(PgCensus(database).take),
+        "usage of one tenant over a day": await _best(
+            lambda: PgUsage(database).usage(tenant_of(1), now - dt.timedelta(days=1), now)
+        ),
+        "a page of a tenant's list": await _best(lambda: jobs.list(tenant_of(1))),
+        "why a job waits": await _best(lambda: jobs.waiting(tenant_of(1), JobId("ev_1"))),
+        "lease of 16 places": await _best(lambda: leases.lease("worker", Places(16))),
+    }
+
+
+async def _best(work: Callable[[], Awaitable[object]]) -> float:
+    taken = []
+    for _ in range(_REPEATS):
+        begun = time.perf_counter()
+        await work()
+        taken.append(1e3 * (time.perf_counter() - begun))
+    return min(taken)

@@ -1,0 +1,38 @@
+"""`assayer cancel`: nothing more is spent on what has not ended."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cluster.cli.remote import WithProfile, kind_of, remark, service
+from cluster.settings import PROFILES
+
+if TYPE_CHECKING:
+    from orchestrator.client import Client
+
+__all__ = ["cancel"]
+
+
+def cancel(
+    ids: Annotated[list[str], typer.Argument(help="Of evaluations, batches, rankings or comparisons.")],
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Cancel; what has ended stays as it is."""
+    for one in ids:
+        kind_of(one, "evaluation", "batch", "ranking", "comparison")
+    with service(profile) as client:
+        for one in ids:
+            remark(f"{one}: {_cancelled(client, one)}.")
+
+
+def _cancelled(client: "Client", one: str) -> str:
+    match kind_of(one, "evaluation", "batch", "ranking", "comparison"):
+        case "evaluation":
+            return client.cancel(one).state
+        case "ranking":
+            return client.cancel_ranking(one).state
+        case "comparison":
+            return client.cancel_comparison(one).state
+        case "batch":
+            states = client.cancel_batch(one).states
+            return ", ".join(f"{count:,} {state}" for state, count in states.items())

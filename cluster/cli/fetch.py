@@ -1,0 +1,118 @@
+"""`assayer fetch`: reports and results from the service into files."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assayer.errors import InputError
+from cluster.cli.remote import WithProfile, kind_of, remark, service
+from cluster.settings import PROFILES
+
+if TYPE_CHECKING:
+    from orchestrator.api.resources import Evaluation
+    from orchestrator.client import Client
+    from orchestrator.client.batches import ResultsFormat
+
+__all__ = ["fetch"]
+
+
+class FetchFormat(StrEnum):
+    html = "html"
+    md = "md"
+    json = "json"
+    jsonl = "jsonl"
+    csv = "csv"
+    parquet = "parquet"
+
+
+_REPORTS = {FetchFormat.html: "text/html", FetchFormat.md: "text/markdown", FetchFormat.json: "application/json"}
+_RANKINGS = _REPORTS | {FetchFormat.csv: "text/csv"}
+_TABLES: "dict[FetchFormat, ResultsFormat]" = {
+    FetchFormat.jsonl: "jsonl",
+    FetchFormat.csv: "csv",
+    FetchFormat.parquet: "parquet",
+}
+_PAGE = 500
+
+
+def fetch(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="Of an evaluation, a batch or a ranking.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("out"),
+    formats: Annotated[
+        list[FetchFormat] | None,
+        typer.Option(
+            "--format",
+            help="May be repeated. html, md, json: each report; jsonl, csv, parquet: a batch's table.",
+        ),
+    ] = None,
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Write reports or results into files and print their paths. Exit code 1: there is none yet."""
+    kind = kind_of(identifier, "evaluation", "batch", "ranking")
+    wanted = formats or ([FetchFormat.jsonl] if kind == "batch" else list(_REPORTS))
+    _make(out)
+    with service(profile) as client:
+        match kind:
+            case "batch":
+                files = list(_of_batch(client, identifier, out, wanted))
+            case "ranking":
+                files = list(_of_ranking(client, identifier, out, wanted))
+            case _:
+                files = list(_reports(client, identifier, out / identifier, wanted))
+    for file in files:
+        typer.echo(file)
+    if not files:
+        remark(f"{identifier} has no report yet.")
+        raise typer.Exit(1)
+
+
+def _reports(client: "Client", job: str, stem: Path, formats: list[FetchFormat]) -> Iterator[Path]:
+    for format in formats:
+        if format not in _REPORTS:
+            raise InputError(f"A report is not written as {format}.", f"Choose of {', '.join(_REPORTS)}.")
+        yield _written(stem, format, client.report_text(job, _REPORTS[format]))
+
+
+def _of_ranking(client: "Client", job: str, out: Path, formats: list[FetchFormat]) -> Iterator[Path]:
+    for format in formats:
+        if format not in _RANKINGS:
+            raise InputError(f"A ranking is not written as {format}.", f"Choose of {', '.join(_RANKINGS)}.")
+        yield _written(out / job, format, client.ranking_text(job, _RANKINGS[format]))
+
+
+def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat]) -> Iterator[Path]:
+    for format in formats:
+        if format in _TABLES:
+            yield client.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
+    reports = [format for format in formats if format in _REPORTS]
+    if reports:
+        for job in _done(client, batch):
+            yield from _reports(client, job.id, out / f"row-{job.row or 0:05}-{job.id}", reports)
+
+
+def _done(client: "Client", batch: str) -> "Iterator[Evaluation]":
+    after = None
+    while True:
+        page = client.evaluations(state="done", batch=batch, after=after, limit=_PAGE)
+        yield from page.items
+        if (after := page.next) is None:
+            return
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"Nothing can be written to {out}: {error.strerror}.", "Choose another with --out.") from None
+
+
+def _written(stem: Path, format: FetchFormat, text: str) -> Path:
+    path = stem.with_name(f"{stem.name}.{format}")
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+    return path

@@ -1,0 +1,89 @@
+"""`assayer serve`: the service, until it is told to stop."""
+
+import asyncio
+from contextlib import AsyncExitStack, ExitStack
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from assayer.errors import ConfigurationError
+from cluster.settings import PROFILES, Profile, Settings, load_settings
+
+__all__ = ["serve"]
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 is every one of this machine.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = 8765,
+    no_ray: Annotated[bool, typer.Option("--no-ray", help="Everything in this process.")] = False,
+    address: Annotated[
+        str | None, typer.Option(help="Of a Ray cluster that runs already; without it one is started for the service.")
+    ] = None,
+    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+) -> None:
+    """Serve evaluations, comparisons and rankings over HTTP."""
+    settings = load_settings(profile)
+    if not no_ray:
+        _serve_on_ray(settings, profile, host, port, address)
+        return
+    try:
+        asyncio.run(_serve_alone(settings, host, port))
+    except asyncio.CancelledError:
+        raise typer.Exit(130) from None
+
+
+def _serve_on_ray(settings: Settings, profile: Profile, host: str, port: int, address: str | None) -> None:
+    if find_spec("ray") is None:
+        raise ConfigurationError(
+            "Ray is not installed.", "Install it with: pip install 'assayer[service]', or give --no-ray."
+        )
+    from cluster.engine import open_database
+    from cluster.service import first_key
+    from cluster.serving.environment import private_environment
+    from cluster.serving_http import bound
+
+    with bound(host, port) as free:
+        taken = free.getsockname()[1]
+    # The database stays open here: it must not end with the process that happened to open it first.
+    opened = AsyncExitStack()
+    with asyncio.Runner() as runner, ExitStack() as stack:
+        database = runner.run(opened.enter_async_context(open_database(settings)))
+        stack.callback(lambda: runner.run(opened.aclose()))
+        _show_key(runner.run(first_key(database)))
+        folder = stack.enter_context(private_environment()) if address is None else None
+        from cluster.serving.local import Door, cluster_at, own_cluster, serve_until_told
+        from cluster.serving.where import Where
+
+        try:
+            with own_cluster(folder, settings.serving) if folder else cluster_at(address or "auto"):
+                door, drain = Door(host, taken), settings.work.drain_seconds
+                serve_until_told(Where(profile=profile), door, drain, lambda: _show_address(host, taken))
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+
+
+def _show_key(key: str | None) -> None:
+    if key is not None:
+        typer.echo(f"The first tenant is `default`. Its key, which is not shown again: {key}")
+
+
+def _show_address(host: str, port: int) -> None:
+    typer.echo(f"assayer listens at http://{f'[{host}]' if ':' in host else host}:{port}")
+
+
+async def _serve_alone(settings: Settings, host: str, port: int) -> None:
+    from cluster.metrics import serving_metrics
+    from cluster.service import first_key, open_service
+    from cluster.serving_http import bound, serve_until_told
+
+    with bound(host, port) as listening, serving_metrics(settings.metrics):
+        async with open_service(settings) as service:
+            _show_key(await first_key(service.database))
+            address, taken, *_ = listening.getsockname()
+            _show_address(address, taken)
+            await serve_until_told(
+                service.app, listening, service.run, lambda: service.drain(settings.work.drain_seconds)
+            )

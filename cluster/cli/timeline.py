@@ -1,0 +1,87 @@
+"""`assayer timeline`: when an evaluation did what, drawn in the terminal and as a page."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from assayer.errors import InputError
+from cluster.cli.remote import WithProfile, kind_of, service
+from cluster.settings import PROFILES
+
+if TYPE_CHECKING:
+    from assayer.reports.timeline import Chart
+    from assayer.reports.timeline.chart import Row, Step
+
+__all__ = ["drawn", "timeline"]
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_LABEL, _FIGURES = 30, 22
+_WIDTH = 110
+"""Columns, in a file or a pipe."""
+_LOOKS = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
+
+
+def timeline(
+    job: Annotated[str, typer.Argument(metavar="ID", help="Of an evaluation.")],
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also as a page with every call.")] = None,
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Draw what ran when: time in the queue, stages, and calls to the language model."""
+    from assayer.reports.timeline import as_timeline_html, chart_of
+
+    kind_of(job, "evaluation")
+    with service(profile) as client:
+        found = client.timeline(job)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
+    for line in drawn(chart_of(found), console.width):
+        console.print(line, no_wrap=True, crop=False)
+    if html is not None:
+        try:
+            html.write_text(as_timeline_html(found), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{html} cannot be written: {error.strerror}.") from None
+
+
+def drawn(chart: "Chart", width: int) -> Iterator[Text]:
+    """A line a row; the height of a block is how many calls ran at once, against the most of all tasks."""
+    columns = max(10, width - _LABEL - _FIGURES)
+    most = max((row.most for row in chart.rows if row.kind == "call"), default=1)
+    found = chart.timeline
+    yield Text(found.title, style="bold")
+    yield Text(
+        f"{found.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; {len(chart.calls)} calls, "
+        f"{len(chart.calls) - len(chart.asked)} from the cache, at most {chart.most} at once, "
+        f"at most {chart.depth} one after another",
+        style="dim",
+    )
+    for row in chart.rows:
+        yield _line(row, chart.seconds, columns, most)
+    end = f"{chart.seconds:.1f} s"
+    yield Text(" " * _LABEL + "0 s" + end.rjust(columns - 3), style="dim")
+
+
+def _line(row: "Row", seconds: float, columns: int, most: int) -> Text:
+    heights = peaks(row.steps, seconds, columns)
+    if row.kind == "call":
+        blocks = "".join(_BLOCKS[-(-height * (len(_BLOCKS) - 1) // most)] for height in heights)
+    else:
+        blocks = "".join("━" if height else " " for height in heights)
+    label = row.name if len(row.name) < _LABEL else f"{row.name[: _LABEL - 2]}…"
+    many = f"{len(row.spans)} ({row.most} at once)" if row.kind == "call" else ""
+    return Text.assemble(label.ljust(_LABEL), (blocks, _LOOKS[row.kind]), " ", (many, "dim"))
+
+
+def peaks(steps: "tuple[Step, ...]", seconds: float, columns: int) -> list[int]:
+    """The most that ran at once in each of so many equal stretches of time."""
+    found = [0] * columns
+    place = [min(columns - 1, int(step.at / seconds * columns)) for step in steps]
+    for index, step in enumerate(steps):
+        last = place[index + 1] if index + 1 < len(steps) else place[index]
+        for column in range(place[index], last + 1):
+            found[column] = max(found[column], step.running)
+    return found

@@ -1,0 +1,116 @@
+"""`assayer watch`: how far evaluations, batches and rankings are, live, to the end."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from cluster.cli.remote import WithProfile, kind_of, remark, service
+from cluster.settings import PROFILES
+
+if TYPE_CHECKING:
+    from orchestrator.api.batch_resources import BatchSummary
+    from orchestrator.api.resources import Event
+    from orchestrator.client import Client
+    from orchestrator.jobs.models import Problem
+
+__all__ = ["watch", "watch_all"]
+
+
+def watch(
+    ids: Annotated[list[str], typer.Argument(help="Of evaluations, batches, rankings or comparisons.")],
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Show how far they are until they have ended, across broken connections. Exit code 1: some have no result."""
+    with service(profile) as client:
+        if not watch_all(client, ids):
+            raise typer.Exit(1)
+
+
+def watch_all(client: "Client", ids: Sequence[str]) -> bool:
+    """One after the other; whether everything has a result."""
+    for one in ids:
+        kind_of(one, "evaluation", "batch", "ranking", "comparison")
+    ended = [_watch_one(client, one) for one in ids]
+    return all(ended)
+
+
+def _watch_one(client: "Client", one: str) -> bool:
+    match kind_of(one, "evaluation", "batch", "ranking", "comparison"):
+        case "evaluation":
+            return _evaluation(client, one)
+        case "batch":
+            return _batch(client, one)
+        case "ranking":
+            ranking = client.wait_for_ranking(one)
+            return _told(one, ranking.title, ranking.state, ranking.problem)
+        case "comparison":
+            comparison = client.wait_for_comparison(one)
+            return _told(one, comparison.title, comparison.state, comparison.problem)
+
+
+def _evaluation(client: "Client", job: str) -> bool:
+    title = client.evaluation(job).title
+    with _progress() as progress:
+        whole = progress.add_task(escape(title), total=None)
+        stages: dict[str, TaskID] = {}
+        for event in client.events(job):
+            _show(progress, whole, title, stages, event)
+    ended = client.evaluation(job)
+    return _told(job, ended.title, ended.state, ended.problem)
+
+
+def _show(progress: Progress, whole: TaskID, title: str, stages: dict[str, TaskID], event: "Event") -> None:
+    if event.kind != "progress":
+        progress.update(whole, description=f"{escape(title)} [dim]{event.kind}[/]")
+        return
+    for told in event.data.get("stages", ()):
+        name = str(told["stage"])
+        if name not in stages:
+            stages[name] = progress.add_task(f"  {escape(name)}", total=None)
+        progress.update(stages[name], completed=told["done"], total=told["total"])
+
+
+def _batch(client: "Client", batch: str) -> bool:
+    with _progress() as progress:
+        bar = progress.add_task(batch, total=None)
+        for summary in client.batch_events(batch):
+            of = summary.rows - summary.rejected
+            progress.update(bar, description=_line(summary), completed=_ended(summary), total=of)
+    found = client.batch(batch)
+    remark(f"{batch}: {_line(found)}.")
+    return found.rejected == 0 and found.states.get("done", 0) == found.rows
+
+
+def _ended(summary: "BatchSummary") -> int:
+    from orchestrator.batches.progress import ended
+
+    return ended(summary.states)
+
+
+def _line(summary: "BatchSummary") -> str:
+    states = [f"{count:,} {state}" for state, count in summary.states.items()]
+    refused = [f"{summary.rejected:,} refused"] if summary.rejected else []
+    return escape(", ".join([summary.name or f"{summary.rows:,} rows", *states, *refused]))
+
+
+def _told(identifier: str, title: str, state: str, problem: "Problem | None") -> bool:
+    why = f": {problem.title}. {problem.detail}" if problem else ""
+    remark(f"{identifier} ({title}) is {state}{why}")
+    return state == "done"
+
+
+def _progress() -> Progress:
+    """Where nobody looks on, nothing is drawn."""
+    console = Console(stderr=True)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=console, disable=not console.is_terminal)

@@ -1,0 +1,93 @@
+"""The Serve application: which pools there are, and which of them asks which."""
+
+from typing import Any
+
+from ray import serve
+from ray.serve import Application, Deployment
+
+from assayer.errors import ConfigurationError
+from cluster.serving.dispatcher import DispatcherReplica
+from cluster.serving.evaluator import EvaluatorReplica
+from cluster.serving.index import IndexReplica
+from cluster.serving.ingress import IngressReplica
+from cluster.serving.line import LineReplica
+from cluster.serving.models import EmbedderReplica, RerankerReplica
+from cluster.serving.outside import DocumentsReplica, LiteratureReplica
+from cluster.serving.settings import Pool, ServingSettings
+from cluster.serving.where import Where
+from cluster.settings import Settings
+
+__all__ = ["NAME", "build"]
+
+NAME = "assayer"
+_RETRY_SECONDS = 5
+"""`Retry-After` of what Serve itself refuses."""
+_MARGIN = 8
+"""Calls to an evaluator beside its jobs: whether all is well."""
+_BUSY = 0.75
+"""Of a process's calls in work: above it a pool grows."""
+
+
+def build(args: Where) -> Application:
+    """For `serve deploy` and KubeRay: `import_path: cluster.serving.application:build`. Raises ConfigurationError."""
+    settings = args.settings()
+    serving = settings.serving
+    if not serving.one_machine and not settings.database.url:
+        raise ConfigurationError(
+            "The processes of a cluster need one database.", "Set ASSAYER_DATABASE__URL, for every node."
+        )
+    where = Where(profile=args.profile, serving=serving)
+    pools = _pools(settings, where)
+    jobs = serving.evaluator.model_copy(update={"ongoing": serving.evaluator.ongoing + _MARGIN})
+    evaluator = _deployed("evaluator", EvaluatorReplica, jobs, serving).bind(where, **pools)
+    dispatcher = _deployed("dispatcher", DispatcherReplica, serving.dispatcher, serving).bind(where, evaluator)
+    front = serve.ingress()(IngressReplica)
+    return _deployed("ingress", front, serving.ingress, serving).bind(
+        where, evaluator, pools.get("index"), dispatcher=dispatcher
+    )
+
+
+def _pools(settings: Settings, where: Where) -> dict[str, Application]:
+    """By the name under which evaluators are given them; what is not configured needs none."""
+    serving = settings.serving
+    pools: dict[str, Application] = {}
+    if serving.llm.replicas and settings.llm is not None:
+        pools["line"] = _deployed("llm", LineReplica, serving.llm, serving).bind(where)
+    if serving.embedder.replicas:
+        pools["embedder"] = _deployed("embedder", EmbedderReplica, serving.embedder, serving).bind(where)
+    if serving.reranker.replicas and settings.reranker.model is not None:
+        pools["reranker"] = _deployed("reranker", RerankerReplica, serving.reranker, serving).bind(where)
+    if serving.index.replicas:
+        index = _deployed("index", IndexReplica, serving.index, serving)
+        pools["index"] = index.bind(where, pools.get("embedder"))
+    if serving.literature.replicas and any(source.on for source in settings.sources.values()):
+        pools["literature"] = _deployed("literature", LiteratureReplica, serving.literature, serving).bind(where)
+    if serving.full_texts.replicas and settings.full_texts.fetch:
+        pools["full_texts"] = _deployed("full_texts", DocumentsReplica, serving.full_texts, serving).bind(where)
+    return pools
+
+
+def _deployed(name: str, kind: type[Any], pool: Pool, serving: ServingSettings) -> Deployment:
+    if pool.most is None:
+        size: dict[str, Any] = {"num_replicas": pool.replicas}
+    else:
+        size = {
+            "autoscaling_config": {
+                "min_replicas": pool.replicas,
+                "max_replicas": pool.most,
+                "target_ongoing_requests": max(1.0, _BUSY * pool.ongoing),
+            }
+        }
+    return serve.deployment(
+        name=name,
+        ray_actor_options={"num_cpus": pool.cpus, "num_gpus": pool.gpus},
+        max_ongoing_requests=pool.ongoing,
+        max_queued_requests=pool.queued,
+        backpressure_config={"status_code": 503, "retry_after_s": _RETRY_SECONDS},
+        health_check_period_s=serving.health_seconds,
+        health_check_timeout_s=serving.health_seconds,
+        graceful_shutdown_timeout_s=serving.drain_seconds,
+        graceful_shutdown_wait_loop_s=0.5,
+        logging_config={"enable_access_log": False},
+        **size,
+    )(kind)

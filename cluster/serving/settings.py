@@ -1,0 +1,66 @@
+"""How many processes each pool has, what each may take, and how much may wait for it."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from assayer.models import Frozen
+
+__all__ = ["Pool", "ServingSettings"]
+
+
+class Pool(Frozen):
+    replicas: int = Field(default=1, ge=0)
+    """Processes; with `most` the fewest. 0: no pool, the part lives in every evaluator."""
+    most: int | None = Field(default=None, ge=1)
+    """Processes when there is much to do; None: always `replicas`."""
+    cpus: float = Field(default=0.1, ge=0)
+    """Of each process, as Ray counts them."""
+    gpus: float = Field(default=0.0, ge=0)
+    ongoing: int = Field(default=256, ge=1)
+    """Calls in work at once in one process."""
+    queued: int = Field(default=4096, ge=1)
+    """Calls that may wait in one caller for a process that has room; more are refused."""
+
+    @model_validator(mode="after")
+    def _grows(self) -> Self:
+        if self.most is not None and not 1 <= self.replicas <= self.most:
+            raise ValueError(f"a pool that grows has at least 1 process and at most {self.most}, not {self.replicas}")
+        return self
+
+
+class ServingSettings(Frozen):
+    """The defaults fit one machine: what costs memory or start-up twice is shared only where it pays."""
+
+    one_machine: bool = True
+    """Whether everything runs where the data directory is; otherwise the database and the stores must be servers."""
+    ingress: Pool = Pool(ongoing=768, queued=256)
+    dispatcher: Pool = Pool()
+    evaluator: Pool = Pool(ongoing=16)
+    """`ongoing` is how many jobs one process works on."""
+    llm: Pool = Pool(ongoing=4096, queued=8192)
+    """One process has the whole endpoint's limit; several share it evenly."""
+    embedder: Pool = Pool()
+    reranker: Pool = Pool(replicas=0)
+    index: Pool = Pool()
+    literature: Pool = Pool(replicas=0, ongoing=2048)
+    full_texts: Pool = Pool(replicas=0)
+    patience_seconds: float = Field(default=60.0, gt=0)
+    """How long a caller looks for a pool whose processes died: longer than it takes to start one."""
+    call_seconds: float = Field(default=120.0, gt=0)
+    """The longest that one call of a pool may take; calls to the LLM and of full texts have deadlines of their own."""
+    health_seconds: float = Field(default=5.0, gt=0)
+    """Between two looks at each process's health; one that does not answer for as long is replaced."""
+    drain_seconds: float = Field(default=30.0, ge=0)
+    """How long a process that is to stop may take for what it has begun."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for name in ("ingress", "dispatcher", "evaluator"):
+            if getattr(self, name).replicas == 0:
+                raise ValueError(f"there is no service without the {name}: give it at least 1 process")
+        if self.dispatcher.replicas != 1 or self.dispatcher.most is not None:
+            raise ValueError("one dispatcher hands out the jobs of all: give it 1 process")
+        if self.llm.most is not None:
+            raise ValueError("processes of the LLM line share the endpoint's limit evenly: their number is fixed")
+        return self

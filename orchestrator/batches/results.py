@@ -1,0 +1,158 @@
+"""What became of a batch: a line an idea, for programs and for spreadsheets."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assayer.models import Absent, Frozen, Report
+from assayer.reports.cells import cell
+from orchestrator.jobs.models import JobState, Problem
+from orchestrator.jobs.submissions import BatchRow
+
+__all__ = ["FlatResult", "ResultLine", "as_csv", "as_line", "as_parquet", "flat"]
+
+_SCORE = "score_"
+"""Begins the name of a column with a part's score."""
+
+
+class ResultLine(Frozen):
+    """One line of JSONL: what one row came to."""
+
+    id: str
+    """Of its evaluation."""
+    row: int | None
+    source: str
+    title: str
+    state: JobState
+    cost_usd: float | None
+    problem: Problem | None
+    report: Report | None
+
+
+class FlatResult(Frozen):
+    """One row of a table. None and empty cells: there is no such value, never zero."""
+
+    id: str
+    row: int | None
+    source: str
+    title: str
+    state: JobState
+    scores: dict[str, float]
+    """By part of the method, on the scale of the report; parts without a score are missing."""
+    decision: str | None
+    """By labelled ideas or a calibrated board, where the method gives one."""
+    corpus_fit: str | None
+    papers_found: int | None
+    papers_cited: int | None
+    quotes_unverified: int | None
+    cost_usd: float | None
+    problem: str | None
+    """Its type: `budget-exhausted`."""
+    problem_detail: str | None
+
+
+def as_line(row: BatchRow) -> bytes:
+    job = row.job
+    line = ResultLine(
+        id=job.id,
+        row=job.row,
+        source=row.source,
+        title=job.subject,
+        state=job.state,
+        cost_usd=job.cost_usd,
+        problem=job.problem,
+        report=row.report,
+    )
+    return line.model_dump_json().encode() + b"\n"
+
+
+def flat(row: BatchRow) -> FlatResult:
+    job, report = row.job, row.report
+    coverage = report.coverage if report else None
+    fit = coverage.corpus_fit if coverage else None
+    return FlatResult(
+        id=job.id,
+        row=job.row,
+        source=row.source,
+        title=job.subject,
+        state=job.state,
+        scores=_scores(report) if report else {},
+        decision=_decision(report) if report else None,
+        corpus_fit=None if fit is None or isinstance(fit, Absent) else fit.level,
+        papers_found=coverage.papers_found if coverage else None,
+        papers_cited=coverage.papers_cited if coverage else None,
+        quotes_unverified=coverage.quotes_unverified if coverage else None,
+        cost_usd=job.cost_usd,
+        problem=job.problem.type if job.problem else None,
+        problem_detail=job.problem.detail if job.problem else None,
+    )
+
+
+def _scores(report: Report) -> dict[str, float]:
+    return {part.name: part.score.value for part in report.parts if not isinstance(part.score, Absent)}
+
+
+def _decision(report: Report) -> str | None:
+    if report.board is not None:
+        found = report.board.decision
+        return None if isinstance(found, Absent) else found.name
+    if report.verdict is None or isinstance(report.verdict, Absent):
+        return None
+    named = report.verdict.decision
+    return None if isinstance(named, Absent) else named
+
+
+def _parts(results: Sequence[FlatResult]) -> list[str]:
+    """Every part that has a score anywhere, in the order in which the reports name them."""
+    return list(dict.fromkeys(name for result in results for name in result.scores))
+
+
+def _columns(parts: Sequence[str]) -> list[str]:
+    before, after = _around_scores()
+    return [*before, *(f"{_SCORE}{name}" for name in parts), *after]
+
+
+def _around_scores() -> tuple[list[str], list[str]]:
+    names = list(FlatResult.model_fields)
+    place = names.index("scores")
+    return names[:place], names[place + 1 :]
+
+
+def _values(result: FlatResult, parts: Sequence[str]) -> list[object]:
+    before, after = _around_scores()
+    scores = [result.scores.get(name) for name in parts]
+    return [*(getattr(result, name) for name in before), *scores, *(getattr(result, name) for name in after)]
+
+
+def as_csv(results: Sequence[FlatResult]) -> str:
+    """UTF-8 with a byte order mark, without which spreadsheets take it for something else. No cell is a formula."""
+    parts = _parts(results)
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\r\n")
+    table.writerow(map(cell, _columns(parts)))
+    for result in results:
+        table.writerow(cell(one) if isinstance(one, str) else one for one in _values(result, parts))
+    return "\ufeff" + text.getvalue()
+
+
+_TYPES = {"row": pa.int32(), "papers_found": pa.int32(), "papers_cited": pa.int32(), "quotes_unverified": pa.int32()}
+
+
+def as_parquet(results: Sequence[FlatResult]) -> bytes:
+    """Texts as they are: nothing carries them out."""
+    parts = _parts(results)
+    names = _columns(parts)
+    rows = [_values(result, parts) for result in results]
+    columns = [pa.array([row[place] for row in rows], _type(name)) for place, name in enumerate(names)]
+    written = io.BytesIO()
+    pq.write_table(pa.table(columns, names=names), written, compression="zstd")
+    return written.getvalue()
+
+
+def _type(name: str) -> pa.DataType:
+    if name.startswith(_SCORE) or name == "cost_usd":
+        return pa.float64()
+    return _TYPES.get(name, pa.string())

@@ -1,0 +1,94 @@
+"""When a job did what: drawn from its events and from what the ledger says about its calls."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assayer.models import CallRecord, LedgerRow
+from assayer.models.timeline import Span, SpanOutcome, Timeline
+from orchestrator.jobs.events import JobEvent
+from orchestrator.jobs.models import Job
+
+__all__ = ["timeline_of"]
+
+_ENDS_ATTEMPT = frozenset({"retried", "done", "failed", "dead", "cancelled"})
+
+
+def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], now: dt.datetime) -> Timeline:
+    """`events` in their order; `rows` of the job's run, which other jobs with the same request may have made as well:
+    what is not of this job's time is left out."""
+    end = job.finished_at or now
+    begun = next((event.at for event in events if event.kind == "started"), job.started_at)
+    calls = [_call(row) for row in rows if begun is not None and begun <= row.at <= end]
+    spans = sorted((*_waits(job, events, end), *_stages(events, end), *calls), key=lambda span: (span.start, span.end))
+    return Timeline(id=job.id, title=job.subject, state=job.state, start=job.created_at, end=end, spans=tuple(spans))
+
+
+def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
+    since: dt.datetime | None = job.created_at
+    why = "waited for a free place"
+    for event in events:
+        if event.kind == "retried":
+            since, why = event.at, str(event.data.get("reason", "given back to the queue"))
+        elif since is not None and (event.kind == "started" or event.kind in _ENDS_ATTEMPT):
+            yield Span(name="in the queue", kind="wait", start=since, end=event.at, detail=why)
+            since = None
+    if since is not None:
+        yield Span(name="in the queue", kind="wait", start=since, end=end, outcome="open", detail=why)
+
+
+@dataclass
+class _Stage:
+    since: dt.datetime
+    until: dt.datetime
+    """When it last moved."""
+    done: int
+    total: int
+
+    def span(self, name: str, end: dt.datetime, outcome: SpanOutcome) -> Span:
+        over = self.done >= self.total
+        detail = f"{self.done} of {self.total} steps"
+        until, outcome = (self.until, "done") if over else (end, outcome)
+        return Span(name=name, kind="stage", start=self.since, end=until, outcome=outcome, detail=detail)
+
+
+def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
+    """Events tell now and then how far every stage of an attempt is: one that is new has begun since the last."""
+    stages: dict[str, _Stage] = {}
+    before = end
+    for event in events:
+        if event.kind == "progress":
+            for told in event.data.get("stages", ()):
+                _move(stages, told, before, event.at)
+        elif event.kind in _ENDS_ATTEMPT:
+            outcome: SpanOutcome = "done" if event.kind == "done" else "failed"
+            yield from (stage.span(name, event.at, outcome) for name, stage in stages.items())
+            stages = {}
+        before = event.at
+    yield from (stage.span(name, end, "open") for name, stage in stages.items())
+
+
+def _move(stages: dict[str, _Stage], told: Mapping[str, Any], before: dt.datetime, at: dt.datetime) -> None:
+    name, done, total = str(told["stage"]), int(told["done"]), int(told["total"])
+    stage = stages.setdefault(name, _Stage(before, at, done, total))
+    if (stage.done, stage.total) != (done, total):
+        stage.done, stage.total, stage.until = done, total, at
+
+
+def _call(row: LedgerRow) -> Span:
+    """The ledger notes a call when it is over."""
+    record = row.record
+    if record.cached:
+        return Span(name=record.task, kind="call", start=row.at, end=row.at, outcome="cached", detail=record.model)
+    start = row.at - dt.timedelta(seconds=record.latency_seconds)
+    outcome: SpanOutcome = "failed" if row.outcome == "failed" else "done"
+    return Span(
+        name=record.task, kind="call", start=start, end=row.at, outcome=outcome, detail=_told(record, row.error)
+    )
+
+
+def _told(record: CallRecord, error: str) -> str:
+    tokens = f"{record.model}, {record.prompt_tokens:,} + {record.completion_tokens:,} tokens"
+    tries = f", {record.attempts} attempts" if record.attempts > 1 else ""
+    return f"{tokens}{tries}\n{error}".strip()

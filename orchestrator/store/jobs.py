@@ -1,0 +1,223 @@
+"""Jobs and batches as their tenants see them. Another tenant's are not there."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import asyncpg
+from pydantic import TypeAdapter
+
+from assayer.models import Report
+from orchestrator.batches.rows import RejectedRow
+from orchestrator.jobs.idempotency import Once, Replay
+from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobState, TenantId, Work
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.jobs.submissions import Batch, BatchRow, Cursor, NewBatch, NewJob
+from orchestrator.jobs.waiting import Circumstances, why_waiting
+from orchestrator.store import job_rows, retention
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.documents import read
+from orchestrator.store.endings import PAID, ended
+from orchestrator.store.job_rows import JOB
+from orchestrator.store.submitting import submit
+from orchestrator.store.telling import cancelled, tell
+
+__all__ = ["PgJobs"]
+
+_ADD_SECONDS = 600.0
+_PAGE = 50
+_REJECTED = TypeAdapter(tuple[RejectedRow, ...])
+
+_GET = f"SELECT {JOB} FROM jobs WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
+
+_LIST = f"""
+    SELECT {JOB} FROM jobs
+    WHERE tenant = $1 AND ($2::text IS NULL OR batch = $2) AND ($3::text IS NULL OR kind = $3)
+      AND ($4::text IS NULL OR state = $4) AND ($5::timestamptz IS NULL OR (created_at, id) < ($5, $6::text))
+    ORDER BY created_at DESC, id DESC LIMIT $7
+"""  # noqa: S608 - put together from constants
+
+_REPORT = """
+    SELECT evaluations.report, coalesce(jobs.request #>> '{idea,source}', jobs.request ->> 'source') AS source
+    FROM jobs JOIN evaluations ON evaluations.id = jobs.run_id
+    WHERE jobs.tenant = $1 AND jobs.id = $2 AND jobs.state = 'done' AND evaluations.report IS NOT NULL
+"""
+
+_REPORTS = f"""
+    SELECT page.*, CASE WHEN state = 'done' THEN report END AS report
+    FROM (
+        SELECT {JOB}, coalesce(request #>> '{{idea,source}}', request ->> 'source') AS source FROM jobs
+        WHERE tenant = $1 AND batch = $2 AND ($3::integer IS NULL OR "row" > $3) ORDER BY "row" LIMIT $4
+    ) AS page
+    LEFT JOIN LATERAL (SELECT report FROM evaluations WHERE evaluations.id = page.run_id) AS run ON true
+    ORDER BY "row"
+"""  # noqa: S608 - put together from constants
+
+_CIRCUMSTANCES = """
+    SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
+           (SELECT count(*) FROM jobs AS before WHERE before.tenant = mine.tenant AND before.state = 'queued'
+              AND (before.priority, before.ready_at) < (mine.priority, mine.ready_at)) AS ahead,
+           running.jobs AS running, max_running, coalesce(max_usd, $3) AS max_usd, monthly_usd,
+           running.reserved AS reserved_usd,
+           (SELECT coalesce(sum(usd), 0) FROM spending WHERE tenant = tenants.id
+              AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_usd
+    FROM jobs AS mine JOIN tenants ON tenants.id = mine.tenant CROSS JOIN LATERAL (
+        SELECT count(*) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
+        FROM jobs WHERE tenant = tenants.id AND state = 'running'
+    ) AS running
+    WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
+"""
+
+_CANCEL = ended(
+    f"state = 'cancelled', cost_usd = {PAID}",
+    "tenant = $1 AND state IN ('queued', 'running') AND id = $2",
+)
+_CANCEL_BATCH = ended(
+    f"state = 'cancelled', cost_usd = {PAID}",
+    "id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state IN ('queued', 'running') "
+    "ORDER BY id FOR UPDATE)",
+)
+
+_BATCHES = """
+    SELECT batches.*, counts.*
+    FROM (
+        SELECT * FROM batches
+        WHERE tenant = $1 AND ($2::text IS NULL OR id = $2)
+          AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::text))
+        ORDER BY created_at DESC, id DESC LIMIT $5
+    ) AS batches
+    CROSS JOIN LATERAL (
+        SELECT array_agg(state) AS states, array_agg(jobs) AS jobs, coalesce(sum(cost), 0) AS cost_usd,
+               CASE WHEN bool_and(last IS NOT NULL) THEN max(last) END AS finished_at
+        FROM (
+            SELECT state, count(*) AS jobs, sum(cost_usd) AS cost, max(finished_at) AS last
+            FROM jobs WHERE jobs.batch = batches.id GROUP BY state
+        ) AS by_state
+    ) AS counts
+    ORDER BY created_at DESC, id DESC
+"""
+
+
+class PgJobs:
+    def __init__(self, database: Database, settings: QueueSettings | None = None) -> None:
+        self._database = database
+        self._settings = settings or QueueSettings()
+
+    async def add(
+        self, tenant: TenantId, jobs: Sequence[NewJob], batch: NewBatch | None = None, once: Once | None = None
+    ) -> Replay | None:
+        """All of them, or nothing and what the same request was answered before. Raises KeyReused, QueueFull."""
+
+        async def work(connection: Connection) -> Replay | None:
+            return await submit(connection, tenant, jobs, batch, once)
+
+        return await self._database.run(work, _ADD_SECONDS if len(jobs) > 1 else None)
+
+    async def get(self, tenant: TenantId, job: JobId) -> Job | None:
+        row = await self._database.fetch_one(_GET, tenant, job)
+        return None if row is None else job_rows.job(row)
+
+    async def work(self, tenant: TenantId, job: JobId) -> Work | None:
+        """What was asked."""
+        query = "SELECT id, request FROM jobs WHERE tenant = $1 AND id = $2"
+        row = await self._database.fetch_one(query, tenant, job)
+        return None if row is None else job_rows.work(row)
+
+    async def list(
+        self,
+        tenant: TenantId,
+        *,
+        batch: BatchId | None = None,
+        kind: JobKind | None = None,
+        state: JobState | None = None,
+        after: Cursor | None = None,
+        limit: int = 50,
+    ) -> list[Job]:
+        """The newest first."""
+        rows = await self._database.fetch(_LIST, tenant, batch, kind, state, *(after or (None, None)), limit)
+        return [job_rows.job(row) for row in rows]
+
+    async def result(self, tenant: TenantId, job: JobId) -> dict[str, Any] | None:
+        """Of a comparison or a ranking that is done."""
+        query = "SELECT result FROM jobs WHERE tenant = $1 AND id = $2"
+        row = await self._database.fetch_one(query, tenant, job)
+        value: dict[str, Any] | None = None if row is None else job_rows.json_value(row["result"])
+        return value
+
+    async def report(self, tenant: TenantId, job: JobId) -> Report | None:
+        """Of an evaluation that is done."""
+        row = await self._database.fetch_one(_REPORT, tenant, job)
+        return None if row is None else _own_report(row, job)
+
+    async def waiting(self, tenant: TenantId, job: JobId) -> str | None:
+        """Why a queued job does not run yet, for people; None when it is not queued."""
+        row = await self._database.fetch_one(_CIRCUMSTANCES, tenant, job, self._settings.max_usd)
+        return None if row is None else why_waiting(Circumstances(**dict(row)))
+
+    async def cancel(self, tenant: TenantId, job: JobId) -> Job | None:
+        """A job that has ended stays as it is."""
+        await self._cancel(_CANCEL, tenant, job)
+        return await self.get(tenant, job)
+
+    async def cancel_batch(self, tenant: TenantId, batch: BatchId) -> int:
+        """How many had not ended."""
+        return await self._cancel(_CANCEL_BATCH, tenant, batch)
+
+    async def _cancel(self, statement: str, tenant: TenantId, what: str) -> int:
+        async def work(connection: Connection) -> int:
+            rows = await connection.fetch(statement, tenant, what)
+            await tell(connection, (news for row in rows for news in cancelled(row["id"])))
+            return len(rows)
+
+        return await self._database.run(work)
+
+    async def batch(self, tenant: TenantId, batch: BatchId) -> Batch | None:
+        rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1)
+        return _batch(rows[0]) if rows else None
+
+    async def batches(self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50) -> Sequence[Batch]:
+        """The newest first."""
+        rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit)
+        return [_batch(row) for row in rows]
+
+    async def reports(self, tenant: TenantId, batch: BatchId) -> AsyncIterator[BatchRow]:
+        """Every job of a batch in the order of its rows, a page at a time."""
+        last: int | None = None
+        while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE):
+            # In a thread: reports are large, and others ask meanwhile.
+            for one in await asyncio.to_thread(lambda page: [_batch_row(row) for row in page], rows):
+                yield one
+            last = rows[-1]["row"]
+
+    async def delete(self, tenant: TenantId, job: JobId) -> bool:
+        """With all that is only its own; one that has not ended is cancelled first. False when there is none."""
+        await self._cancel(_CANCEL, tenant, job)
+        return await retention.delete_jobs(self._database, tenant, [job]) == 1
+
+    async def purge(self, now: dt.datetime) -> int:
+        """Deletes what its tenant no longer keeps, and old idempotency records and deliveries. Gives the jobs."""
+        return await retention.purge(self._database, now)
+
+
+def _batch_row(row: asyncpg.Record) -> BatchRow:
+    job = job_rows.job(row)
+    return BatchRow(job, row["source"] or "", None if row["report"] is None else _own_report(row, job.id))
+
+
+def _own_report(row: asyncpg.Record, job: JobId) -> Report:
+    """With the source that this job's idea came from: whoever asked for the same idea first called it something else,
+    which may be nobody else's business."""
+    report = read(Report, row["report"], f"The report of job {job}")
+    return report.model_copy(update={"idea": report.idea.model_copy(update={"source": row["source"] or ""})})
+
+
+def _batch(row: Any) -> Batch:
+    counts = zip(row["states"] or (), row["jobs"] or (), strict=True)
+    names = ("id", "tenant", "name", "rows", "cost_usd", "created_at")
+    return Batch(
+        **{name: row[name] for name in names},
+        rejected=_REJECTED.validate_json(row["rejected"]),
+        counts=dict(counts),
+        finished_at=row["finished_at"] or (None if row["states"] else row["created_at"]),
+    )

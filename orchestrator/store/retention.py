@@ -1,0 +1,71 @@
+"""Deleting what is no longer kept, and all that belonged to it."""
+
+import datetime as dt
+from collections.abc import Sequence
+
+from orchestrator.jobs.models import JobId, TenantId
+from orchestrator.store.database import Database
+
+__all__ = ["delete_jobs", "delete_tenant", "purge"]
+
+_AT_ONCE = 200
+_WEEK = dt.timedelta(days=7)
+
+# Runs that no other job refers to go with their reports and the answers that were given in them; of the ledger the
+# figures stay, which are the operator's books. Papers are public.
+_DELETE = """
+    WITH chosen AS (
+        SELECT id, run_id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
+    ), orphaned AS (
+        SELECT DISTINCT run_id FROM chosen WHERE run_id IS NOT NULL AND NOT EXISTS (
+            SELECT FROM jobs WHERE jobs.run_id = chosen.run_id AND jobs.id NOT IN (SELECT id FROM chosen)
+        )
+    ), reports AS (
+        DELETE FROM evaluations WHERE id IN (SELECT run_id FROM orphaned)
+    ), given AS (
+        DELETE FROM answers WHERE key IN (
+            SELECT key FROM ledger WHERE run_id IN (SELECT run_id FROM orphaned) AND NOT cached
+        )
+    ), gone AS (
+        DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, state
+    )
+    SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS told FROM gone
+"""
+_DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)")
+_DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)")
+_DELETE_OLD = _DELETE.format(
+    condition="""id IN (
+        SELECT jobs.id FROM tenants JOIN jobs ON jobs.tenant = tenants.id
+        WHERE finished_at < $1::timestamptz - retention_days * interval '1 day' LIMIT $2
+    )"""
+)
+
+_DELETE_BATCHES = """
+    DELETE FROM batches USING tenants
+    WHERE tenants.id = tenant AND batches.created_at < $1::timestamptz - retention_days * interval '1 day'
+      AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id)
+"""
+
+
+async def delete_jobs(database: Database, tenant: TenantId, jobs: Sequence[JobId]) -> int:
+    return len(await database.fetch(_DELETE_JOBS, tenant, list(jobs)))
+
+
+async def delete_tenant(database: Database, tenant: TenantId) -> bool:
+    """With all that is theirs. Their keys go first, so that nothing new comes in meanwhile."""
+    await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
+    while await database.fetch(_DELETE_SOME, tenant, _AT_ONCE):
+        pass
+    return await database.fetch_one("DELETE FROM tenants WHERE id = $1 RETURNING id", tenant) is not None
+
+
+async def purge(database: Database, now: dt.datetime) -> int:
+    """A few at a time, so that nobody waits long for a lock."""
+    deleted = 0
+    while some := await database.fetch(_DELETE_OLD, now, _AT_ONCE):
+        deleted += len(some)
+    await database.execute(_DELETE_BATCHES, now)
+    await database.execute("DELETE FROM idempotency WHERE created_at < $1", now - _WEEK)
+    await database.execute("DELETE FROM key_rates WHERE full_at < $1", now - _WEEK)
+    await database.execute("DELETE FROM deliveries WHERE state <> 'pending' AND created_at < $1", now - _WEEK)
+    return deleted

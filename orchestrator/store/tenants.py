@@ -1,0 +1,82 @@
+"""Tenants."""
+
+import asyncpg
+
+from orchestrator.jobs.idempotency import Once, Replay
+from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.tenancy import Tenant, TenantPlan
+from orchestrator.store import retention
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.documents import plain
+from orchestrator.store.once import done_once
+
+__all__ = ["PgTenants"]
+
+_COLUMNS = "id, name, weight, max_running, max_queued, monthly_usd, retention_days, created_at"
+
+_CREATE = f"""
+    INSERT INTO tenants (id, name, weight, max_running, max_queued, monthly_usd, retention_days)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING RETURNING {_COLUMNS}
+"""  # noqa: S608 - put together from constants
+
+_UPDATE = f"""
+    UPDATE tenants SET name = $2, weight = $3, max_running = $4, max_queued = $5, monthly_usd = $6, retention_days = $7
+    WHERE id = $1 RETURNING {_COLUMNS}
+"""  # noqa: S608 - put together from constants
+
+_GET = f"SELECT {_COLUMNS} FROM tenants WHERE id = $1"  # noqa: S608 - put together from constants
+
+
+class PgTenants:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(
+        self, tenant: TenantId, plan: TenantPlan, once: Once | None = None, by: TenantId | None = None
+    ) -> Tenant | Replay | None:
+        """None when another has this id. Sent again with the same plan it is the same tenant. `once` is kept among
+        the requests of the tenant `by`. Raises KeyReused."""
+
+        async def work(connection: Connection) -> Tenant | None:
+            row = await connection.fetchrow(_CREATE, tenant, *_values(plan))
+            row = row or await connection.fetchrow(_GET, tenant)
+            made = None if row is None else _tenant(row)
+            return made if made and TenantPlan(**made.model_dump(exclude=_OWN)) == plan else None
+
+        return await done_once(self._database, by or tenant, once, work)
+
+    async def get(self, tenant: TenantId) -> Tenant | None:
+        row = await self._database.fetch_one(_GET, tenant)
+        return None if row is None else _tenant(row)
+
+    async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[Tenant]:
+        """By id."""
+        query = f"SELECT {_COLUMNS} FROM tenants WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2"  # noqa: S608
+        return [_tenant(row) for row in await self._database.fetch(query, after, limit)]
+
+    async def update(self, tenant: TenantId, plan: TenantPlan) -> Tenant | None:
+        """Takes the place of the old plan; jobs that run already go on."""
+        row = await self._database.fetch_one(_UPDATE, tenant, *_values(plan))
+        return None if row is None else _tenant(row)
+
+    async def delete(self, tenant: TenantId) -> bool:
+        """With keys, jobs, reports, batches and webhooks; work that runs stops at its next heartbeat."""
+        return await retention.delete_tenant(self._database, tenant)
+
+
+_OWN = {"id", "created_at"}
+
+
+def _values(plan: TenantPlan) -> tuple[object, ...]:
+    return (
+        plain(plan.name),
+        plan.weight,
+        plan.max_running,
+        plan.max_queued,
+        plan.monthly_usd,
+        plan.retention_days,
+    )
+
+
+def _tenant(row: asyncpg.Record) -> Tenant:
+    return Tenant(**dict(row))

@@ -1,0 +1,92 @@
+"""What a tenant had done in a span of time, and what it cost."""
+
+import datetime as dt
+
+from assayer.models import Absent, Frozen
+from orchestrator.jobs.models import JobKind, JobState, TenantId
+from orchestrator.store.database import Database
+
+__all__ = ["JobCount", "PgUsage", "TenantUsage"]
+
+_JOBS = """
+    SELECT kind, state, count(*) AS jobs FROM jobs
+    WHERE tenant = $1 AND created_at >= $2 AND created_at < $3 GROUP BY kind, state ORDER BY kind, state
+"""
+
+# A run that two jobs of the tenant share is counted once.
+_CALLS = """
+    WITH runs AS (
+        SELECT run_id, min(started_at) AS started_at FROM jobs
+        WHERE tenant = $1 AND run_id IS NOT NULL AND started_at < $3 AND coalesce(finished_at, $3) >= $2
+        GROUP BY run_id
+    )
+    SELECT count(*) AS calls, count(*) FILTER (WHERE cached) AS cached,
+           coalesce(sum(prompt_tokens) FILTER (WHERE NOT cached), 0)::bigint AS prompt_tokens,
+           coalesce(sum(completion_tokens) FILTER (WHERE NOT cached), 0)::bigint AS completion_tokens,
+           coalesce(sum(cost_usd) FILTER (WHERE NOT cached), 0) AS cost_usd,
+           count(*) FILTER (
+               WHERE NOT cached AND cost_usd IS NULL AND prompt_tokens + completion_tokens > 0
+           ) AS unpriced
+    FROM runs JOIN ledger USING (run_id)
+    WHERE ledger.at >= greatest(runs.started_at, $2) AND ledger.at < $3
+"""
+
+_BUDGET = """
+    SELECT monthly_usd,
+           (SELECT coalesce(sum(usd), 0) FROM spending WHERE tenant = tenants.id
+              AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_usd,
+           (SELECT coalesce(sum(reserved_usd), 0) FROM jobs WHERE tenant = tenants.id AND state = 'running') AS reserved
+    FROM tenants WHERE id = $1
+"""
+
+
+class JobCount(Frozen):
+    kind: JobKind
+    state: JobState
+    jobs: int
+
+
+class TenantUsage(Frozen):
+    """Of jobs that are still kept; the budget's figures outlive them."""
+
+    since: dt.datetime
+    until: dt.datetime
+    jobs: tuple[JobCount, ...]
+    """Accepted in the span, by the state in which they are now."""
+    calls: int
+    """Of language models in the span, answers from the cache included."""
+    cached: int
+    prompt_tokens: int
+    """Of calls that were sent."""
+    completion_tokens: int
+    cost_usd: float | Absent
+    spent_this_month_usd: float
+    """By jobs that have ended."""
+    reserved_usd: float
+    """For jobs that run, of the month's budget."""
+    monthly_usd: float | None
+
+
+class PgUsage:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def usage(self, tenant: TenantId, since: dt.datetime, until: dt.datetime) -> TenantUsage | None:
+        """None when there is no such tenant."""
+        budget = await self._database.fetch_one(_BUDGET, tenant)
+        calls = await self._database.fetch_one(_CALLS, tenant, since, until)
+        if budget is None or calls is None:
+            return None
+        jobs = await self._database.fetch(_JOBS, tenant, since, until)
+        values = dict(calls)
+        if unpriced := values.pop("unpriced"):
+            values["cost_usd"] = Absent(reason=f"The price of {unpriced} calls is not known.")
+        return TenantUsage(
+            since=since,
+            until=until,
+            jobs=tuple(JobCount(**dict(row)) for row in jobs),
+            spent_this_month_usd=budget["spent_usd"],
+            reserved_usd=budget["reserved"],
+            monthly_usd=budget["monthly_usd"],
+            **values,
+        )

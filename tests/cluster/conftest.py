@@ -1,0 +1,45 @@
+"""A Ray of its own for the tests of a module, small, quick to see who died, and gone afterwards."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from ray import serve
+
+from benchmarks.simulator.process import Simulator
+from cluster.serving.environment import private_environment
+from cluster.serving.local import own_cluster
+from cluster.serving.settings import ServingSettings
+from index import build_corpus
+from tests.corpus_papers import RECORDS, write_jsonl
+from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator(latency_mean=0) as simulator:
+        yield simulator
+
+
+@pytest.fixture(scope="module")
+def cluster(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Its processes speak to the simulator, and read a small corpus in the data directory."""
+    home = tmp_path_factory.mktemp("home")
+    with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
+        papers = write_jsonl(home / "papers.jsonl", RECORDS)
+        asyncio.run(build_corpus([papers], home / "assayer" / "corpus", embedder))
+    variables = {
+        "HOME": str(home),
+        "ASSAYER_HOME": str(home / "assayer"),
+        "ASSAYER_LLM__BASE_URL": simulator.base_url,
+        "ASSAYER_LLM__MODEL": "simulated",
+        "ASSAYER_LLM__API_KEY": "sk-test",
+    }
+    with pytest.MonkeyPatch.context() as patch, private_environment() as folder:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        with own_cluster(folder, ServingSettings()):
+            serve.start(proxy_location="Disabled", logging_config={"log_level": "WARNING"})
+            yield
+            serve.shutdown()  # type: ignore[no-untyped-call]

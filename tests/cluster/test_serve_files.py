@@ -1,0 +1,91 @@
+"""The Serve configs that operators deploy: each is valid, and builds the pools that it names."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import ValidationError
+from ray.serve._private.build_app import BuiltApplication, build_app
+from ray.serve.schema import ServeDeploySchema
+
+from assayer.errors import ConfigurationError
+from cluster.serving.application import NAME, build
+from cluster.serving.settings import ServingSettings
+from cluster.serving.where import Where
+
+FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "serve"
+FILES = ("laptop", "cpu-cluster", "gpu-cluster")
+SERVICE = {"ingress", "dispatcher", "evaluator"}
+
+
+@pytest.fixture(autouse=True)
+def configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAYER_LLM__BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("ASSAYER_LLM__MODEL", "m")
+    monkeypatch.setenv("ASSAYER_DATABASE__URL", "postgresql://127.0.0.1:9/assayer")
+    monkeypatch.setenv("ASSAYER_RERANKER__MODEL", "a-reranker")
+
+
+def _args(name: str) -> dict[str, Any]:
+    config = ServeDeploySchema.model_validate(yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8")))
+    (application,) = config.applications
+    assert application.import_path == f"{build.__module__}:{build.__name__}"
+    assert application.name == NAME
+    return dict(application.args)
+
+
+def _built(where: Where) -> BuiltApplication:
+    return build_app(build(where), name=NAME)
+
+
+def test_there_is_no_config_that_is_not_tested() -> None:
+    assert {file.stem for file in FOLDER.glob("*.yaml")} == set(FILES)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_config_builds_the_pools_that_it_names(name: str) -> None:
+    where = Where.model_validate(_args(name))
+    assert where.serving is not None
+    built = {one.name: one for one in _built(where).deployments}
+    pools = {pool for pool in ServingSettings.model_fields if hasattr(getattr(where.serving, pool), "replicas")}
+    wanted = {pool for pool in pools if getattr(where.serving, pool).replicas}
+    unset = set() if where.settings().full_texts.fetch else {"full_texts"}
+    assert SERVICE <= built.keys() == wanted - unset
+    for pool, deployment in built.items():
+        asked = getattr(where.serving, pool)
+        assert (deployment.ray_actor_options or {})["num_gpus"] == asked.gpus
+        sizes = deployment._deployment_config.autoscaling_config
+        assert (sizes.max_replicas if sizes else None) == asked.most
+
+
+def test_laptop_config_is_what_serve_runs_without_one() -> None:
+    assert Where.model_validate(_args("laptop")).serving == ServingSettings()
+
+
+def test_models_without_configuration_get_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ASSAYER_LLM__BASE_URL", "ASSAYER_LLM__MODEL", "ASSAYER_RERANKER__MODEL"):
+        monkeypatch.delenv(name)
+    names = {one.name for one in _built(Where.model_validate(_args("laptop"))).deployments}
+    assert names == SERVICE | {"embedder", "index"}
+
+
+def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASSAYER_DATABASE__URL")
+    with pytest.raises(ConfigurationError, match="need one database"):
+        build(Where.model_validate(_args("cpu-cluster")))
+
+
+@pytest.mark.parametrize(
+    ("serving", "why"),
+    [
+        ({"evaluator": {"replicas": 0}}, "no service without the evaluator"),
+        ({"dispatcher": {"replicas": 2}}, "one dispatcher"),
+        ({"llm": {"replicas": 1, "most": 4}}, "their number is fixed"),
+        ({"index": {"replicas": 4, "most": 2}}, "at most 2"),
+        ({"indexx": {"replicas": 1}}, "indexx"),
+    ],
+)
+def test_unusable_pools_are_refused_by_name(serving: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        Where.model_validate({"serving": serving})

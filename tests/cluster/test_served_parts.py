@@ -1,0 +1,257 @@
+"""Parts reached through pools keep the contracts of those at hand: answers, errors, cancellation, deadlines, deaths."""
+
+import asyncio
+import datetime as dt
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, closing
+from typing import Any
+
+import numpy as np
+import pytest
+from ray import serve
+
+from assayer.errors import AssayerError, CorpusError, LlmRejected, LlmUnavailable, SourceBusy, Unreadable
+from assayer.models import Fault, PaperId
+from benchmarks.gateway.questions import JUDGING, a_statement
+from benchmarks.simulator.process import Simulator
+from cluster.serving.calling import Caller, Full, Gone
+from cluster.serving.index import IndexReplica, OtherVersion, ServedCorpus
+from cluster.serving.line import LineReplica, ServedLine
+from cluster.serving.models import EmbedderReplica, ServedEmbedder
+from cluster.serving.where import Where
+from cluster.settings import load_settings
+from index import Corpus
+from tests.cluster.processes import replica
+from tests.cluster.specimen import Specimen
+from tests.contract.system_clock import SystemClock
+from tests.contract.weighing import a_run
+from tests.corpus_papers import OFF_FIELD, ON_TOPIC
+from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.llm import Gateway, LlmSettings, MemoryAnswers
+from workers.llm.failures import PermanentFailure, Refusal, Took, TransientFailure
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+SECONDS, PATIENCE = 30.0, 60.0
+
+
+def _pool(kind: type[Any], *arguments: Any, **options: Any) -> Caller[Any]:
+    """One process of its own, called patiently."""
+    name = kind.__name__
+    chosen: dict[str, Any] = {"health_check_period_s": 1.0, "max_ongoing_requests": 64, **options}
+    deployment = serve.deployment(name=name, ray_actor_options={"num_cpus": 0.1}, **chosen)(kind)
+    handle = serve.run(deployment.bind(*arguments), name=name, route_prefix=None)
+    return Caller(handle, SECONDS, PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def specimen(cluster: None) -> Iterator[Caller[Specimen]]:
+    yield _pool(Specimen, max_ongoing_requests=4, max_queued_requests=1)
+    serve.delete("Specimen")
+
+
+@pytest.fixture(scope="module")
+def line(cluster: None) -> Iterator[Caller[LineReplica]]:
+    yield _pool(LineReplica, Where())
+    serve.delete("LineReplica")
+
+
+async def _until(happened: Callable[[], Awaitable[bool]]) -> None:
+    """Looks again and again; the test's own time limit ends it."""
+    async with asyncio.timeout(60):
+        while not await happened():  # noqa: ASYNC110 - what is waited for is in another process
+            await asyncio.sleep(0.05)
+
+
+def _late() -> TransientFailure:
+    failure = TransientFailure(Fault(kind="timeout", detail="late"), overloaded=True, retry_after=2.0)
+    failure.took = Took(2, 1.5)
+    return failure
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CorpusError("The corpus is gone.", "Build it."),
+        SourceBusy("No turn."),
+        Unreadable("It is a poster.", "", "other_document"),
+        LlmUnavailable("Down.", "Wait.", (Fault(kind="timeout", detail="late"),)),
+        _late(),
+        PermanentFailure("quota", 429, Refusal("no more", "insufficient_quota", "")),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_error_of_a_pool_arrives_in_its_own_type_with_all_it_says(
+    specimen: Caller[Specimen], error: AssayerError | TransientFailure | PermanentFailure
+) -> None:
+    with pytest.raises(type(error)) as raised:
+        await specimen.ask(Specimen.fail, error)
+    assert type(raised.value) is type(error)
+    assert (str(raised.value), vars(raised.value)) == (str(error), vars(error))
+
+
+async def test_caller_who_is_cancelled_takes_the_call_along(specimen: Caller[Specimen]) -> None:
+    before = await specimen.ask(Specimen.seen, "waiting")
+    ended = await specimen.ask(Specimen.seen, "cancelled")
+    waiting = asyncio.create_task(specimen.ask(Specimen.wait))
+
+    async def begun() -> bool:
+        return await specimen.ask(Specimen.seen, "waiting") > before
+
+    async def stopped() -> bool:
+        return await specimen.ask(Specimen.seen, "cancelled") > ended
+
+    await _until(begun)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert waiting.cancelled()
+    await _until(stopped)
+
+
+async def test_call_beyond_its_deadline_is_given_up_over_there_too(specimen: Caller[Specimen]) -> None:
+    ended = await specimen.ask(Specimen.seen, "cancelled")
+    with pytest.raises(Gone, match=r"did not answer within 0\.5 s"):
+        await Caller(specimen.handle, 0.5, PATIENCE).once(Specimen.wait)
+
+    async def stopped() -> bool:
+        return await specimen.ask(Specimen.seen, "cancelled") > ended
+
+    await _until(stopped)
+
+
+async def test_pool_that_has_more_to_do_than_it_can_queue_says_so(specimen: Caller[Specimen]) -> None:
+    calls = [asyncio.create_task(specimen.once(Specimen.wait)) for _ in range(8)]
+    done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+    assert {type(one.exception()) for one in done} == {Full}
+    for one in waiting:
+        one.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+    assert await specimen.ask(Specimen.echo, "again") == "again"
+
+
+async def test_call_whose_process_is_killed_is_made_again_where_it_may_be(specimen: Caller[Specimen]) -> None:
+    process = await specimen.ask(Specimen.pid)
+    waiting = asyncio.create_task(specimen.once(Specimen.wait))
+
+    async def begun() -> bool:
+        return await specimen.ask(Specimen.seen, "waiting") > 0
+
+    await _until(begun)
+    os.kill(process, signal.SIGKILL)
+    with pytest.raises(Gone):
+        await waiting
+    assert await specimen.ask(Specimen.echo, "again") == "again"
+    assert await specimen.ask(Specimen.pid) != process
+
+
+@pytest.fixture
+async def asked(line: Caller[LineReplica], simulator: Simulator) -> AsyncIterator[Gateway]:
+    simulator.configure(latency_mean=0, api_key=None, rate_limit_rate=0)
+    simulator.reset()
+    settings = LlmSettings(base_url=simulator.base_url, model="simulated", backoff_initial_seconds=0.01)
+    served = ServedLine(line, simulator.base_url)
+    async with aclosing(Gateway(settings, MemoryAnswers(), SystemClock(), served)) as gateway:
+        yield gateway
+
+
+async def test_gateway_before_a_served_line_answers_and_retries(asked: Gateway, simulator: Simulator) -> None:
+    simulator.configure(rate_limit_rate=0.3, retry_after=0.01)
+    run = a_run("answers")
+    answers = await asyncio.gather(*(asked.run(JUDGING, a_statement(one, 200), run) for one in range(40)))
+    assert sum(one.record.attempts for one in answers) == simulator.stats().requests
+    assert len(answers) == 40
+
+
+async def test_two_runs_with_one_question_in_flight_pay_once(asked: Gateway, simulator: Simulator) -> None:
+    simulator.configure(latency_mean=1.0)
+    other = Gateway(
+        LlmSettings(base_url=simulator.base_url, model="simulated"), MemoryAnswers(), SystemClock(), asked._line
+    )
+    both = await asyncio.gather(
+        asked.run(JUDGING, a_statement(100, 200), a_run("one")), other.run(JUDGING, a_statement(100, 200), a_run("two"))
+    )
+    assert sorted(one.record.attempts for one in both) == [0, 1]
+    assert simulator.stats().requests == 1
+
+
+async def test_cancelled_run_ends_its_request_at_the_endpoint(asked: Gateway, simulator: Simulator) -> None:
+    simulator.configure(latency_mean=60.0)
+    asking = asyncio.create_task(asked.run(JUDGING, a_statement(200, 200), a_run("cancelled")))
+
+    async def begun() -> bool:
+        return simulator.stats().in_flight == 1
+
+    async def ended() -> bool:
+        return simulator.stats().in_flight == 0
+
+    await _until(begun)
+    asking.cancel()
+    await _until(ended)
+    assert simulator.stats().answered == 0
+
+
+async def test_wrong_key_is_refused_in_plain_words(asked: Gateway, simulator: Simulator) -> None:
+    simulator.configure(api_key="sk-another")
+    with pytest.raises(LlmRejected, match="refuses the API key"):
+        await asked.run(JUDGING, a_statement(300, 200), a_run("refused"))
+    with pytest.raises(LlmRejected, match="refuses the API key"):
+        await asked.probe()
+
+
+async def test_question_is_asked_again_when_the_line_dies_and_the_answer_is_had_once(
+    asked: Gateway, simulator: Simulator
+) -> None:
+    simulator.configure(latency_mean=1.0)
+    asking = asyncio.create_task(asked.run(JUDGING, a_statement(400, 200), a_run("killed")))
+
+    async def begun() -> bool:
+        return simulator.stats().in_flight == 1
+
+    await _until(begun)
+    process = replica(os.getpid(), "LineReplica")
+    assert process is not None
+    process.kill()
+    answer = await asking
+    assert answer.record.faults[0].kind == "connection"
+    assert simulator.stats().answered == 1
+
+
+async def test_served_embedder_gives_the_vectors_of_the_one_at_hand(cluster: None) -> None:
+    caller = _pool(EmbedderReplica, Where())
+    served = await ServedEmbedder.open(caller)
+    texts = [ON_TOPIC, OFF_FIELD, ""]
+    with closing(SentenceTransformerEmbedder(EmbedderSettings())) as local:
+        assert (served.name, served.dimensions) == (local.name, local.dimensions)
+        assert np.array_equal(await served.embed(texts, "passage"), await local.embed(texts, "passage"))
+        assert (await served.embed([], "query")).shape == (0, local.dimensions)
+
+
+async def test_served_corpus_answers_as_the_one_at_hand_and_only_for_the_same_version(cluster: None) -> None:
+    served = await ServedCorpus.open(_pool(IndexReplica, Where(), serve.get_app_handle("EmbedderReplica")))
+    cutoff = dt.date(2016, 12, 31)
+    with (
+        closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder,
+        closing(Corpus.open(load_settings().corpus_path, embedder)) as local,
+    ):
+        ids = [PaperId("bee-00"), PaperId("bee-12"), PaperId("unknown")]
+        papers = list((await local.papers(ids, None)).values())
+        for one, other in ((served, local), (local, served)):
+            assert (one.version, one.source) == (other.version, other.source)
+        for before in (None, cutoff, dt.date(1999, 1, 1)):
+            assert served.newest(before) == local.newest(before)
+            assert await served.search([ON_TOPIC], 5, before) == await local.search([ON_TOPIC], 5, before)
+            assert await served.snippets(["bees"], 5, before) == await local.snippets(["bees"], 5, before)
+            assert await served.neighbours(ids, 3, before) == await local.neighbours(ids, 3, before)
+            assert await served.references(ids, 3, before) == await local.references(ids, 3, before)
+            assert await served.papers(ids, before) == await local.papers(ids, before)
+            assert await served.fit(ON_TOPIC, before) == await local.fit(ON_TOPIC, before)
+        assert await served.similarity(ON_TOPIC, ids) == await local.similarity(ON_TOPIC, ids)
+        assert await served.full_texts(ids) == await local.full_texts(ids)
+        assert await served.retractions(papers) == await local.retractions(papers)
+        assert np.array_equal(await served.meanings([ON_TOPIC]), await local.meanings([ON_TOPIC]))
+        assert np.array_equal(await served.embed([("T", "text")]), await local.embed([("T", "text")]))
+    served.version = "another"
+    with pytest.raises(OtherVersion, match="not at another any more"):
+        await served.search(["bees"], 1, None)

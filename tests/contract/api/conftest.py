@@ -1,0 +1,22 @@
+"""The API with two tenants, over an empty database."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from orchestrator.store import Database, Listener
+from tests.contract.api.service import ACME, OTHER, Service
+
+
+@pytest.fixture
+async def listener(database: Database) -> AsyncIterator[Listener]:
+    async with Listener(database) as listening:
+        yield listening
+
+
+@pytest.fixture
+async def service(database: Database, listener: Listener) -> Service:
+    made = Service.of(database, listener)
+    await made.tenant(ACME)
+    await made.tenant(OTHER)
+    return made

@@ -1,0 +1,166 @@
+"""The API over a real database, with its callers; jobs are done by hand."""
+
+import asyncio
+import datetime as dt
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import httpx2
+import uvicorn
+from fastapi import FastAPI
+
+from assayer.models import EvaluationId, IdeaId
+from cluster.webhooks import WebhookSettings, check_address
+from orchestrator.api.application import application
+from orchestrator.api.identifiers import drawn
+from orchestrator.api.resources import Check
+from orchestrator.api.services import Services
+from orchestrator.api.settings import ApiSettings
+from orchestrator.batches.settings import BatchSettings
+from orchestrator.jobs.fairness import Places
+from orchestrator.jobs.models import JobVerdict, Lease, Problem, TenantId
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.jobs.tenancy import KeyPlan, Scope, TenantPlan, draw_key
+from orchestrator.store import (
+    Database,
+    KeySettings,
+    Listener,
+    PgCensus,
+    PgEvaluations,
+    PgEvents,
+    PgJobs,
+    PgKeys,
+    PgLeases,
+    PgLedger,
+    PgTenants,
+    PgUsage,
+)
+from orchestrator.store.webhooks import PgWebhooks
+from tests.contract.store_records import report
+from tests.contract.system_clock import SystemClock
+
+__all__ = ["ACME", "BODY", "OTHER", "TEXT", "Service", "served"]
+
+ACME, OTHER = TenantId("acme"), TenantId("other")
+TEXT = (
+    "We predict which stored examples the next round of fine-tuning will overwrite, and rehearse those. "
+    "Eight text domains in a fixed order, uniform replay as the baseline; we report accuracy and forgetting."
+)
+BODY = {"idea": {"title": "Rehearsal by risk", "text": TEXT}}
+_ALL: tuple[Scope, ...] = ("submit", "read", "manage")
+
+
+@dataclass
+class Service:
+    """One application and its stores."""
+
+    database: Database
+    services: Services
+    app: FastAPI
+    checks: list[Check] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, database: Database, listener: Listener, **settings: Any) -> "Service":
+        clock = SystemClock()
+        checks = [Check(name="database", ok=True, detail="it answers")]
+
+        async def ready() -> Sequence[Check]:
+            return checks
+
+        services = Services(
+            settings=ApiSettings(**settings),
+            clock=clock,
+            ids=drawn(clock),
+            jobs=PgJobs(database),
+            events=PgEvents(database),
+            ledger=PgLedger(database),
+            tenants=PgTenants(database),
+            keys=PgKeys(database, KeySettings(requests_per_minute=100_000)),
+            usage=PgUsage(database),
+            census=PgCensus(database),
+            listener=listener,
+            methods={"grapheval": "By a graph of viewpoints.", "scholareval": "By the literature."},
+            corpus=None,
+            ready=ready,
+            webhooks=PgWebhooks(database),
+            check_address=partial(check_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
+            batches=BatchSettings(),
+        )
+        return cls(database, services, application(services), checks)
+
+    def with_services(self, **others: Any) -> "Service":
+        services = replace(self.services, **others)
+        return Service(self.database, services, application(services), self.checks)
+
+    async def tenant(self, tenant: TenantId = ACME) -> None:
+        await self.services.tenants.create(tenant, TenantPlan(name=tenant))
+
+    async def key(
+        self,
+        *scopes: Scope,
+        tenant: TenantId = ACME,
+        per_minute: int | None = None,
+        expires_at: dt.datetime | None = None,
+    ) -> str:
+        """A new key; without scopes, one that may do all that a tenant may."""
+        plan = KeyPlan(
+            name="test", scopes=frozenset(scopes or _ALL), requests_per_minute=per_minute, expires_at=expires_at
+        )
+        key = draw_key()
+        await self.services.keys.create(tenant, plan, key)
+        return key.secret
+
+    @asynccontextmanager
+    async def client(self, key: str | None = None, url: str | None = None) -> AsyncIterator[httpx2.AsyncClient]:
+        """Asks the application itself, or the server that runs at the URL."""
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        transport = None if url else httpx2.ASGITransport(app=self.app)
+        async with httpx2.AsyncClient(
+            transport=transport, base_url=url or "http://api", headers=headers, timeout=60
+        ) as client:
+            yield client
+
+    @asynccontextmanager
+    async def caller(self, *scopes: Scope, tenant: TenantId = ACME) -> AsyncIterator[httpx2.AsyncClient]:
+        async with self.client(await self.key(*scopes, tenant=tenant)) as client:
+            yield client
+
+    async def lease(self) -> Lease:
+        (lease,) = await PgLeases(self.database, QueueSettings()).lease("worker", Places(1, 0))
+        return lease
+
+    async def finish(self, problem: Problem | None = None) -> Lease:
+        """Does the next job: with a report, or as failed with a problem."""
+        leases = PgLeases(self.database, QueueSettings())
+        lease = await self.lease()
+        run = EvaluationId(f"run_{lease.job}")
+        assert await leases.begin(lease, run, {})
+        if problem is None:
+            runs = PgEvaluations(self.database)
+            await runs.start(run, IdeaId("idea"), "scholareval", {})
+            await runs.finish(report(run), [])
+        verdict = JobVerdict(state="failed" if problem else "done", run_id=run, problem=problem, cost_usd=0.25)
+        assert await leases.finish(lease, verdict)
+        return lease
+
+
+@asynccontextmanager
+async def served(app: FastAPI) -> AsyncIterator[str]:
+    """The application behind a real server; gives its URL."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=5)
+        server = uvicorn.Server(config)
+        server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(server.serve([listening]))
+            try:
+                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            finally:
+                server.should_exit = True
+                await running

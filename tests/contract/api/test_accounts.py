@@ -1,0 +1,103 @@
+"""Tenants, keys and usage over HTTP."""
+
+import pytest
+
+from tests.contract.api.service import BODY, OTHER, Service
+from tests.contract.api.test_problems import problem
+
+
+async def test_a_tenant_is_agreed_with_changed_and_deleted(service: Service) -> None:
+    async with service.caller("admin") as admin:
+        made = await admin.post("/v1/tenants", json={"id": "agency", "name": "An agency", "monthly_usd": 100})
+        assert (made.status_code, made.headers["location"]) == (201, "/v1/tenants/agency")
+        changed = await admin.patch("/v1/tenants/agency", json={"weight": 3, "monthly_usd": None})
+        shown = await admin.get("/v1/tenants/agency")
+        listed = await admin.get("/v1/tenants?limit=1")
+        second = await admin.get("/v1/tenants", params={"after": listed.json()["next"]})
+        assert (await admin.delete("/v1/tenants/agency")).status_code == 204
+        problem(await admin.get("/v1/tenants/agency"), 404, "not-found")
+        problem(await admin.delete("/v1/tenants/agency"), 404, "not-found")
+    assert changed.json() == shown.json()
+    assert (shown.json()["name"], shown.json()["weight"], shown.json()["monthly_usd"]) == ("An agency", 3, None)
+    assert [item["id"] for item in (*listed.json()["items"], *second.json()["items"])] == ["acme", "agency", "other"]
+
+
+async def test_a_name_that_is_taken_is_a_conflict(service: Service) -> None:
+    async with service.caller("admin") as admin:
+        problem(await admin.post("/v1/tenants", json={"id": "other", "name": "Somebody"}), 409, "conflict")
+
+
+async def test_a_tenant_does_not_delete_itself(service: Service) -> None:
+    async with service.caller("admin") as admin:
+        problem(await admin.delete("/v1/tenants/acme"), 409, "conflict")
+        assert (await admin.get("/v1/tenants/acme")).status_code == 200
+
+
+async def test_a_key_is_shown_once(service: Service) -> None:
+    async with service.caller("manage") as manager:
+        made = await manager.post(
+            "/v1/keys", json={"name": "robot", "scopes": ["submit", "read"], "expires_at": "2190-01-01T01:00:00+01:00"}
+        )
+        shown = await manager.get(made.headers["location"])
+        listed = await manager.get("/v1/keys")
+    secret = made.json()["secret"]
+    assert made.headers["cache-control"] == "no-store"
+    assert secret.startswith(made.json()["id"])
+    assert shown.json()["expires_at"] == "2190-01-01T00:00:00Z"
+    assert secret.rpartition("_")[2] not in shown.text + listed.text
+    async with service.client(secret) as robot:
+        assert (await robot.post("/v1/evaluations", json=BODY)).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"name": "x", "scopes": []}, "/scopes"),
+        ({"name": "x", "scopes": ["write"]}, "/scopes/0"),
+        ({"name": "x\0", "scopes": ["read"]}, "/name"),
+        ({"name": "x", "scopes": ["read"], "expires_at": "2001-01-01T00:00:00Z"}, "/expires_at"),
+        ({"name": "x", "scopes": ["read"], "expires_at": "9999-12-31T23:59:59-23:00"}, "/expires_at"),
+        ({"name": "x", "scopes": ["read"], "expires_at": "2100-01-01T00:00:00"}, "/expires_at"),
+    ],
+)
+async def test_a_key_that_cannot_be_is_refused(service: Service, body: dict[str, object], pointer: str) -> None:
+    async with service.caller("manage") as manager:
+        document = problem(await manager.post("/v1/keys", json=body), 422, "invalid-request")
+    assert document.errors is not None
+    assert document.errors[0].pointer == pointer
+
+
+async def test_nobody_gives_away_what_they_have_not(service: Service) -> None:
+    async with service.caller("manage") as manager:
+        higher = await manager.post("/v1/keys", json={"name": "x", "scopes": ["admin"]})
+        elsewhere = await manager.post("/v1/keys", json={"name": "x", "scopes": ["read"], "tenant": OTHER})
+    assert problem(higher, 403, "forbidden").scope == "admin"
+    assert problem(elsewhere, 403, "forbidden").scope == "admin"
+
+
+async def test_an_admin_makes_keys_for_others(service: Service) -> None:
+    async with service.caller("admin") as admin:
+        made = await admin.post("/v1/keys", json={"name": "first", "scopes": ["manage"], "tenant": OTHER})
+        listed = await admin.get("/v1/keys", params={"tenant": OTHER})
+        nowhere = await admin.post("/v1/keys", json={"name": "x", "scopes": ["read"], "tenant": "nobody"})
+    assert made.json()["tenant"] == OTHER
+    assert [key["name"] for key in listed.json()["items"]] == ["first"]
+    problem(nowhere, 404, "not-found")
+
+
+async def test_usage_counts_ones_own_jobs(service: Service) -> None:
+    async with service.caller() as client, service.caller(tenant=OTHER) as other, service.caller("admin") as admin:
+        await client.post("/v1/evaluations", json=BODY)
+        await service.finish()
+        await client.post("/v1/evaluations", json=BODY)
+        own = (await client.get("/v1/usage")).json()
+        none = (await other.get("/v1/usage")).json()
+        asked = (await admin.get("/v1/usage?tenant=acme&since=2026-01-01T00:00:00Z")).json()
+        past = (await client.get("/v1/usage?since=2001-01-01T00:00:00Z&until=2001-02-01T00:00:00Z")).json()
+        backwards = await client.get("/v1/usage?since=2002-01-01T00:00:00Z&until=2001-02-01T00:00:00Z")
+    assert {(one["state"], one["jobs"]) for one in own["jobs"]} == {("done", 1), ("queued", 1)}
+    assert own["spent_this_month_usd"] == 0.25
+    assert (own["cost_usd"], own["cost_absent"]) == (0.0, None)
+    assert none["jobs"] == past["jobs"] == []
+    assert asked["jobs"] == own["jobs"]
+    problem(backwards, 422, "invalid-request")

@@ -1,0 +1,228 @@
+"""Many ideas in one request: what is accepted, what is told of the rest, and what comes back."""
+
+import csv
+import io
+import json
+from collections.abc import AsyncIterator
+
+import httpx2
+import pyarrow.parquet as pq
+import pytest
+
+from orchestrator.api.batch_resources import AcceptedBatch, BatchResource, BatchSummary
+from orchestrator.api.resources import Evaluation, Page
+from orchestrator.batches.results import ResultLine
+from orchestrator.batches.settings import BatchSettings
+from orchestrator.jobs.models import JobId, Problem
+from orchestrator.jobs.requests import EvaluationRequest
+from tests.contract.api.service import ACME, OTHER, Service, served
+from tests.contract.api.test_problems import problem
+from tests.unit.batch_bodies import BOUNDARY, WORDS, as_csv, as_form, as_jsonl, words
+
+JSONL = {"Content-Type": "application/jsonl"}
+CSV = {"Content-Type": "text/csv"}
+FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+THREE = as_jsonl([{"id": f"P-{number}", "title": f"Plan {number}", "text": words(number)} for number in range(3)])
+
+
+async def submit(
+    client: httpx2.AsyncClient, body: bytes = THREE, headers: dict[str, str] = JSONL, **query: str
+) -> AcceptedBatch:
+    answer = await client.post("/v1/batches", content=body, headers=headers, params=query)
+    assert answer.status_code == 202, answer.text
+    accepted = AcceptedBatch.model_validate_json(answer.content)
+    assert answer.headers["location"] == accepted.links.batch
+    return accepted
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
+    async with service.caller() as opened:
+        yield opened
+
+
+async def shown(client: httpx2.AsyncClient, accepted: AcceptedBatch) -> BatchResource:
+    return BatchResource.model_validate_json((await client.get(accepted.links.batch)).content)
+
+
+async def test_rows_wait_as_they_were_asked_for(service: Service, client: httpx2.AsyncClient) -> None:
+    rows = as_jsonl([{"title": "A", "text": words(1)}, {"title": "B", "text": words(2), "cutoff": "2020-01-01"}])
+    accepted = await submit(
+        client, rows, method="grapheval", cutoff="2024-05-01", max_usd="0.5", name="Call 7", priority="interactive"
+    )
+    page = Page[Evaluation].model_validate_json((await client.get(accepted.links.evaluations)).content)
+    assert [(one.row, one.title, one.priority, one.batch) for one in page.items] == [
+        (2, "B", "interactive", accepted.id),
+        (1, "A", "interactive", accepted.id),
+    ]
+    second, first = [await service.services.jobs.work(ACME, JobId(one.id)) for one in page.items]
+    assert isinstance(first, EvaluationRequest)
+    assert isinstance(second, EvaluationRequest)
+    assert (first.method, str(first.cutoff), first.limits.max_usd) == ("grapheval", "2024-05-01", 0.5)
+    assert first.idea is not None
+    assert (str(first.idea.cutoff), str(second.cutoff)) == ("2024-05-01", "2020-01-01")
+    batch = await shown(client, accepted)
+    assert (batch.name, batch.rows, batch.states, batch.finished_at) == ("Call 7", 2, {"queued": 2}, None)
+
+
+async def test_latin_1_table_with_a_broken_row_goes_on_without_it(client: httpx2.AsyncClient) -> None:
+    table = as_csv(["title", "text"], [["Größe", WORDS], ["Kaputt", WORDS], ["Höhe", words(3)]])
+    accepted = await submit(client, table.replace("Kaputt,", 'Kaputt,"').encode("latin-1"), CSV)
+    assert (accepted.rows, accepted.accepted) == (3, 2)
+    assert accepted.notices == ("The body is not UTF-8; it was read as Windows-1252.",)
+    (rejected,) = accepted.rejected
+    assert (rejected.row, rejected.source) == (2, "row 2")
+    assert "line 3" in rejected.detail
+    batch = await shown(client, accepted)
+    assert (batch.rejected, batch.rejected_rows, batch.states) == (1, accepted.rejected, {"queued": 2})
+    page = Page[Evaluation].model_validate_json((await client.get(accepted.links.evaluations)).content)
+    assert {one.title for one in page.items} == {"Größe", "Höhe"}
+
+
+async def test_files_become_jobs_with_documents_and_what_is_no_pdf_is_told(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
+    pdf = b"%PDF-1.7 the rest is for the worker"
+    accepted = await submit(client, as_form({"a.pdf": pdf, "b.pdf": b"<html>login</html>", "c.pdf": pdf}), FORM)
+    assert [(one.row, one.detail[:18]) for one in accepted.rejected] == [(2, "b.pdf is not a PDF")]
+    assert [(one.row, one.same_as) for one in accepted.duplicates] == [(3, 1)]
+    lease = await service.lease()
+    assert isinstance(lease.work, EvaluationRequest)
+    assert (lease.document, lease.work.idea, lease.work.source) == (pdf, None, "a.pdf")
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "slug", "says"),
+    [
+        (b"", JSONL, 422, "invalid-request", "The batch is empty"),
+        (b"\n", CSV, 422, "invalid-request", "has no header"),
+        (b"name\nx\n", CSV, 422, "invalid-request", "no column that holds ideas"),
+        (as_form({}), FORM, 422, "invalid-request", "batch is empty"),
+        (THREE, {"Content-Type": "multipart/form-data"}, 422, "invalid-request", "names no boundary"),
+        (THREE, {"Content-Type": "application/json"}, 415, "unsupported-media-type", "application/jsonl"),
+        (THREE, {}, 415, "unsupported-media-type", "of no stated type"),
+    ],
+)
+async def test_unusable_batch_is_refused_and_nothing_is_stored(
+    client: httpx2.AsyncClient, body: bytes, headers: dict[str, str], status: int, slug: str, says: str
+) -> None:
+    refused = problem(await client.post("/v1/batches", content=body, headers=headers), status, slug)
+    assert says in refused.detail
+    assert (await client.get("/v1/batches")).json()["items"] == []
+
+
+async def test_batch_without_a_good_row_is_refused_with_every_row(client: httpx2.AsyncClient) -> None:
+    body = b'{"text": "short"}\n{"text": \n'
+    refused = problem(await client.post("/v1/batches", content=body, headers=JSONL), 422, "invalid-request")
+    assert refused.rows is not None
+    assert [(row.row, row.field) for row in refused.rows] == [(1, "text"), (2, "")]
+    assert "So did 1 more" in refused.detail
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter"),
+    [("method=scholarval", "method"), ("cutoff=soon", "cutoff"), ("max_usd=-1", "max_usd"), ("naem=x", "naem")],
+)
+async def test_wrong_option_is_named(client: httpx2.AsyncClient, query: str, parameter: str) -> None:
+    refused = problem(await client.post(f"/v1/batches?{query}", content=THREE, headers=JSONL), 422, "invalid-request")
+    assert refused.errors is not None
+    assert refused.errors[0].parameter == parameter
+
+
+async def test_batch_sent_again_with_its_key_is_one_whatever_the_boundary(client: httpx2.AsyncClient) -> None:
+    form, key = as_form({"a.txt": WORDS.encode()}), {"Idempotency-Key": "k"}
+    first = await client.post("/v1/batches", content=form, headers=FORM | key)
+    other = {name: value.replace(BOUNDARY, "another") for name, value in FORM.items()}
+    again = await client.post("/v1/batches", content=form.replace(BOUNDARY.encode(), b"another"), headers=other | key)
+    assert again.headers["idempotency-replayed"] == "true"
+    assert again.json() == first.json()
+    assert len((await client.get("/v1/batches")).json()["items"]) == 1
+    reused = await client.post("/v1/batches", content=as_form({"a.txt": words(2).encode()}), headers=FORM | key)
+    problem(reused, 422, "idempotency-key-reused")
+
+
+async def finish_three(service: Service, client: httpx2.AsyncClient) -> AcceptedBatch:
+    """One done, one failed, one cancelled."""
+    accepted = await submit(client)
+    await service.finish()
+    await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="=1+1: too dear."))
+    assert (await client.delete(accepted.links.batch)).json()["states"] == {"done": 1, "failed": 1, "cancelled": 1}
+    return accepted
+
+
+async def test_results_are_lines_tables_and_columns(service: Service, client: httpx2.AsyncClient) -> None:
+    accepted = await finish_three(service, client)
+    answer = await client.get(accepted.links.results)
+    assert answer.headers["content-type"].startswith("application/jsonl")
+    done, failed, cancelled = map(ResultLine.model_validate_json, answer.text.splitlines())
+    assert [(one.row, one.state) for one in (done, failed, cancelled)] == [(1, "done"), (2, "failed"), (3, "cancelled")]
+    assert done.report is not None
+    assert (done.source, done.cost_usd) == ("row 1 (P-0)", 0.25)
+    assert failed.problem is not None
+
+    table = await client.get(accepted.links.results, headers={"Accept": "text/csv"})
+    assert f'filename="{accepted.id}.csv"' in table.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(table.text.removeprefix("\ufeff"))))
+    assert [row["state"] for row in rows] == ["done", "failed", "cancelled"]
+    assert rows[1]["problem_detail"] == "'=1+1: too dear."
+
+    columns = await client.get(accepted.links.results, params={"format": "parquet"}, headers={"Accept": "text/csv"})
+    assert columns.headers["content-type"] == "application/vnd.apache.parquet"
+    assert pq.read_table(io.BytesIO(columns.content)).column("id").to_pylist() == [row["id"] for row in rows]
+    problem(await client.get(accepted.links.results, headers={"Accept": "image/png"}), 406, "not-acceptable")
+
+
+async def test_finished_batch_tells_its_pace_and_end(service: Service, client: httpx2.AsyncClient) -> None:
+    batch = await shown(client, await finish_three(service, client))
+    assert batch.finished_at is not None
+    assert batch.finish_expected_at is None
+    assert batch.ideas_per_hour is not None
+    assert batch.ideas_per_hour > 0
+    assert batch.cost_usd == 0.5
+    (listed,) = (await client.get("/v1/batches")).json()["items"]
+    assert BatchSummary.model_validate(listed).states == batch.states
+
+
+async def test_progress_is_streamed_until_the_batch_has_finished(service: Service) -> None:
+    async with served(service.app) as url, service.client(await service.key(), url) as client:
+        accepted = await submit(client)
+        events: list[tuple[str, BatchSummary]] = []
+        kind = ""
+        async with client.stream("GET", accepted.links.events) as stream:
+            async for line in stream.aiter_lines():
+                field, _, value = line.partition(": ")
+                if field == "event":
+                    kind = value
+                elif field == "data":
+                    events.append((kind, BatchSummary.model_validate(json.loads(value))))
+                    if len(events) == 1:
+                        for _ in range(3):
+                            await service.finish()
+        assert events[0][0] == "progress"
+        assert events[0][1].states == {"queued": 3}
+        assert (events[-1][0], events[-1][1].states) == ("finished", {"done": 3})
+        again = await client.get(accepted.links.events, headers={"Last-Event-ID": "3"})
+        assert again.status_code == 204
+
+
+async def test_another_tenants_batch_is_not_there(service: Service, client: httpx2.AsyncClient) -> None:
+    accepted = await submit(client)
+    async with service.caller(tenant=OTHER) as stranger:
+        for link in (accepted.links.batch, accepted.links.evaluations, accepted.links.results, accepted.links.events):
+            problem(await stranger.get(link), 404, "not-found")
+        problem(await stranger.delete(accepted.links.batch), 404, "not-found")
+        assert (await stranger.get("/v1/batches")).json()["items"] == []
+    assert (await shown(client, accepted)).states == {"queued": 3}
+
+
+async def test_more_uploads_than_the_process_takes_are_told_to_come_later(service: Service) -> None:
+    full = service.with_services(batches=BatchSettings(uploads=1))
+    async with served(full.app) as url, full.client(await service.key(), url) as client:
+
+        async def slow() -> AsyncIterator[bytes]:
+            yield THREE
+            refused = await client.post("/v1/batches", content=THREE, headers=JSONL)
+            assert problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
+            yield b"\n"
+
+        assert (await client.post("/v1/batches", content=slow(), headers=JSONL)).status_code == 202

@@ -1,0 +1,218 @@
+"""The typed client against the real application over HTTP, also where connections are cut."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from assayer.models import Report
+from orchestrator.client import (
+    ApiProblem,
+    AsyncClient,
+    BatchQuery,
+    Client,
+    EvaluationBody,
+    IdeaBody,
+    KeyBody,
+    Patience,
+    RankedIdeaBody,
+    RankingBody,
+    TenantBody,
+    TenantPatch,
+    Upload,
+)
+from orchestrator.jobs.models import Problem
+from tests.contract.api.service import ACME, TEXT, Service, served
+from tests.contract.cutting_proxy import cutting
+
+_BODY = EvaluationBody(idea=IdeaBody(title="Rehearsal by risk", text=TEXT))
+_QUICK = Patience(first_pause=0.01)
+_PROBLEM = Problem(type="budget-exhausted", title="The budget was spent", detail="Raise max_usd.")
+
+
+@pytest.fixture
+async def url(service: Service) -> AsyncIterator[str]:
+    async with served(service.app) as address:
+        yield address
+
+
+@pytest.fixture
+async def client(service: Service, url: str) -> AsyncIterator[AsyncClient]:
+    async with AsyncClient(url, await service.key("submit", "read", "manage", "admin"), patience=_QUICK) as opened:
+        yield opened
+
+
+async def _jobs(service: Service) -> int:
+    row = await service.database.fetch_one("SELECT count(*) FROM jobs")
+    assert row is not None
+    return int(row[0])
+
+
+async def test_evaluation_asked_for_watched_and_read(client: AsyncClient, service: Service) -> None:
+    accepted = await client.submit(_BODY)
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(_kinds(client, accepted.id))
+        waiting = group.create_task(client.wait(accepted.id, seconds=60))
+        await service.finish()
+    assert watching.result() == ["queued", "started", "done"]
+    assert waiting.result().state == "done"
+    report = await client.report(accepted.id)
+    assert isinstance(report, Report)
+    assert (await client.report_text(accepted.id)).startswith("# ")
+    assert (await client.report_text(accepted.id, "text/html")).startswith("<!doctype html>")
+    timeline = await client.timeline(accepted.id)
+    assert (timeline.title, timeline.state, timeline.spans[0].kind) == ("Rehearsal by risk", "done", "wait")
+    assert [one.id for one in (await client.evaluations(state="done")).items] == [accepted.id]
+
+
+async def _kinds(client: AsyncClient, job: str) -> list[str]:
+    return [event.kind async for event in client.events(job)]
+
+
+async def test_evaluation_without_a_report_says_why(client: AsyncClient, service: Service) -> None:
+    async with asyncio.TaskGroup() as group, service.services.listener.on("assayer_jobs") as heard:
+        asked = group.create_task(_refusal(client))
+        while not await _jobs(service):
+            await heard.next(5)
+        await service.finish(_PROBLEM)
+    problem = asked.result()
+    assert (problem.status, problem.slug, problem.detail) == (409, "budget-exhausted", "Raise max_usd.")
+
+
+async def _refusal(client: AsyncClient) -> ApiProblem:
+    with pytest.raises(ApiProblem) as caught:
+        await client.evaluate(_BODY)
+    return caught.value
+
+
+async def test_evaluation_that_takes_too_long_goes_on_without_its_asker(client: AsyncClient, service: Service) -> None:
+    with pytest.raises(TimeoutError):
+        await client.evaluate(_BODY, key="once", seconds=0)
+    await service.finish()
+    assert (await client.evaluate(_BODY, key="once")).method == "scholareval"
+    assert await _jobs(service) == 1
+
+
+async def test_submission_whose_answer_was_cut_off_is_one_evaluation(service: Service, url: str) -> None:
+    key = await service.key()
+    async with cutting(url, [0, 60, 200]) as cut, AsyncClient(cut, key, patience=_QUICK) as client:
+        accepted = await client.submit(_BODY)
+        assert (await client.evaluation(accepted.id)).state == "queued"
+    assert await _jobs(service) == 1
+
+
+async def test_upload_whose_answer_was_cut_off_is_one_batch(service: Service, url: str, tmp_path: Path) -> None:
+    file = tmp_path / "idea.txt"
+    file.write_text(TEXT)
+    files = [Upload("idea.txt", file), Upload("röw.jsonl", json.dumps({"title": "Two", "text": TEXT}).encode())]
+    key = await service.key()
+    async with cutting(url, [0, 100]) as cut, AsyncClient(cut, key, patience=_QUICK) as client:
+        accepted = await client.submit_files(files, BatchQuery(name="Spring & autumn", method="grapheval"))
+    assert (accepted.accepted, accepted.name, accepted.rejected) == (2, "Spring & autumn", ())
+    assert await _jobs(service) == 2
+
+
+async def test_events_are_seen_once_each_however_often_the_connection_is_cut(service: Service, url: str) -> None:
+    key = await service.key()
+    async with AsyncClient(url, key) as direct:
+        job = (await direct.submit(_BODY)).id
+    lease = await service.lease()
+    for done in range(40):
+        told = {"stages": [{"stage": "soundness", "done": done, "total": 40}]}
+        assert await service.services.events.append(lease.job, "progress", told, lease.token)
+    await service.services.jobs.cancel(ACME, lease.job)
+    async with cutting(url, [500, 900, 1300, 2000, 1]) as cut, AsyncClient(cut, key, patience=_QUICK) as client:
+        events = [event async for event in client.events(job)]
+    assert [event.number for event in events] == list(range(1, len(events) + 1))
+    assert [event.kind for event in events] == ["queued", "started", *["progress"] * 40, "cancelled"]
+
+
+async def test_batch_with_a_broken_row_is_followed_to_its_end_and_saved(
+    client: AsyncClient, service: Service, url: str, tmp_path: Path
+) -> None:
+    rows = [{"title": f"Idea {number}", "text": f"{TEXT} {number}"} for number in range(3)]
+    accepted = await client.submit_rows([*rows, {"title": "No words"}], BatchQuery(name="Call"))
+    assert [row.row for row in accepted.rejected] == [4]
+    async with asyncio.TaskGroup() as group:
+        following = group.create_task(_states(client, accepted.id))
+        for problem in (None, _PROBLEM, None):
+            await service.finish(problem)
+    assert following.result()[-1] == {"done": 2, "failed": 1}
+    batch = await client.wait_for_batch(accepted.id)
+    assert (batch.rows, len(batch.rejected_rows), batch.finished_at is not None) == (4, 1, True)
+    async with cutting(url, [400]) as cut, AsyncClient(cut, await service.key(), patience=_QUICK) as through:
+        saved = await through.save_results(accepted.id, tmp_path / "results.jsonl")
+    assert len(saved.read_text().splitlines()) == 3
+    assert (await client.save_results(accepted.id, tmp_path / "r.csv", format="csv")).read_text().count("\n") >= 4
+    assert sorted(os.listdir(tmp_path)) == ["r.csv", "results.jsonl"]
+
+
+async def _states(client: AsyncClient, batch: str) -> list[dict[str, int]]:
+    return [{str(state): n for state, n in one.states.items()} async for one in client.batch_events(batch)]
+
+
+async def test_results_that_cannot_be_had_leave_no_file(client: AsyncClient, tmp_path: Path) -> None:
+    with pytest.raises(ApiProblem, match="404"):
+        await client.save_results("bt_00000000000000000000000000", tmp_path / "results.jsonl")
+    assert os.listdir(tmp_path) == []
+
+
+async def test_evaluation_batch_and_ranking_are_cancelled(client: AsyncClient) -> None:
+    job = (await client.submit(_BODY)).id
+    assert (await client.cancel(job)).state == "cancelled"
+    batch = (await client.submit_rows([{"title": "One", "text": TEXT}])).id
+    assert (await client.cancel_batch(batch)).states == {"cancelled": 1}
+    ideas = tuple(RankedIdeaBody(id=str(n), title=f"Idea {n}", text=f"{TEXT} {n}") for n in range(3))
+    ranking = (await client.rank(RankingBody(ideas=ideas, cut=1))).id
+    assert (await client.cancel_ranking(ranking)).state == "cancelled"
+    assert (await client.wait_for_ranking(ranking)).state == "cancelled"
+    await client.erase(job)
+    with pytest.raises(ApiProblem, match="404"):
+        await client.evaluation(job)
+
+
+async def test_operator_makes_tenants_and_keys_through_the_client(client: AsyncClient, url: str) -> None:
+    await client.create_tenant(TenantBody(id="lab", name="The lab", weight=2))
+    changed = await client.change_tenant("lab", TenantPatch(monthly_usd=20))
+    assert (changed.weight, changed.monthly_usd) == (2, 20)
+    made = await client.create_key(KeyBody(name="ci", scopes=("read",), tenant="lab"))
+    async with AsyncClient(url, made.secret) as theirs:
+        assert (await theirs.usage()).tenant == "lab"
+        with pytest.raises(ApiProblem, match="403"):
+            await theirs.submit(_BODY)
+    await client.revoke_key(made.id, tenant="lab")
+    async with AsyncClient(url, made.secret) as theirs:
+        with pytest.raises(ApiProblem, match="401"):
+            await theirs.usage()
+    await client.delete_tenant("lab")
+    assert "lab" not in [one.id for one in (await client.tenants()).items]
+
+
+async def test_client_for_programs_that_wait_does_the_same(service: Service, url: str, tmp_path: Path) -> None:
+    key = await service.key()
+
+    def ask() -> tuple[str, list[str], int]:
+        with Client(url, key, patience=_QUICK) as waiting:
+            job = waiting.submit(_BODY).id
+            kinds = [event.kind for event in waiting.events(job)]
+            batch = waiting.submit_rows([{"title": "One", "text": TEXT}]).id
+            waiting.cancel_batch(batch)
+            saved = waiting.save_results(batch, tmp_path / "results.csv", format="csv")
+            return waiting.wait(job).state, kinds, saved.stat().st_size
+
+    async with asyncio.TaskGroup() as group, service.services.listener.on("assayer_jobs") as heard:
+        asked = group.create_task(asyncio.to_thread(ask))
+        while not await _jobs(service):
+            await heard.next(5)
+        await service.finish()
+    state, kinds, size = asked.result()
+    assert (state, kinds) == ("done", ["queued", "started", "done"])
+    assert size > 0
+
+
+async def test_methods_and_usage_are_told(client: AsyncClient) -> None:
+    assert "scholareval" in [one.name for one in (await client.methods()).items]
+    assert (await client.usage()).tenant == ACME

@@ -1,0 +1,137 @@
+"""The commands over the service, as processes."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from orchestrator.jobs.models import Problem
+from tests.contract.api.service import TEXT, Service, served
+
+_PROGRAM = Path(sys.executable).with_name("assayer")
+_SECONDS = 90.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Program:
+    url: str
+    key: str
+    home: Path
+
+    async def run(self, *arguments: object, **settings: str) -> Ended:
+        own = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
+        given = {"ASSAYER_HOME": str(self.home), "ASSAYER_API_URL": self.url, "ASSAYER_API_KEY": self.key}
+        process = await asyncio.create_subprocess_exec(
+            str(_PROGRAM),
+            *map(str, arguments),
+            cwd=self.home,
+            env=own | given | settings,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        async with asyncio.timeout(_SECONDS):
+            out, err = await process.communicate()
+        return Ended(process.returncode or 0, out.decode(), err.decode())
+
+
+@pytest.fixture
+async def program(service: Service, tmp_path: Path) -> AsyncIterator[Program]:
+    (tmp_path / "ideas").mkdir()
+    (tmp_path / "ideas" / "risk.txt").write_text(TEXT)
+    (tmp_path / "ideas" / "bad.pdf").write_text("no PDF at all")
+    (tmp_path / "ideas" / "cutoff.txt").write_text("2024-01-01")
+    (tmp_path / "ideas" / "notes.xyz").write_text("not an idea")
+    async with served(service.app) as url:
+        yield Program(url, await service.key(), tmp_path)
+
+
+async def test_idea_is_submitted_watched_fetched_and_drawn(program: Program, service: Service) -> None:
+    submitted = await program.run("submit", "ideas/risk.txt", "--method", "grapheval")
+    assert submitted.code == 0, submitted.err
+    job = submitted.out.strip()
+    assert job.startswith("ev_")
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(program.run("watch", job))
+        await service.finish()
+    assert watching.result().code == 0
+    assert "is done" in watching.result().err
+    fetched = await program.run("fetch", job, "--format", "md", "--format", "json")
+    assert fetched.out.split() == [f"out/{job}.md", f"out/{job}.json"]
+    assert (program.home / "out" / f"{job}.md").read_text().startswith("# ")
+    drawn = await program.run("timeline", job, "--html", "timeline.html")
+    assert drawn.code == 0, drawn.err
+    assert "in the queue" in drawn.out
+    assert "━" in drawn.out
+    assert "<svg" in (program.home / "timeline.html").read_text()
+
+
+async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: Program, service: Service) -> None:
+    async with asyncio.TaskGroup() as group, service.services.listener.on("assayer_jobs") as heard:
+        submitting = group.create_task(program.run("submit", "ideas", "--name", "Call", "--wait"))
+        while not await service.database.fetch("SELECT 1 FROM jobs"):
+            await heard.next(5)
+        await service.finish(Problem(type="x", title="It failed", detail="Because."))
+    ended = submitting.result()
+    batch = ended.out.strip()
+    assert batch.startswith("bt_")
+    assert "bad.pdf" in ended.err
+    assert "1 failed, 1 refused" in ended.err
+    assert ended.code == 1
+    fetched = await program.run("fetch", batch, "--format", "csv")
+    assert (program.home / "out" / f"{batch}.csv").is_file(), fetched.err
+
+
+async def test_evaluation_is_cancelled_and_its_missing_report_explained(program: Program) -> None:
+    job = (await program.run("submit", "ideas/risk.txt")).out.strip()
+    cancelled = await program.run("cancel", job)
+    assert (cancelled.code, cancelled.err.strip()) == (0, f"{job}: cancelled.")
+    fetched = await program.run("fetch", job)
+    assert fetched.code == 2
+    assert "cancelled" in fetched.err
+    assert len(fetched.err.strip().splitlines()) == 1
+
+
+async def test_what_cannot_be_done_is_one_sentence_and_an_exit_code(program: Program) -> None:
+    cases: list[tuple[tuple[str, ...], dict[str, str], str]] = [
+        (("submit", "ideas/none.txt"), {}, "not a file or folder"),
+        (("submit", "ideas/bad.pdf"), {}, "not a PDF"),
+        (("watch", "ev_00000000000000000000000000"), {}, "404"),
+        (("cancel", "ev_1"), {"ASSAYER_API_KEY": ""}, "no API key"),
+        (("cancel", "zz_1"), {}, "no id"),
+        (("cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not the address of a service"),
+    ]
+    outcomes = await asyncio.gather(*(program.run(*arguments, **settings) for arguments, settings, _ in cases))
+    for (arguments, _, said), ended in zip(cases, outcomes, strict=True):
+        assert ended.code == 2, (arguments, ended)
+        assert said in ended.err
+        assert len(ended.err.strip().splitlines()) == 1, ended.err
+
+
+async def test_tenants_and_keys_are_made_on_the_database_of_the_settings(program: Program, shared_url: str) -> None:
+    on = {"ASSAYER_DATABASE__URL": shared_url}
+    assert (await program.run("tenants", "create", "lab", "--weight", "2", **on)).code == 0
+    assert (await program.run("tenants", "set", "lab", "--monthly-usd", "20", **on)).code == 0
+    assert "$20.00" in (await program.run("tenants", "list", **on)).out
+    drawn = await program.run("keys", "create", "ci", "--tenant", "lab", **on)
+    secret = drawn.out.strip()
+    assert secret not in drawn.err
+    submitted = await program.run("submit", "ideas/risk.txt", ASSAYER_API_KEY=secret)
+    assert submitted.code == 0, submitted.err
+    listed = await program.run("keys", "list", "--tenant", "lab", **on)
+    assert "read, submit" in listed.out
+    assert secret not in listed.out
+    assert (await program.run("keys", "revoke", secret, "--tenant", "lab", **on)).code == 0
+    assert "401" in (await program.run("cancel", submitted.out.strip(), ASSAYER_API_KEY=secret)).err
+    assert (await program.run("keys", "create", "ci", "--tenant", "nobody", **on)).code == 2

@@ -1,0 +1,235 @@
+"""From a request to its report."""
+
+import asyncio
+import datetime as dt
+from html.parser import HTMLParser
+
+import httpx2
+import pytest
+
+from assayer.errors import StorageError
+from assayer.models import Report
+from orchestrator.api.resources import Accepted, Evaluation, Page
+from orchestrator.jobs.models import JobId, Problem
+from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.store import PgJobs
+from tests.contract.api.service import ACME, BODY, TEXT, Service, served
+from tests.contract.api.test_problems import problem
+
+
+async def submit(client: httpx2.AsyncClient, **more: object) -> Accepted:
+    answer = await client.post("/v1/evaluations", json=BODY | more)
+    assert answer.status_code == 202, answer.text
+    accepted = Accepted.model_validate_json(answer.content)
+    assert answer.headers["location"] == accepted.links.evaluation
+    return accepted
+
+
+async def test_an_accepted_idea_waits_as_it_was_asked_for(service: Service) -> None:
+    body = {
+        "idea": {"sections": [{"title": "Problem", "text": TEXT}, {"title": "Method", "text": TEXT}]},
+        "source": "row-7",
+        "method": "grapheval",
+        "cutoff": "2024-05-01",
+        "limits": {"max_usd": 0.5},
+        "priority": "batch",
+    }
+    async with service.caller() as client:
+        answer = await client.post("/v1/evaluations", json=body)
+        accepted = Accepted.model_validate_json(answer.content)
+        shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
+    work = await service.services.jobs.work(ACME, JobId(accepted.id))
+    assert isinstance(work, EvaluationRequest)
+    assert work.idea is not None
+    assert [section.title for section in work.idea.sections] == ["Problem", "Method"]
+    assert (work.method, work.cutoff, work.idea.cutoff) == ("grapheval", dt.date(2024, 5, 1), dt.date(2024, 5, 1))
+    assert (work.limits.max_usd, work.source, shown.priority) == (0.5, "row-7", "batch")
+    assert (shown.id, shown.state, shown.title) == (accepted.id, "queued", work.idea.title)
+    assert shown.created_at.utcoffset() == dt.timedelta(0)
+    assert (shown.cost_usd, shown.problem, shown.started_at) == (None, None, None)
+    assert shown.waiting is not None
+
+
+async def test_pages_follow_each_other_without_gaps_while_more_comes_in(service: Service) -> None:
+    async with service.caller() as client:
+        ids = [(await submit(client)).id for _ in range(5)]
+        seen: list[str] = []
+        after: str | None = None
+        for _ in range(3):
+            query = {"limit": "2"} | ({"after": after} if after else {})
+            answer = await client.get("/v1/evaluations", params=query)
+            page = Page[Evaluation].model_validate_json(answer.content)
+            seen += [item.id for item in page.items]
+            after = page.next
+            await submit(client)
+    assert seen == ids[::-1]
+    assert after is None
+
+
+async def test_lists_are_narrowed_by_state(service: Service) -> None:
+    async with service.caller() as client:
+        first, second = await submit(client), await submit(client)
+        await client.delete(second.links.evaluation)
+        queued = (await client.get("/v1/evaluations?state=queued")).json()
+        cancelled = (await client.get("/v1/evaluations?state=cancelled")).json()
+    assert [item["id"] for item in queued["items"]] == [first.id]
+    assert [item["id"] for item in cancelled["items"]] == [second.id]
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        (None, "application/json"),
+        ("*/*", "application/json"),
+        ("text/markdown", "text/markdown"),
+        ("text/html,application/xhtml+xml,*/*;q=0.8", "text/html"),
+        ("text/*;q=0.3, application/json;q=0.2", "text/markdown"),
+        ("application/json;q=0, text/html;q=0.1", "text/html"),
+    ],
+)
+async def test_a_report_comes_as_accept_prefers_it(service: Service, accept: str | None, media: str) -> None:
+    async with service.caller() as client:
+        accepted = await submit(client)
+        await service.finish()
+        headers = {} if accept is None else {"Accept": accept}
+        answer = await client.get(accepted.links.report, headers=headers)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].partition(";")[0] == media
+    assert answer.headers["vary"] == "Accept"
+
+
+async def test_a_report_as_json_is_the_report(service: Service) -> None:
+    async with service.caller() as client:
+        accepted = await submit(client)
+        lease = await service.finish()
+        answer = await client.get(accepted.links.report)
+        shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
+    assert Report.model_validate_json(answer.content).evaluation_id == f"run_{lease.job}"
+    assert (shown.state, shown.cost_usd, shown.attempt) == ("done", 0.25, 1)
+
+
+async def test_a_report_as_a_page_runs_nothing_and_is_framed_by_nobody(service: Service) -> None:
+    class Styles(HTMLParser):
+        policy = ""
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            given = dict(attrs)
+            if tag == "meta" and given.get("http-equiv") == "Content-Security-Policy":
+                self.policy = given["content"] or ""
+
+    async with service.caller() as client:
+        accepted = await submit(client)
+        await service.finish()
+        answer = await client.get(accepted.links.report, headers={"Accept": "text/html"})
+    page = Styles()
+    page.feed(answer.text)
+    sent = {part.strip() for part in answer.headers["content-security-policy"].split(";")}
+    assert {part.strip() for part in page.policy.split(";")} <= sent
+    assert "frame-ancestors 'none'" in sent
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_report_in_no_acceptable_form_is_406(service: Service) -> None:
+    async with service.caller() as client:
+        accepted = await submit(client)
+        await service.finish()
+        answer = await client.get(accepted.links.report, headers={"Accept": "application/pdf"})
+    assert "text/markdown" in problem(answer, 406, "not-acceptable").detail
+
+
+async def test_without_a_report_the_reason_is_told(service: Service) -> None:
+    async with service.caller() as client:
+        accepted = await submit(client)
+        queued = await client.get(accepted.links.report)
+        await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="It cost too much."))
+        failed = await client.get(accepted.links.report)
+        other = await submit(client)
+        await client.delete(other.links.evaluation)
+        cancelled = await client.get(other.links.report)
+    assert problem(queued, 409, "not-finished").state == "queued"
+    document = problem(failed, 409, "budget-exhausted")
+    assert (document.state, document.title, document.detail) == ("failed", "The budget is spent", "It cost too much.")
+    assert problem(cancelled, 409, "cancelled").state == "cancelled"
+
+
+async def test_a_report_that_was_deleted_is_gone(service: Service) -> None:
+    async with service.caller() as client:
+        accepted = await submit(client)
+        await service.finish()
+        await service.database.execute("DELETE FROM evaluations")
+        problem(await client.get(accepted.links.report), 410, "gone")
+
+
+async def test_cancelling_a_running_evaluation_takes_its_lease(service: Service) -> None:
+    async with service.caller() as client:
+        accepted = await submit(client)
+        lease = await service.lease()
+        answer = await client.delete(accepted.links.evaluation)
+        again = await client.delete(accepted.links.evaluation)
+    assert answer.json()["state"] == again.json()["state"] == "cancelled"
+    row = await service.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", lease.job)
+    assert row is not None
+    assert row["lease"] is None
+
+
+async def test_cancelling_what_is_done_leaves_it_done(service: Service) -> None:
+    async with service.caller() as client:
+        accepted = await submit(client)
+        await service.finish()
+        assert (await client.delete(accepted.links.evaluation)).json()["state"] == "done"
+        assert (await client.get(accepted.links.report)).status_code == 200
+
+
+async def test_erasing_takes_manage_and_leaves_nothing(service: Service) -> None:
+    async with service.caller("submit", "read") as client, service.caller() as manager:
+        accepted = await submit(client)
+        await service.finish()
+        path = f"{accepted.links.evaluation}?erase=true"
+        assert problem(await client.delete(path), 403, "forbidden").scope == "manage"
+        assert (await manager.delete(path)).status_code == 204
+        problem(await client.get(accepted.links.evaluation), 404, "not-found")
+
+
+async def test_waiting_brings_the_verdict_in_the_same_answer(service: Service) -> None:
+    async with (
+        service.caller() as key_holder,
+        served(service.app) as url,
+        service.client(await service.key(), url) as client,
+        asyncio.TaskGroup() as tasks,
+    ):
+        asking = tasks.create_task(client.post("/v1/evaluations", json=BODY, headers={"Prefer": "wait=60"}))
+        while not (await key_holder.get("/v1/evaluations")).json()["items"]:
+            pass
+        await service.finish()
+        answer = await asking
+    assert answer.status_code == 200
+    assert answer.headers["preference-applied"] == "wait=60"
+    shown = Evaluation.model_validate_json(answer.content)
+    assert shown.state == "done"
+    assert answer.headers["location"] == shown.links.evaluation
+
+
+async def test_a_database_lost_while_waiting_does_not_take_the_acceptance_back(service: Service) -> None:
+    class Gone(PgJobs):
+        async def get(self, *_: object) -> None:
+            raise StorageError("It is out of reach.")
+
+    without = service.with_services(jobs=Gone(service.database))
+    async with without.caller() as client:
+        answer = await client.post("/v1/evaluations", json=BODY, headers={"Prefer": "wait=60"})
+    assert answer.status_code == 202
+
+
+async def test_waiting_in_vain_ends_with_the_acceptance(service: Service) -> None:
+    impatient = service.with_services(settings=service.services.settings.model_copy(update={"max_wait_seconds": 0.05}))
+    async with impatient.caller() as client:
+        answer = await client.post("/v1/evaluations", json=BODY, headers={"Prefer": "respond-async, wait=60"})
+    assert answer.status_code == 202
+    assert answer.headers["preference-applied"] == "wait=0.05"
+    assert Accepted.model_validate_json(answer.content).state == "queued"
+
+
+async def test_methods_are_told(service: Service) -> None:
+    async with service.caller("read") as client:
+        answer = await client.get("/v1/methods")
+    assert [item["name"] for item in answer.json()["items"]] == ["grapheval", "scholareval"]

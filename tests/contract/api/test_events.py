@@ -1,0 +1,160 @@
+"""Events of an evaluation as a stream: whole, resumable, bounded, and over when the evaluation is."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from assayer.errors import StorageError
+from assayer.models.timeline import Timeline
+from orchestrator.jobs.models import JobId
+from orchestrator.store import PgEvents
+from tests.contract.api.service import BODY, Service, served
+from tests.contract.api.test_problems import problem
+
+
+async def submitted(client: httpx2.AsyncClient) -> str:
+    job: str = (await client.post("/v1/evaluations", json=BODY)).json()["id"]
+    return job
+
+
+async def told(lines: AsyncIterator[str]) -> AsyncIterator[dict[str, str]]:
+    """Events of a stream; comments are left out."""
+    event: dict[str, str] = {}
+    async for line in lines:
+        if line.startswith(":"):
+            continue
+        if not line and event:
+            yield event
+            event = {}
+        name, _, value = line.partition(": ")
+        if name:
+            event[name] = value
+
+
+async def events(client: httpx2.AsyncClient, job: str, last: int | None = None) -> list[dict[str, str]]:
+    """Of a stream that ends by itself."""
+    headers = {} if last is None else {"Last-Event-ID": str(last)}
+    async with client.stream("GET", f"/v1/evaluations/{job}/events", headers=headers) as answer:
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        return [event async for event in told(answer.aiter_lines())]
+
+
+async def test_a_stream_tells_everything_as_it_happens_and_ends_with_the_verdict(service: Service) -> None:
+    async with (
+        served(service.app) as url,
+        service.client(await service.key(), url) as client,
+        asyncio.timeout(60),
+    ):
+        job = await submitted(client)
+        async with client.stream("GET", f"/v1/evaluations/{job}/events") as answer:
+            stream = told(answer.aiter_lines())
+            first = await anext(stream)
+            await service.services.events.append(
+                JobId(job), "progress", {"stages": [{"stage": "reading", "done": 1, "total": 2}]}
+            )
+            second = await anext(stream)
+            await service.finish()
+            rest = [event async for event in stream]
+    kinds = [event["event"] for event in (first, second, *rest)]
+    assert (kinds[0], kinds[1], kinds[-1]) == ("queued", "progress", "done")
+    assert [int(event["id"]) for event in (first, second, *rest)] == list(range(1, len(kinds) + 1))
+    assert json.loads(second["data"])["data"]["stages"][0]["stage"] == "reading"
+
+
+async def test_a_reader_goes_on_where_it_left_off(service: Service) -> None:
+    async with service.caller() as client:
+        job = await submitted(client)
+        await service.finish()
+        whole = await events(client, job)
+        rest = await events(client, job, last=1)
+        over = await client.get(f"/v1/evaluations/{job}/events", headers={"Last-Event-ID": whole[-1]["id"]})
+    assert rest == whole[1:]
+    assert whole[-1]["event"] == "done"
+    assert over.status_code == 204
+
+
+async def test_a_silent_stream_is_kept_open_by_heartbeats(service: Service) -> None:
+    quick = service.with_services(settings=service.services.settings.model_copy(update={"heartbeat_seconds": 0.01}))
+    async with served(quick.app) as url, quick.client(await quick.key(), url) as client, asyncio.timeout(60):
+        job = await submitted(client)
+        async with client.stream("GET", f"/v1/evaluations/{job}/events") as answer:
+            beats = 0
+            async for line in answer.aiter_lines():
+                beats += line.startswith(": ping")
+                if beats == 3:
+                    break
+    assert beats == 3
+
+
+async def test_a_stream_ends_after_its_time_so_that_its_reader_comes_again(service: Service) -> None:
+    short = service.with_services(
+        settings=service.services.settings.model_copy(update={"stream_seconds": 0.05, "poll_seconds": 0.02})
+    )
+    async with short.caller() as client:
+        job = await submitted(client)
+        assert [event["event"] for event in await events(client, job)] == ["queued"]
+
+
+async def test_streams_of_one_key_are_counted_and_others_are_let_in(service: Service) -> None:
+    narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_streams_per_key": 1}))
+    async with (
+        served(narrow.app) as url,
+        narrow.client(await narrow.key(), url) as client,
+        narrow.client(await narrow.key(), url) as colleague,
+        asyncio.timeout(60),
+    ):
+        job = await submitted(client)
+        path = f"/v1/evaluations/{job}/events"
+        async with client.stream("GET", path) as held:
+            await anext(told(held.aiter_lines()))
+            refused = await client.get(path)
+            async with colleague.stream("GET", path) as other:
+                assert other.status_code == 200
+        assert problem(refused, 429, "too-many-streams").retry_after == int(refused.headers["retry-after"])
+        await service.finish()
+        while (again := await client.get(path)).status_code == 429:
+            pass  # the server has not noticed yet that the first reader left
+        assert "event: done" in again.text
+
+
+async def test_a_stream_breaks_off_quietly_when_the_database_goes(service: Service) -> None:
+    class Going(PgEvents):
+        reads = 0
+
+        async def after(self, job: JobId, number: int, limit: int = 100) -> list[object]:  # type: ignore[override]
+            self.reads += 1
+            if self.reads > 1:
+                raise StorageError("It is out of reach.")
+            return list(await super().after(job, number, limit))
+
+    going = service.with_services(events=Going(service.database))
+    async with going.caller() as client:
+        job = await submitted(client)
+        assert [event["event"] for event in await events(client, job)] == ["queued"]
+
+
+@pytest.mark.parametrize("last", ["x", "-1", "99999999999"])
+async def test_a_last_event_that_is_no_number_is_refused(service: Service, last: str) -> None:
+    async with service.caller() as client:
+        job = await submitted(client)
+        answer = await client.get(f"/v1/evaluations/{job}/events", headers={"Last-Event-ID": last})
+    document = problem(answer, 422, "invalid-request")
+    assert document.errors is not None
+    assert document.errors[0].parameter == "last-event-id"
+
+
+async def test_a_timeline_tells_the_wait_and_the_stages(service: Service) -> None:
+    async with service.caller() as client:
+        job = await submitted(client)
+        lease = await service.lease()
+        for done in (1, 2):
+            data = {"stages": [{"stage": "reading", "done": done, "total": 2}]}
+            await service.services.events.append(lease.job, "progress", data)
+        answer = await client.get(f"/v1/evaluations/{job}/timeline")
+    timeline = Timeline.model_validate_json(answer.content)
+    assert (timeline.id, timeline.state) == (job, "running")
+    assert [(span.name, span.kind) for span in timeline.spans] == [("in the queue", "wait"), ("reading", "stage")]

@@ -1,0 +1,75 @@
+"""No tenant reads, cancels, counts or changes what is another's: every route is tried."""
+
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from tests.contract.api.service import ACME, BODY, OTHER, Service
+from tests.contract.api.test_problems import problem
+
+_OPEN = {"/healthz", "/readyz"}
+
+
+def operations(app: FastAPI) -> list[tuple[str, str]]:
+    return [(method.upper(), path) for path, methods in app.openapi()["paths"].items() for method in methods]
+
+
+async def test_every_route_but_the_probes_needs_a_key(service: Service) -> None:
+    async with service.client() as client:
+        for method, path in operations(service.app):
+            answer = await client.request(method, path.replace("{id}", "ev_1"))
+            assert (answer.status_code == 401) == (path not in _OPEN), (method, path)
+
+
+async def test_another_tenants_things_are_not_there(service: Service) -> None:
+    """Each route with an id in its path gets the ids of things that do exist, from the other tenant's widest key."""
+    async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
+        done = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
+        await service.finish()
+        queued = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
+        key = (await owner.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})).json()["id"]
+        before = await _everything(service)
+        for method, path in operations(service.app):
+            if "{id}" not in path:
+                continue
+            for thing in (done, queued, key):
+                answer = await stranger.request(method, path.replace("{id}", thing), json={"name": "mine"})
+                assert answer.status_code in (403, 404), (method, path, answer.text)
+                unknown = await stranger.request(method, path.replace("{id}", "ev_none"), json={"name": "mine"})
+                assert unknown.status_code == answer.status_code, (method, path)
+        assert await _everything(service) == before
+
+
+async def test_lists_and_sums_hold_ones_own_alone(service: Service) -> None:
+    async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
+        await owner.post("/v1/evaluations", json=BODY)
+        await service.finish()
+        await owner.post("/v1/evaluations", json=BODY)
+        seen = [await stranger.get(path) for path in ("/v1/evaluations", "/v1/keys", "/v1/usage")]
+    assert seen[0].json()["items"] == []
+    assert {key["tenant"] for key in seen[1].json()["items"]} == {OTHER}
+    assert seen[2].json()["jobs"] == []
+    assert not any(ACME in answer.text for answer in seen)
+
+
+@pytest.mark.parametrize("path", ["/v1/keys?tenant=acme", "/v1/usage?tenant=acme", "/v1/tenants/acme", "/metrics"])
+async def test_naming_another_tenant_takes_admin(service: Service, path: str) -> None:
+    async with service.caller(tenant=OTHER) as stranger:
+        assert problem(await stranger.get(path), 403, "forbidden").scope == "admin"
+
+
+async def test_a_cursor_of_another_tenant_shows_nothing_of_theirs(service: Service) -> None:
+    async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
+        for _ in range(2):
+            await owner.post("/v1/evaluations", json=BODY)
+        cursor = (await owner.get("/v1/evaluations?limit=1")).json()["next"]
+        answer: httpx2.Response = await stranger.get("/v1/evaluations", params={"after": cursor})
+    assert answer.json()["items"] == []
+
+
+async def _everything(service: Service) -> list[Any]:
+    rows = await service.database.fetch("SELECT id, state FROM jobs ORDER BY id")
+    keys = await service.database.fetch("SELECT id, revoked_at FROM api_keys ORDER BY id")
+    return [tuple(row) for row in (*rows, *keys)]

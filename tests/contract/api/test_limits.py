@@ -1,0 +1,82 @@
+"""Back-pressure at a real server: bodies that are too large, requests that are too many."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from orchestrator.store import PgTenants
+from tests.contract.api.service import BODY, Service, served
+from tests.contract.api.test_problems import problem
+
+_MEGABYTE = b"x" * 1_000_000
+_JSON = {"Content-Type": "application/json"}
+
+
+async def answered_unread(url: str, key: str, headers: str) -> bytes:
+    """What the server says to the head of a request and 3 MB of a body, of which no more is sent."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+    try:
+        head = f"POST /v1/evaluations HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {key}\r\n{headers}\r\n\r\n"
+        writer.write(head.encode() + (b"2DC6C0\r\n" if "chunked" in headers else b"") + 3 * _MEGABYTE)
+        return await reader.readuntil(b"\r\n\r\n")
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize("headers", ["Content-Length: 100000000", "Transfer-Encoding: chunked"])
+async def test_a_body_of_100_megabytes_is_refused_before_it_is_read(service: Service, headers: str) -> None:
+    async with served(service.app) as url, asyncio.timeout(60):
+        head = await answered_unread(url, await service.key(), f"{headers}\r\nContent-Type: application/json")
+    assert head.startswith(b"HTTP/1.1 413")
+
+
+async def test_a_body_is_not_read_before_the_key_is_known(service: Service) -> None:
+    async with served(service.app) as url, asyncio.timeout(60):
+        head = await answered_unread(url, f"ak_0_{'x' * 43}", "Content-Length: 100000000")
+    assert head.startswith(b"HTTP/1.1 401")
+
+
+@pytest.mark.parametrize("announced", [True, False])
+async def test_a_client_that_sends_on_reads_the_refusal_all_the_same(service: Service, announced: bool) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            yield _MEGABYTE
+
+    async with served(service.app) as url, service.client(await service.key(), url) as client, asyncio.timeout(60):
+        headers = _JSON | ({"Content-Length": "100000000"} if announced else {})
+        answer = await client.post("/v1/evaluations", content=body(), headers=headers)
+        well = await client.post("/v1/evaluations", json=BODY)
+    assert "2,000,000" in problem(answer, 413, "content-too-large").detail
+    assert well.status_code == 202
+
+
+async def test_more_requests_than_a_process_holds_are_sent_away_and_probes_are_answered(service: Service) -> None:
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    class Slow(PgTenants):
+        async def get(self, *_: object) -> None:
+            entered.set()
+            await leave.wait()
+
+    settings = service.services.settings.model_copy(update={"max_requests": 1})
+    slow = service.with_services(settings=settings, tenants=Slow(service.database))
+    async with slow.caller("admin") as client, asyncio.TaskGroup() as tasks:
+        first = tasks.create_task(client.get("/v1/tenants/acme"))
+        await entered.wait()
+        refused = await client.get("/v1/methods")
+        alive = await client.get("/healthz")
+        leave.set()
+        await first
+        after = await client.get("/v1/methods")
+    assert problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
+    assert (alive.status_code, after.status_code) == (200, 200)
+
+
+async def test_an_open_stream_takes_no_place_among_requests(service: Service) -> None:
+    narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_requests": 1}))
+    async with served(narrow.app) as url, narrow.client(await narrow.key(), url) as client, asyncio.timeout(60):
+        job = (await client.post("/v1/evaluations", json=BODY)).json()["id"]
+        async with client.stream("GET", f"/v1/evaluations/{job}/events") as held:
+            await anext(held.aiter_lines())
+            assert (await client.get("/v1/methods")).status_code == 200

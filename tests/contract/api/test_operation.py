@@ -1,0 +1,85 @@
+"""What operators see: health, readiness, metrics, the access log."""
+
+import json
+import logging
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from assayer.errors import StorageError
+from orchestrator.api.resources import Check
+from orchestrator.store import Census, PgCensus
+from tests.contract.api.service import ACME, BODY, TEXT, Service
+from tests.contract.api.test_problems import problem
+
+
+async def test_a_process_lives_whatever_it_lacks(service: Service) -> None:
+    service.checks.append(Check(name="database", ok=False, detail="it is out of reach"))
+    async with service.client() as client:
+        assert (await client.get("/healthz")).json() == {"status": "alive", "checks": []}
+
+
+async def test_what_is_not_ready_is_named(service: Service) -> None:
+    async with service.client() as client:
+        assert (await client.get("/readyz")).json()["status"] == "ready"
+        service.checks.append(Check(name="corpus", ok=False, detail="There is none."))
+        answer = await client.get("/readyz")
+    document = problem(answer, 503, "not-ready")
+    assert "retry-after" in answer.headers
+    assert document.checks is not None
+    assert [(check.name, check.ok) for check in document.checks] == [("database", True), ("corpus", False)]
+    assert "corpus: There is none." in document.detail
+
+
+async def test_metrics_tell_what_is_true_for_the_whole_cluster(service: Service) -> None:
+    async with service.caller() as client, service.caller("admin") as admin:
+        await client.post("/v1/evaluations", json=BODY)
+        await service.finish()
+        for _ in range(2):
+            await client.post("/v1/evaluations", json=BODY | {"priority": "batch"})
+        answer = await admin.get("/metrics")
+    samples = {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+    assert samples["assayer_jobs_queued", ("priority", "batch"), ("tenant", ACME)] == 2
+    ended = (("kind", "evaluation"), ("state", "done"), ("tenant", ACME))
+    assert samples["assayer_jobs_ended_last_hour", *ended] == 1
+    assert samples["assayer_jobs_cost_usd_last_hour", *ended] == 0.25
+    asked = (("method", "POST"), ("route", "/v1/evaluations"), ("status", "202"))
+    assert samples["assayer_http_requests_total", *asked] >= 3
+
+
+async def test_metrics_can_be_opened_to_a_closed_network(service: Service) -> None:
+    opened = service.with_services(settings=service.services.settings.model_copy(update={"open_metrics": True}))
+    async with opened.client() as client:
+        assert (await client.get("/metrics")).status_code == 200
+
+
+async def test_metrics_without_a_database_are_503(service: Service) -> None:
+    class Gone(PgCensus):
+        async def take(self, *_: object) -> Census:
+            raise StorageError("It is out of reach.")
+
+    without = service.with_services(census=Gone(service.database))
+    async with without.caller("admin") as admin:
+        problem(await admin.get("/metrics"), 503, "unavailable")
+
+
+async def test_the_log_names_request_tenant_and_job_and_no_words_of_the_idea(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = await service.key()
+    with caplog.at_level(logging.INFO, "assayer.access"):
+        async with service.client(key) as client:
+            job = (await client.post("/v1/evaluations", json=BODY, headers={"X-Request-Id": "r-1"})).json()["id"]
+            await client.get(f"/v1/evaluations/{job}", headers={"X-Request-Id": "not sane {}"})
+    lines = [json.loads(record.message) for record in caplog.records if record.name == "assayer.access"]
+    first, second = lines
+    assert (first["request_id"], first["tenant"], first["jobs"]) == ("r-1", ACME, [job])
+    assert (first["method"], first["route"], first["status"]) == ("POST", "/v1/evaluations", 202)
+    assert (second["route"], second["id"]) == ("/v1/evaluations/{id}", job)
+    assert second["request_id"].startswith("req_")
+    assert key not in caplog.text
+    assert TEXT[:40] not in caplog.text

@@ -1,0 +1,153 @@
+"""Requests that cannot be used: the answer says what was wrong and where, and gives nothing away."""
+
+import json
+import logging
+from typing import Any
+
+import httpx2
+import pytest
+
+from assayer.errors import StorageError
+from orchestrator.api.resources import ProblemDocument
+from orchestrator.store import PgJobs
+from tests.contract.api.service import ACME, BODY, TEXT, Service
+
+
+def problem(answer: httpx2.Response, status: int, slug: str) -> ProblemDocument:
+    """Checks what holds for every problem document."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    document = ProblemDocument.model_validate_json(answer.content)
+    assert document.type == f"https://assayer.dev/problems/{slug}"
+    assert document.status == status
+    assert document.instance == answer.request.url.path
+    assert document.request_id == answer.headers["x-request-id"]
+    assert "Traceback" not in answer.text
+    return document
+
+
+async def test_a_body_that_is_no_json_is_refused_with_line_and_column(service: Service) -> None:
+    async with service.caller() as client:
+        answer = await client.post(
+            "/v1/evaluations", content=b'{\n  "idea": {,}\n}', headers={"Content-Type": "application/json"}
+        )
+    document = problem(answer, 400, "malformed-body")
+    assert "line 2, column 12" in document.detail
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe{}", b"[" * 100_000, b'{"idea": ' + b"9" * 5_000 + b"}"], ids=["bytes", "depth", "digits"]
+)
+async def test_a_body_that_breaks_the_parser_is_the_clients_fault(service: Service, content: bytes) -> None:
+    async with service.caller() as client:
+        answer = await client.post("/v1/evaluations", content=content, headers={"Content-Type": "application/json"})
+    problem(answer, 400, "malformed-body")
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer", "words"),
+    [
+        ({"idea": {"text": TEXT, "tilte": "x"}}, "/idea/tilte", 'Did you mean "title"?'),
+        ({"limit": {}}, "/limit", 'Did you mean "limits"?'),
+        ({"limits": {"max_usd": -1}}, "/limits/max_usd", "greater than 0"),
+        ({"limits": {"max_usd": float("inf")}}, "/limits/max_usd", "finite"),
+        ({"idea": {}}, "/idea", "either `text` or `sections`"),
+        ({"idea": {"text": TEXT, "sections": [{"title": "a", "text": "b"}]}}, "/idea", "either `text` or `sections`"),
+        ({"idea": {"sections": [{"title": "a", "text": "b", "a/b~c": 1}]}}, "/idea/sections/0/a~1b~0c", "not known"),
+        ({"idea": "words"}, "/idea", "an object"),
+        ({"idea": {"text": "Too short."}}, "/idea/text", "too short"),
+        ({"idea": {"text": "a\0" * 200}}, "/idea/text", "not text"),
+        ({"idea": {"text": "word " * 100_000}}, "/idea/text", "characters"),
+        ({"idea": {"sections": [{"title": "a", "text": "b"}]}}, "/idea/sections", "too short"),
+        ({"method": "scholarval"}, "/method", '"scholareval"'),
+        ({"cutoff": "soon"}, "/cutoff", "date"),
+        ({"priority": "now"}, "/priority", "'interactive' or 'batch'"),
+    ],
+)
+async def test_a_field_that_cannot_be_used_is_named(
+    service: Service, change: dict[str, Any], pointer: str, words: str
+) -> None:
+    async with service.caller() as client:
+        answer = await client.post(
+            "/v1/evaluations", content=json.dumps(BODY | change), headers={"Content-Type": "application/json"}
+        )
+        listed = await client.get("/v1/evaluations")
+    document = problem(answer, 422, "invalid-request")
+    assert document.errors is not None
+    (error,) = document.errors
+    assert error.pointer == pointer
+    assert words in error.detail
+    assert listed.json() == {"items": [], "next": None}
+
+
+async def test_half_a_character_is_refused(service: Service) -> None:
+    async with service.caller() as client:
+        answer = await client.post(
+            "/v1/evaluations",
+            content=b'{"idea": {"text": "\\ud800 and more"}}',
+            headers={"Content-Type": "application/json"},
+        )
+    document = problem(answer, 422, "invalid-request")
+    assert document.errors is not None
+    assert document.errors[0].pointer == "/idea/text"
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [("limit=0", "limit"), ("limt=5", "limt"), ("state=asleep", "state"), ("after=bm9uc2Vuc2U", "after")],
+)
+async def test_a_query_parameter_that_cannot_be_used_is_named(service: Service, query: str, name: str) -> None:
+    async with service.caller() as client:
+        answer = await client.get(f"/v1/evaluations?{query}")
+    document = problem(answer, 422, "invalid-request")
+    assert document.errors is not None
+    assert document.errors[0].parameter == name
+
+
+async def test_what_is_nowhere_is_404_and_a_wrong_method_names_the_right_ones(service: Service) -> None:
+    async with service.caller() as client:
+        problem(await client.get("/v1/nothing"), 404, "not-found")
+        problem(await client.get("/v1/evaluations/ev_0"), 404, "not-found")
+        answer = await client.put("/v1/evaluations")
+    problem(answer, 405, "method-not-allowed")
+    assert answer.headers["allow"] == "GET, POST"
+
+
+async def test_a_body_of_another_kind_is_415(service: Service) -> None:
+    async with service.caller() as client:
+        answer = await client.post("/v1/evaluations", content=TEXT, headers={"Content-Type": "text/plain"})
+    assert "application/json" in problem(answer, 415, "unsupported-media-type").detail
+
+
+async def test_a_database_out_of_reach_is_503_and_says_when_to_come_back(service: Service) -> None:
+    class Gone(PgJobs):
+        async def get(self, *_: object) -> None:
+            raise StorageError("PostgreSQL at db.internal/assayer is out of reach.")
+
+    without = service.with_services(jobs=Gone(service.database))
+    async with without.caller() as client:
+        answer = await client.get("/v1/evaluations/ev_1")
+    assert problem(answer, 503, "unavailable").retry_after == int(answer.headers["retry-after"])
+    assert "db.internal" not in answer.text
+
+
+async def test_a_defect_is_500_without_a_stack_trace(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(PgJobs):
+        async def get(self, *_: object) -> None:
+            raise RuntimeError("secret inside")
+
+    broken = service.with_services(jobs=Broken(service.database))
+    with caplog.at_level(logging.ERROR):
+        async with broken.caller() as client:
+            answer = await client.get("/v1/evaluations/ev_1", headers={"X-Request-Id": "mine-1"})
+    assert problem(answer, 500, "internal-error").request_id == "mine-1"
+    assert "secret inside" not in answer.text
+    assert "secret inside" in caplog.text
+
+
+async def test_a_full_queue_is_429(service: Service) -> None:
+    await service.database.execute("UPDATE tenants SET max_queued = 1 WHERE id = $1", ACME)
+    async with service.caller() as client:
+        assert (await client.post("/v1/evaluations", json=BODY)).status_code == 202
+        answer = await client.post("/v1/evaluations", json=BODY)
+    assert problem(answer, 429, "queue-full").retry_after == int(answer.headers["retry-after"])

@@ -1,0 +1,174 @@
+"""Many ideas, one order: from a request to its report, and to the ranking after it."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from assayer.models.ranking import Comparison, Ranking
+from assayer.ranking.options import Options
+from assayer.ranking.pipeline import rank
+from orchestrator.api.ranking_resources import AcceptedRanking, RankingResource
+from orchestrator.jobs.models import JobVerdict, Problem
+from orchestrator.jobs.requests import RankingRequest
+from orchestrator.jobs.results import RankingResult
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.store import PgLeases
+from tests.contract.api.service import OTHER, Service
+from tests.contract.api.test_problems import problem
+from tests.unit.batch_bodies import WORDS, as_jsonl
+from tests.unit.judges import JudgeLlm, ranking_run, right
+
+IDEAS: list[dict[str, Any]] = [
+    {"id": f"P-{number}", "title": f"=Plan {number}", "text": f"Idea of worth {number}. {WORDS}"} for number in range(4)
+]
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
+    async with service.caller() as opened:
+        yield opened
+
+
+async def submit(client: httpx2.AsyncClient, **body: Any) -> AcceptedRanking:
+    answer = await client.post("/v1/rankings", json={"ideas": IDEAS} | body)
+    assert answer.status_code == 202, answer.text
+    accepted = AcceptedRanking.model_validate_json(answer.content)
+    assert answer.headers["location"] == accepted.links.ranking
+    return accepted
+
+
+async def finish(service: Service) -> RankingRequest:
+    """As a worker does, with a judge who sees what each idea is worth."""
+    lease = await service.lease()
+    work = lease.work
+    assert isinstance(work, RankingRequest)
+    ranked = await rank(work.ideas, JudgeLlm(right), ranking_run(), Options(), work.cut, scores_of(work), work.known)
+    result = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
+    verdict = JobVerdict(state="done", result=result.model_dump(mode="json"))
+    assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
+    return work
+
+
+def scores_of(work: RankingRequest) -> dict[Any, float]:
+    return {idea.id: work.scores[idea.id] for idea in work.ideas if idea.id in work.scores}
+
+
+async def test_ranking_is_read_as_json_markdown_page_and_table(service: Service, client: httpx2.AsyncClient) -> None:
+    accepted = await submit(client, cut=2)
+    problem(await client.get(accepted.links.report), 409, "not-finished")
+    await finish(service)
+    shown = RankingResource.model_validate_json((await client.get(accepted.links.ranking)).content)
+    assert (shown.state, shown.title) == ("done", "4 ideas")
+
+    as_json = await client.get(accepted.links.report)
+    ranking = Ranking.model_validate_json(as_json.content)
+    assert [idea.source for idea in ranking.ideas] == ["P-3", "P-2", "P-1", "P-0"]
+    page = await client.get(accepted.links.report, headers={"Accept": "text/html"})
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    style = next(part for part in policy.split(";") if "style-src" in part).split("'")[1]
+    assert style in page.text
+    assert (await client.get(accepted.links.report, headers={"Accept": "text/markdown"})).text.startswith("#")
+    table = await client.get(accepted.links.report, headers={"Accept": "text/csv"})
+    assert ",'=Plan 3," in table.text
+    problem(await client.get(accepted.links.report, headers={"Accept": "image/png"}), 406, "not-acceptable")
+
+
+async def test_comparisons_of_one_ranking_are_not_asked_again_in_the_next(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
+    first = await submit(client)
+    await finish(service)
+    lines = (await client.get(first.links.comparisons)).text.splitlines()
+    comparisons = [Comparison.model_validate_json(line) for line in lines]
+    more = [*IDEAS, {"title": "Plan 9", "text": f"Idea of worth 9. {WORDS}"}]
+    by_name = await submit(client, ideas=more, earlier=first.id)
+    by_lines = await submit(client, ideas=more, comparisons=[json.loads(line) for line in lines])
+    assert by_name.known == by_lines.known == len(comparisons) > 0
+    assert (await finish(service)).known == tuple(comparisons)
+    ranking = Ranking.model_validate_json((await client.get(by_name.links.report)).content)
+    assert ranking.ideas[0].title == "Plan 9"
+    assert ranking.judge.handed_in == len(comparisons)
+
+
+async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
+    rows = as_jsonl([{"title": f"Row {number}", "text": f"{WORDS} {number}"} for number in range(3)])
+    batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()
+    unfinished = await client.post("/v1/rankings", json={"batch": batch["id"]})
+    assert "has not finished" in problem(unfinished, 409, "not-finished").detail
+    await service.finish()
+    await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Too dear."))
+    await service.finish()
+    # The fixture writes the same report for every row: one idea is left, which is no ranking.
+    refused = await client.post("/v1/rankings", json={"batch": batch["id"]})
+    assert "at least two ideas, and there is 1" in problem(refused, 422, "invalid-request").detail
+    await service.database.execute(
+        "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', '\"another\"') "
+        'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)'
+    )
+    accepted = AcceptedRanking.model_validate_json(
+        (await client.post("/v1/rankings", json={"batch": batch["id"], "cut": 1})).content
+    )
+    assert (accepted.ideas, [(one.row, one.reason) for one in accepted.left_out]) == (2, [(2, "The budget is spent")])
+    work = (await service.lease()).work
+    assert isinstance(work, RankingRequest)
+    assert work.cut == 1
+    assert set(work.scores) <= {idea.id for idea in work.ideas}
+    assert accepted.seeded == len(work.scores)
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "says"),
+    [
+        ({"ideas": IDEAS[:1]}, "/ideas", "at least two ideas, and there is 1"),
+        ({"ideas": []}, "/ideas", "there is none"),
+        ({"ideas": [IDEAS[0], IDEAS[1], IDEAS[0]]}, "/ideas/2", "same words as /ideas/0"),
+        ({"ideas": [IDEAS[0], {"title": "no text"}]}, "/ideas/1", "Give either"),
+        ({"ideas": [IDEAS[0], {"text": "  "}]}, "/ideas/1/text", "is empty"),
+        ({"ideas": IDEAS, "cut": 4}, "/cut", "nothing to decide among 4 ideas"),
+        ({"ideas": IDEAS, "cut": 0}, "/cut", "greater than or equal to 1"),
+        ({}, "", "Give either `ideas` or `batch`"),
+        ({"ideas": IDEAS, "batch": "bt_1"}, "", "Give either `ideas` or `batch`"),
+        (
+            {"ideas": IDEAS, "comparisons": [{"first": "x", "second": "y", "verdicts": []}]},
+            "/comparisons",
+            "None of the 1 comparisons",
+        ),
+    ],
+)
+async def test_what_cannot_be_ranked_is_named(
+    client: httpx2.AsyncClient, body: dict[str, Any], pointer: str, says: str
+) -> None:
+    refused = problem(await client.post("/v1/rankings", json=body), 422, "invalid-request")
+    assert refused.errors is not None
+    assert refused.errors[0].pointer == pointer
+    assert says in refused.errors[0].detail
+
+
+async def test_another_tenants_ranking_batch_and_comparisons_are_not_there(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
+    accepted = await submit(client)
+    await finish(service)
+    rows = as_jsonl([{"text": idea["text"]} for idea in IDEAS])
+    batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()["id"]
+    async with service.caller(tenant=OTHER) as stranger:
+        for link in (accepted.links.ranking, accepted.links.report, accepted.links.comparisons):
+            problem(await stranger.get(link), 404, "not-found")
+        problem(await stranger.delete(accepted.links.ranking), 404, "not-found")
+        problem(await stranger.post("/v1/rankings", json={"batch": batch}), 404, "not-found")
+        problem(await stranger.post("/v1/rankings", json={"ideas": IDEAS, "earlier": accepted.id}), 404, "not-found")
+        assert (await stranger.get("/v1/rankings")).json()["items"] == []
+    assert len((await client.get("/v1/rankings")).json()["items"]) == 1
+
+
+async def test_ranking_that_is_cancelled_has_no_report(client: httpx2.AsyncClient) -> None:
+    accepted = await submit(client)
+    assert (await client.delete(accepted.links.ranking)).json()["state"] == "cancelled"
+    problem(await client.get(accepted.links.report), 409, "cancelled")
+    problem(await client.get(accepted.links.comparisons), 409, "cancelled")

@@ -1,0 +1,136 @@
+"""Requests drawn from the OpenAPI document: none is answered 5xx, and no answer contradicts the document.
+
+More of them: ASSAYER_FUZZING=200 (examples a route and set of ids) and `--hypothesis-profile=default` for other ones.
+"""
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from pydantic import SecretStr
+from schemathesis.specs.openapi.checks import (
+    allow_header_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from index.memory import MemoryCorpus
+from orchestrator.api.application import described
+from orchestrator.store import Database, DatabaseSettings, Listener
+from tests.contract.api.service import BODY, TEXT, Service, served
+from tests.contract.store_records import paper
+from workers.embedding_hashing import HashingEmbedder
+
+schema = schemathesis.openapi.from_dict(described().openapi())
+
+_CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    allow_header_conformance,
+]
+_EXAMPLES = int(os.environ.get("ASSAYER_FUZZING", "3"))
+_QUICK = {"stream_seconds": 0.05, "poll_seconds": 0.02, "max_wait_seconds": 0.05, "open_metrics": True}
+
+
+class Running(NamedTuple):
+    url: str
+    key: str
+    ids: dict[str, str]
+    """Of a thing that exists, by the first part of its path."""
+
+
+async def _things(service: Service, key: str) -> dict[str, str]:
+    """One of each kind that has an id; the evaluation is done."""
+    async with service.client(key) as client:
+        done = await client.post("/v1/evaluations", json=BODY)
+        await service.finish()
+        batch = await client.post(
+            "/v1/batches",
+            content=json.dumps({"text": TEXT}),
+            headers={"Content-Type": "application/x-ndjson"},
+        )
+        made = await client.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})
+    return {
+        "evaluations": done.json()["id"],
+        "batches": batch.json()["id"],
+        "keys": made.json()["id"],
+        "tenants": "other",
+    }
+
+
+async def _serve(database_url: str, started: "threading.Event", told: list[Running], stop: threading.Event) -> None:
+    async with Database(DatabaseSettings(url=SecretStr(database_url))) as database:
+        await database.migrate()
+        async with Listener(database) as listener:
+            corpus = MemoryCorpus([paper(1), paper(2)], HashingEmbedder())
+            service = Service.of(database, listener, **_QUICK).with_services(corpus=corpus)
+            await service.tenant()
+            key = await service.key("admin")
+            ids = await _things(service, key)
+            async with served(service.app) as url:
+                told.append(Running(url, key, ids))
+                started.set()
+                await asyncio.to_thread(stop.wait)
+
+
+@pytest.fixture(scope="module")
+def running(server_url: str) -> Iterator[Running]:
+    """On an event loop of its own: the requests come from synchronous code."""
+    import asyncpg
+
+    async def fresh() -> str:
+        connection = await asyncpg.connect(server_url)
+        await connection.execute("CREATE DATABASE fuzzed")
+        await connection.close()
+        return server_url.replace("/postgres?", "/fuzzed?")
+
+    url = asyncio.run(fresh())
+    started, stop, told = threading.Event(), threading.Event(), list[Running]()
+
+    def serve() -> None:
+        try:
+            asyncio.run(_serve(url, started, told, stop))
+        finally:
+            started.set()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    started.wait()
+    try:
+        yield told[0]
+    finally:
+        stop.set()
+        thread.join()
+
+
+@schemathesis.serializer("application/x-ndjson", "application/jsonl", "application/x-jsonlines")
+def lines(_: schemathesis.SerializationContext, value: object) -> bytes:
+    return value.encode() if isinstance(value, str) else json.dumps(value).encode()
+
+
+@schema.parametrize()
+@settings(
+    max_examples=_EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+def test_no_request_breaks_the_service_or_its_word(case: "schemathesis.Case[Any]", running: Running) -> None:
+    headers = {"Authorization": f"Bearer {running.key}"}
+    case.call_and_validate(base_url=running.url, headers=headers, checks=_CHECKS)
+    known: Any = running.ids.get(case.path.split("/")[2]) if case.path.startswith("/v1/") else None
+    if "id" in case.path_parameters and known is not None and case.method != "DELETE":
+        case.path_parameters["id"] = known
+        case.call_and_validate(base_url=running.url, headers=headers, checks=_CHECKS)

@@ -1,0 +1,92 @@
+"""Who may ask: reasons for a refusal, scopes, rates, and what a refusal costs the service."""
+
+import datetime as dt
+
+import httpx2
+import pytest
+
+from tests.contract.api.service import BODY, Service
+from tests.contract.api.test_problems import problem
+
+_PAST = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+
+
+def unauthenticated(answer: httpx2.Response) -> str | None:
+    document = problem(answer, 401, "unauthenticated")
+    assert answer.headers["www-authenticate"].startswith('Bearer realm="assayer"')
+    return document.reason
+
+
+async def test_without_a_key_the_challenge_names_no_error(service: Service) -> None:
+    async with service.client() as client:
+        answer = await client.get("/v1/evaluations")
+    assert unauthenticated(answer) == "missing"
+    assert "error=" not in answer.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("header", ["Basic YTpi", "Bearer", "Bearer ak_1_short", "Bearer ak_é", "ak_1"])
+async def test_what_is_no_key_is_malformed(service: Service, header: str) -> None:
+    async with service.client() as client:
+        answer = await client.get("/v1/evaluations", headers=[(b"authorization", header.encode())])
+    assert unauthenticated(answer) == "malformed"
+
+
+async def test_unknown_expired_and_revoked_keys_are_told_apart(service: Service) -> None:
+    async with service.client(f"ak_0_{'x' * 43}") as client:
+        assert unauthenticated(await client.get("/v1/methods")) == "unknown"
+    async with service.client(await service.key(expires_at=_PAST)) as client:
+        assert unauthenticated(await client.get("/v1/methods")) == "expired"
+    secret = await service.key()
+    async with service.caller("manage") as manager, service.client(secret) as client:
+        assert (await client.get("/v1/methods")).status_code == 200
+        revoked = await manager.delete(f"/v1/keys/{secret.rpartition('_')[0]}")
+        assert revoked.json()["revoked_at"] is not None
+        assert unauthenticated(await client.get("/v1/methods")) == "revoked"
+
+
+async def test_a_refused_key_is_never_repeated(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    secret = f"ak_0_{'x' * 43}"
+    with caplog.at_level("DEBUG"):
+        async with service.client(secret) as client:
+            answer = await client.get("/v1/evaluations")
+    assert secret not in answer.text + str(answer.headers)
+    assert secret not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "scope"),
+    [
+        ("POST", "/v1/evaluations", "submit"),
+        ("GET", "/v1/evaluations", "read"),
+        ("GET", "/v1/evaluations/ev_1/report", "read"),
+        ("DELETE", "/v1/evaluations/ev_1", "submit"),
+        ("GET", "/v1/keys", "manage"),
+        ("POST", "/v1/keys", "manage"),
+        ("GET", "/v1/tenants", "admin"),
+        ("GET", "/v1/usage?tenant=other", "admin"),
+        ("GET", "/metrics", "admin"),
+    ],
+)
+async def test_the_scope_that_is_missing_is_named(service: Service, method: str, path: str, scope: str) -> None:
+    others = {"submit", "read", "manage"} - {scope} if scope != "admin" else {"submit", "read", "manage"}
+    async with service.caller(*sorted(others)) as client:  # type: ignore[arg-type]
+        answer = await client.request(
+            method, path, json=BODY if path == "/v1/evaluations" and method == "POST" else None
+        )
+    if (method, path) == ("POST", "/v1/keys"):
+        assert answer.status_code in (403, 422)
+    document = problem(answer, 403, "forbidden")
+    assert document.scope == scope
+    assert f'scope="{scope}"' in answer.headers["www-authenticate"]
+
+
+async def test_a_key_that_asks_too_fast_is_told_when_to_come_back(service: Service) -> None:
+    async with service.client(await service.key(per_minute=6)) as client:
+        first = await client.get("/v1/methods")
+        answer = await client.get("/v1/methods")
+    assert first.headers["ratelimit-policy"] == '"key";q=6;w=60'
+    assert first.headers["ratelimit"].startswith('"key";r=0;t=')
+    document = problem(answer, 429, "rate-limited")
+    assert document.retry_after == int(answer.headers["retry-after"])
+    assert 1 <= document.retry_after <= 10
+    assert answer.headers["ratelimit-policy"] == '"key";q=6;w=60'

@@ -1,0 +1,102 @@
+"""Webhooks as their tenants manage them, and the way of a message from a request to a receiver."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import httpx2
+import pytest
+from standardwebhooks import Webhook as Signer
+
+from cluster.webhooks import WebhookSettings, open_deliverer
+from orchestrator.api.webhook_resources import DeliveryResource, NewWebhook, WebhookResource
+from tests.contract.api.service import BODY, OTHER, Service
+from tests.contract.api.test_problems import problem
+from tests.contract.webhook_receiver import receiver
+
+HOOK = {"url": "https://hooks.example.org/assayer"}
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
+    async with service.caller() as opened:
+        yield opened
+
+
+async def test_webhook_tells_its_secret_once(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/v1/webhooks", json=HOOK | {"events": ["batch.finished", "batch.finished"]})
+    made = NewWebhook.model_validate_json(answer.content)
+    assert (answer.status_code, answer.headers["location"]) == (201, f"/v1/webhooks/{made.id}")
+    assert made.secret.startswith("whsec_")
+    shown = await client.get(f"/v1/webhooks/{made.id}")
+    assert WebhookResource.model_validate_json(shown.content).events == ("batch.finished",)
+    listed = await client.get("/v1/webhooks")
+    assert [one["id"] for one in listed.json()["items"]] == [made.id]
+    assert made.secret not in shown.text + listed.text
+    assert (await client.delete(f"/v1/webhooks/{made.id}")).status_code == 204
+    problem(await client.get(f"/v1/webhooks/{made.id}"), 404, "not-found")
+
+
+async def test_webhook_asked_for_twice_with_one_key_is_one(client: httpx2.AsyncClient) -> None:
+    key = {"Idempotency-Key": "one"}
+    first = await client.post("/v1/webhooks", json=HOOK, headers=key)
+    again = await client.post("/v1/webhooks", json=HOOK, headers=key)
+    assert again.json() == first.json()
+    assert again.headers["idempotency-replayed"] == "true"
+    assert len((await client.get("/v1/webhooks")).json()["items"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "says"),
+    [
+        ({"url": "ftp://example.org"}, "/url", "it has ftp:"),
+        ({"url": "https://10.0.0.7/hook"}, "/url", "not a public address"),
+        ({"url": "https://a:b@example.org/"}, "/url", "user name or password"),
+        ({"url": "nonsense"}, "/url", "no scheme"),
+        (HOOK | {"events": []}, "/events", "at least 1 item"),
+        (HOOK | {"events": ["job.exploded"]}, "/events/0", "It should be"),
+        ({}, "/url", "required"),
+    ],
+)
+async def test_webhook_that_cannot_be_is_named(
+    client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
+) -> None:
+    refused = problem(await client.post("/v1/webhooks", json=body), 422, "invalid-request")
+    assert refused.errors is not None
+    assert refused.errors[0].pointer == pointer
+    assert says in refused.errors[0].detail
+
+
+async def test_webhooks_take_the_scope_manage_and_are_so_many(service: Service, client: httpx2.AsyncClient) -> None:
+    async with service.caller("submit", "read") as visitor:
+        assert problem(await visitor.get("/v1/webhooks"), 403, "forbidden").scope == "manage"
+        assert problem(await visitor.post("/v1/webhooks", json=HOOK), 403, "forbidden").scope == "manage"
+    for _ in range(20):
+        assert (await client.post("/v1/webhooks", json=HOOK)).status_code == 201
+    assert "There may be 20" in problem(await client.post("/v1/webhooks", json=HOOK), 409, "conflict").detail
+
+
+async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service, client: httpx2.AsyncClient) -> None:
+    settings = WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)
+    async with receiver() as ours, receiver() as theirs, service.caller(tenant=OTHER) as stranger:
+        made = NewWebhook.model_validate_json((await client.post("/v1/webhooks", json={"url": ours.url})).content)
+        other = (await stranger.post("/v1/webhooks", json={"url": theirs.url})).json()["id"]
+        accepted = (await client.post("/v1/evaluations", json=BODY)).json()
+        async with (
+            service.services.listener.on("assayer_jobs") as heard,
+            open_deliverer(settings, service.services.webhooks, heard, service.services.clock) as deliverer,
+        ):
+            running = asyncio.create_task(deliverer.run())
+            await service.finish()
+            (message,) = await ours.received(1)
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+        Signer(made.secret).verify(message.text, message.headers)
+        assert message.payload["data"]["id"] == accepted["id"]
+        (told,) = (await client.get(f"/v1/webhooks/{made.id}/deliveries")).json()["items"]
+        assert DeliveryResource.model_validate(told).id == message.id
+        assert (await stranger.get(f"/v1/webhooks/{other}/deliveries")).json()["items"] == []
+        problem(await stranger.get(f"/v1/webhooks/{made.id}/deliveries"), 404, "not-found")
+        problem(await stranger.delete(f"/v1/webhooks/{made.id}"), 404, "not-found")
+        assert theirs.messages == []

@@ -1,0 +1,93 @@
+"""A server that answers connection after connection as a script says, to the byte, and then hangs up."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Received", "Scripted", "answer", "event", "events_begun", "problem", "serving"]
+
+
+@dataclass(frozen=True)
+class Received:
+    method: str
+    target: str
+    headers: dict[str, str]
+    """Names in lower case."""
+    body: bytes
+
+
+@dataclass
+class Scripted:
+    url: str
+    received: list[Received] = field(default_factory=list)
+    left: list[bytes] = field(default_factory=list)
+    """Answers to come, one a connection; a connection beyond them is closed unanswered."""
+
+
+@contextmanager
+def serving(answers: Iterable[bytes]) -> Iterator[Scripted]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        scripted = Scripted(f"http://127.0.0.1:{listening.getsockname()[1]}", left=list(answers))
+        thread = threading.Thread(target=_serve, args=(listening, scripted))
+        thread.start()
+        try:
+            yield scripted
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def _serve(listening: socket.socket, scripted: Scripted) -> None:
+    while True:
+        try:
+            connection, _ = listening.accept()
+        except OSError:
+            return
+        with connection:
+            received = _receive(connection)
+            if received is not None:
+                scripted.received.append(received)
+            if scripted.left:
+                connection.sendall(scripted.left.pop(0))
+
+
+def _receive(connection: socket.socket) -> Received | None:
+    with connection.makefile("rb") as file:
+        first = file.readline().decode("ascii").split(" ")
+        if len(first) != 3:
+            return None
+        headers = {}
+        while line := file.readline().strip():
+            name, _, value = line.decode("latin-1").partition(":")
+            headers[name.lower()] = value.strip()
+        return Received(first[0], first[1], headers, file.read(int(headers.get("content-length", "0"))))
+
+
+def answer(body: Any, status: int = 200, **headers: str) -> bytes:
+    """JSON; header names are written with underscores."""
+    content = json.dumps(body).encode()
+    return _head(status, {"content_type": "application/json", "content_length": str(len(content)), **headers}) + content
+
+
+def problem(slug: str, status: int, **headers: str) -> bytes:
+    body = {"type": f"https://assayer.dev/problems/{slug}", "title": "Not now", "status": status, "detail": "Wait."}
+    return answer(body, status, **{"content_type": "application/problem+json", **headers})
+
+
+def events_begun(*events: bytes) -> bytes:
+    """A stream that breaks off after these."""
+    return _head(200, {"content_type": "text/event-stream"}) + b"".join(events)
+
+
+def event(number: int, kind: str) -> bytes:
+    data = {"number": number, "kind": kind, "at": "2026-11-21T12:00:00Z", "data": {}}
+    return f"id: {number}\nevent: {kind}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def _head(status: int, headers: dict[str, str]) -> bytes:
+    lines = [f"HTTP/1.1 {status} Scripted", *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
+    return "\r\n".join([*lines, "connection: close", "", ""]).encode()

@@ -1,0 +1,62 @@
+"""Somebody who uses the service over HTTP, as strangers do."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from httpx2 import AsyncClient, Response
+from tenacity import AsyncRetrying, retry_if_result, stop_after_delay, wait_fixed
+
+__all__ = ["IDEA", "Caller", "until"]
+
+IDEA = (
+    "Quote, then abstain. Language models that answer from retrieved papers often cite what they have not read. We "
+    "propose to let a model first copy the sentence on which its answer rests, to check by exact search that the "
+    "sentence stands in the paper, and to abstain where it does not. We will measure how often citations hold and "
+    "how many questions stay unanswered, on two public collections of questions about scientific papers."
+)
+T = TypeVar("T")
+_TERMINAL = {"done", "failed", "dead", "cancelled"}
+_PATIENCE = 120.0
+
+
+async def until(ask: Callable[[], Awaitable[T]], holds: Callable[[T], bool]) -> T:
+    """What is asked again until it holds; fails after two minutes."""
+
+    async def once() -> T:
+        return await ask()
+
+    retrying = AsyncRetrying(
+        retry=retry_if_result(lambda answer: not holds(answer)),
+        wait=wait_fixed(0.05),
+        stop=stop_after_delay(_PATIENCE),
+    )
+    return await retrying(once)
+
+
+class Caller:
+    def __init__(self, client: AsyncClient) -> None:
+        self.client = client
+
+    @staticmethod
+    def at(url: str, key: str) -> "Caller":
+        return Caller(AsyncClient(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=30))
+
+    async def submit(self, text: str = IDEA, **body: Any) -> str:
+        answer = await self.client.post("/v1/evaluations", json={"idea": {"text": text}, **body})
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["id"])
+
+    async def evaluation(self, id: str) -> dict[str, Any]:
+        answer = await self.client.get(f"/v1/evaluations/{id}")
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    async def ended(self, id: str) -> dict[str, Any]:
+        return await until(lambda: self.evaluation(id), lambda one: one["state"] in _TERMINAL)
+
+    async def report(self, id: str) -> Response:
+        return await self.client.get(f"/v1/evaluations/{id}/report", headers={"Accept": "application/json"})
+
+    async def cancel(self, id: str) -> Response:
+        return await self.client.delete(f"/v1/evaluations/{id}")

@@ -1,0 +1,201 @@
+"""A worker on a real queue: what it lost is refused, what fails for ever ends explained."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+import pytest
+
+from assayer.models import EvaluationId
+from assayer.ports import Progress
+from orchestrator.jobs.models import Job, JobId, JobVerdict, Lease, TenantId
+from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.jobs.submissions import NewJob
+from orchestrator.jobs.tenancy import TenantPlan
+from orchestrator.store import Database, Listener, PgEvents, PgJobs, PgLeases, PgLedger, PgTenants
+from orchestrator.work.accounts import LedgerAccounts
+from orchestrator.work.dispatcher import Dispatcher
+from orchestrator.work.local import LocalEvaluators
+from orchestrator.work.ports import Begun, Performer
+from orchestrator.work.settings import WorkSettings
+from orchestrator.work.worker import Worker
+from tests.contract.service.caller import until
+from tests.contract.system_clock import SystemClock
+from tests.unit.work.twins import IDEA
+
+TENANT = TenantId("bees")
+QUEUE = QueueSettings(max_failures=2)
+WORK = WorkSettings(poll_seconds=0.2, expire_seconds=0.2)
+
+
+class Waiting:
+    """Performs a job until it is stopped, or told that it is done."""
+
+    def __init__(self) -> None:
+        self.attempts: list[int] = []
+        self.stopped = 0
+        self.done = asyncio.Event()
+
+    async def begun(self) -> None:
+        await until(self._attempts, lambda attempts: attempts == 1)
+
+    async def _attempts(self) -> int:
+        return len(self.attempts)
+
+    async def perform(self, lease: Lease, progress: Progress, begun: Begun) -> JobVerdict:
+        run = EvaluationId(f"ev_{lease.job}")
+        await begun(run, {"models": ["twin"]})
+        self.attempts.append(lease.attempt)
+        try:
+            await self.done.wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            raise
+        return JobVerdict(state="done", run_id=run)
+
+
+class Poisoned:
+    async def perform(self, lease: Lease, progress: Progress, begun: Begun) -> JobVerdict:
+        raise ZeroDivisionError("division by zero")
+
+
+@dataclass
+class Queue:
+    database: Database
+    jobs: PgJobs
+    leases: PgLeases
+
+    async def put(self) -> JobId:
+        id = JobId(f"job_{uuid4().hex}")
+        work = EvaluationRequest(idea=IDEA)
+        await self.jobs.add(TENANT, [NewJob(id=id, work=work, subject="bees", priority="batch")])
+        return id
+
+    async def get(self, id: JobId) -> Job:
+        job = await self.jobs.get(TENANT, id)
+        assert job is not None
+        return job
+
+    async def reaches(self, id: JobId, holds: Callable[[Job], bool]) -> Job:
+        return await until(lambda: self.get(id), holds)
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await PgTenants(database).create(TENANT, TenantPlan(name="Bees"))
+    return Queue(database, PgJobs(database), PgLeases(database, QUEUE))
+
+
+@asynccontextmanager
+async def working(queue: Queue, performer: Performer, lease_seconds: float = 30) -> AsyncIterator[Worker]:
+    """With a dispatcher beside it."""
+    clock = SystemClock()
+    async with Listener(queue.database) as listener:
+        worker = Worker(
+            name="worker",
+            places=2,
+            performer=performer,
+            leases=queue.leases,
+            events=PgEvents(queue.database),
+            accounts=LedgerAccounts(PgLedger(queue.database)),
+            listener=listener,
+            settings=WORK,
+            lease_seconds=lease_seconds,
+            clock=clock,
+        )
+        evaluators = LocalEvaluators(worker)
+        dispatcher = Dispatcher("dispatcher", queue.leases, evaluators, listener, WORK, lease_seconds, clock)
+        loops = [asyncio.create_task(loop) for loop in (worker.run(), dispatcher.run())]
+        try:
+            yield worker
+        finally:
+            for loop in loops:
+                loop.cancel()
+            await asyncio.gather(*loops, return_exceptions=True)
+
+
+async def idle(worker: Worker) -> None:
+    async def taken() -> int:
+        return worker.capacity.taken
+
+    await until(taken, lambda taken: taken == 0)
+
+
+async def test_a_queued_job_is_heard_of_leased_and_done(queue: Queue) -> None:
+    performer = Waiting()
+    performer.done.set()
+    async with working(queue, performer):
+        job = await queue.reaches(await queue.put(), lambda job: job.state == "done")
+    assert (job.attempt, job.problem) == (1, None)
+
+
+async def test_a_worker_whose_lease_another_has_stops_and_its_verdict_is_refused(queue: Queue) -> None:
+    performer = Waiting()
+    async with working(queue, performer, lease_seconds=3) as worker:
+        id = await queue.put()
+        await performer.begun()
+        row = await queue.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", id)
+        assert row is not None
+        stolen = uuid4()
+        await queue.database.execute("UPDATE jobs SET lease = $2, worker = 'another' WHERE id = $1", id, stolen)
+        await idle(worker)
+        job = await queue.get(id)
+        held = await queue.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", id)
+    assert performer.stopped == 1
+    assert job.state == "running"
+    assert held is not None
+    assert held["lease"] == stolen
+
+
+async def test_a_finish_with_an_old_token_changes_nothing(queue: Queue) -> None:
+    performer = Waiting()
+    async with working(queue, performer) as worker:
+        id = await queue.put()
+        await performer.begun()
+        await queue.database.execute("UPDATE jobs SET lease = $2 WHERE id = $1", id, uuid4())
+        performer.done.set()
+        await idle(worker)
+        job = await queue.get(id)
+    assert (job.state, job.finished_at) == ("running", None)
+
+
+async def test_a_cancelled_job_is_stopped_at_once(queue: Queue) -> None:
+    performer = Waiting()
+    async with working(queue, performer, lease_seconds=3_600) as worker:
+        id = await queue.put()
+        await performer.begun()
+        await queue.jobs.cancel(TENANT, id)
+        await idle(worker)
+    assert performer.stopped == 1
+    assert (await queue.get(id)).state == "cancelled"
+
+
+async def test_a_job_that_breaks_its_performer_every_time_ends_dead_and_says_what_happened(queue: Queue) -> None:
+    async with working(queue, Poisoned()):
+        id = await queue.put()
+        await queue.reaches(id, lambda job: job.attempt == 1 and job.state == "queued")
+        await queue.database.execute("UPDATE jobs SET ready_at = now() WHERE id = $1", id)  # instead of waiting
+        job = await queue.reaches(id, lambda job: job.finished_at is not None)
+    assert (job.state, job.attempt) == ("dead", 2)
+    assert job.problem is not None
+    assert "ZeroDivisionError: division by zero" in job.problem.detail
+
+
+async def test_leases_of_a_process_that_vanished_run_out_and_others_take_the_job(queue: Queue) -> None:
+    short = PgLeases(queue.database, QueueSettings(lease_seconds=0.2))
+    performer = Waiting()
+    performer.done.set()
+    id = await queue.put()
+    await queue.database.execute(
+        "UPDATE jobs SET state = 'running', lease = $2, worker = 'gone', attempt = 1, started_at = now(), "
+        "leased_until = now() WHERE id = $1",
+        id,
+        uuid4(),
+    )
+    queue.leases = short
+    async with working(queue, performer):
+        job = await queue.reaches(id, lambda job: job.state == "done")
+    assert job.attempt >= 2

@@ -1,0 +1,70 @@
+"""Jobs, tenants and leases that the tests of the queue write."""
+
+import datetime as dt
+from collections.abc import Awaitable, Callable
+from itertools import count
+from typing import TypeVar
+
+from assayer.models import Idea, IdeaId
+from orchestrator.jobs.fairness import Places
+from orchestrator.jobs.models import JobId, JobVerdict, Lease, Priority, TenantId
+from orchestrator.jobs.requests import EvaluationRequest, Limits
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.jobs.submissions import NewJob
+from orchestrator.jobs.tenancy import TenantPlan
+from orchestrator.store import Database, PgJobs, PgLeases, PgTenants
+from orchestrator.store.database import Connection
+
+__all__ = ["ACME", "DONE", "NOW", "OTHER", "RICH", "Losing", "Queue", "job", "tenant"]
+
+T = TypeVar("T")
+ACME, OTHER, RICH = TenantId("acme"), TenantId("other"), TenantId("rich")
+DONE = JobVerdict(state="done", cost_usd=0.5)
+NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
+_NUMBERS = count(1)
+
+
+def job(name: str = "", priority: Priority = "batch", max_usd: float | None = None, row: int | None = None) -> NewJob:
+    title = name or f"ev_{next(_NUMBERS)}"
+    idea = Idea(id=IdeaId(f"idea_{title}"), title=title, text="We study ore.", sections=(), source="test")
+    work = EvaluationRequest(idea=idea, limits=Limits(max_usd=max_usd))
+    return NewJob(id=JobId(title), work=work, subject=title, priority=priority, row=row)
+
+
+class Queue:
+    """The stores of one database, and short ways to use them."""
+
+    def __init__(self, database: Database, settings: QueueSettings | None = None) -> None:
+        self.database = database
+        self.jobs = PgJobs(database)
+        self.leases = PgLeases(database, settings or QueueSettings())
+        self.tenants = PgTenants(database)
+
+    async def add(self, *jobs: NewJob, tenant: TenantId = ACME) -> None:
+        await self.jobs.add(tenant, jobs)
+
+    async def lease(self, free: int = 1, interactive_only: int = 0, worker: str = "worker") -> list[Lease]:
+        return await self.leases.lease(worker, Places(free, interactive_only))
+
+    async def one(self) -> Lease:
+        (lease,) = await self.lease()
+        return lease
+
+    async def silence(self) -> None:
+        """As if nobody had beaten any lease for long."""
+        await self.database.execute("UPDATE jobs SET leased_until = now() - interval '1 s' WHERE state = 'running'")
+
+
+async def tenant(database: Database, name: TenantId = ACME, **plan: object) -> None:
+    await PgTenants(database).create(name, TenantPlan.model_validate({"name": name} | plan))
+
+
+class Losing(Database):
+    """Loses the connection once after every piece of work was done: committed, and nobody was told."""
+
+    def __init__(self, database: Database) -> None:
+        self._through = database
+
+    async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
+        await self._through.run(work, seconds)
+        return await self._through.run(work, seconds)

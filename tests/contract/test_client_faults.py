@@ -1,0 +1,250 @@
+"""Both clients before a server that refuses, breaks off and dies."""
+
+import asyncio
+import json
+import logging
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assayer.errors import ConfigurationError
+from orchestrator.client import (
+    ApiProblem,
+    AsyncClient,
+    Client,
+    EvaluationBody,
+    IdeaBody,
+    Patience,
+    ProblemAt,
+    ServiceUnreachable,
+)
+from tests.contract.scripted_service import Scripted, answer, event, events_begun, problem, serving
+
+KEY = "ak_0123_a-secret-that-nobody-else-sees"
+_BODY = EvaluationBody(idea=IdeaBody(text="A thought."), source="a.txt")
+_LINKS = dict.fromkeys(("evaluation", "report", "events", "timeline"), "/")
+_ACCEPTED = answer({"id": "ev_1", "state": "queued", "links": _LINKS}, 202)
+_PATIENCE = Patience(attempts=4, seconds=100, first_pause=0.01)
+
+
+class Asking:
+    """One surface over both clients: answers, and lists of what they yield. Pauses are noted, not made."""
+
+    def __init__(self, kind: type[Client] | type[AsyncClient]) -> None:
+        self._kind = kind
+        self.pauses: list[float] = []
+
+    def ask(self, url: str, name: str, *arguments: Any, patience: Patience = _PATIENCE, **named: Any) -> Any:
+        if self._kind is AsyncClient:
+            return asyncio.run(self._awaited(url, name, patience, arguments, named))
+        with Client(url, KEY, patience=patience, sleep=self.pauses.append) as client:
+            result = getattr(client, name)(*arguments, **named)
+            return list(result) if isinstance(result, Iterator) else result
+
+    async def _awaited(self, url: str, name: str, patience: Patience, arguments: Any, named: Any) -> Any:
+        async def noted(seconds: float) -> None:
+            self.pauses.append(seconds)
+
+        async with AsyncClient(url, KEY, patience=patience, sleep=noted) as client:
+            result = getattr(client, name)(*arguments, **named)
+            return [one async for one in result] if hasattr(result, "__aiter__") else await result
+
+
+@pytest.fixture(params=[Client, AsyncClient], ids=["sync", "async"])
+def asking(request: pytest.FixtureRequest) -> Asking:
+    return Asking(request.param)
+
+
+def _keys(scripted: Scripted) -> list[str | None]:
+    return [one.headers.get("idempotency-key") for one in scripted.received]
+
+
+def test_submission_whose_answer_is_lost_is_sent_again_as_the_same(asking: Asking) -> None:
+    with serving([b"", _ACCEPTED[:40], problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
+        assert asking.ask(scripted.url, "submit", _BODY).id == "ev_1"
+    keys = _keys(scripted)
+    assert len(keys) == 4
+    assert len(set(keys)) == 1
+    assert keys[0]
+    assert len({one.body for one in scripted.received}) == 1
+    assert asking.pauses[2] >= 7
+
+
+def test_two_submissions_are_two(asking: Asking) -> None:
+    with serving([_ACCEPTED, _ACCEPTED]) as scripted:
+        asking.ask(scripted.url, "submit", _BODY)
+        asking.ask(scripted.url, "submit", _BODY)
+    assert len(set(_keys(scripted))) == 2
+
+
+def test_key_of_the_caller_is_used(asking: Asking) -> None:
+    with serving([_ACCEPTED]) as scripted:
+        asking.ask(scripted.url, "submit", _BODY, key="row 7")
+    assert _keys(scripted) == ["row 7"]
+
+
+def test_body_holds_what_the_caller_said_and_nothing_more(asking: Asking) -> None:
+    with serving([_ACCEPTED]) as scripted:
+        asking.ask(scripted.url, "submit", _BODY)
+    assert json.loads(scripted.received[0].body) == {"idea": {"text": "A thought."}, "source": "a.txt"}
+
+
+def test_refusal_that_waiting_does_not_change_is_raised_at_once(asking: Asking) -> None:
+    body = {
+        "type": "https://assayer.dev/problems/invalid-request",
+        "title": "The request cannot be used",
+        "status": 422,
+        "detail": "/method: unknown",
+        "instance": "/v1/evaluations",
+        "request_id": "req_1",
+        "errors": [{"pointer": "/method", "detail": "unknown"}, {"parameter": "limit", "detail": "too large"}],
+    }
+    with (
+        serving([answer(body, 422, content_type="application/problem+json")]) as scripted,
+        pytest.raises(ApiProblem) as caught,
+    ):
+        asking.ask(scripted.url, "submit", _BODY)
+    error = caught.value
+    assert (error.status, error.slug, error.request_id) == (422, "invalid-request", "req_1")
+    assert error.errors == (ProblemAt("unknown", "/method"), ProblemAt("too large", None, "limit"))
+    assert str(error) == "The request cannot be used (422): /method: unknown [limit: too large]"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301 - our own bytes
+    assert asking.pauses == []
+
+
+def test_server_that_never_answers_is_given_up_in_words(asking: Asking) -> None:
+    with serving([]) as scripted, pytest.raises(ServiceUnreachable, match="did not answer") as caught:
+        asking.ask(scripted.url, "evaluation", "ev_1")
+    assert len(scripted.received) == 4
+    assert type(pickle.loads(pickle.dumps(caught.value))) is ServiceUnreachable  # noqa: S301 - our own bytes
+
+
+def test_service_that_asks_for_more_patience_than_there_is_is_not_asked_again(asking: Asking) -> None:
+    with serving([problem("rate-limited", 429, retry_after="3600")]) as scripted, pytest.raises(ApiProblem) as caught:
+        asking.ask(scripted.url, "evaluation", "ev_1")
+    assert (caught.value.slug, caught.value.retry_after) == ("rate-limited", 3600)
+    assert len(scripted.received) == 1
+
+
+def test_server_that_dies_under_a_request_is_asked_again_but_a_failure_of_the_service_is_told(asking: Asking) -> None:
+    died = b"HTTP/1.1 500 Oops\r\ncontent-length: 21\r\n\r\nInternal Server Error"
+    with serving([died, problem("internal-error", 500)]) as scripted, pytest.raises(ApiProblem) as caught:
+        asking.ask(scripted.url, "evaluation", "ev_1")
+    assert caught.value.slug == "internal-error"
+    assert len(scripted.received) == 2
+
+
+def test_redirect_is_not_followed_and_the_key_stays_at_home(asking: Asking) -> None:
+    with serving([_ACCEPTED]) as elsewhere:
+        with (
+            serving([answer({}, 307, location=f"{elsewhere.url}/v1/evaluations")]) as scripted,
+            pytest.raises(ApiProblem, match="redirects"),
+        ):
+            asking.ask(scripted.url, "submit", _BODY)
+        assert elsewhere.received == []
+
+
+def test_key_is_sent_as_a_bearer_token_and_written_nowhere(
+    asking: Asking, caplog: pytest.LogCaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login somebody password else\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    caplog.set_level(logging.DEBUG)
+    with serving([b"", problem("unauthenticated", 401)]) as scripted, pytest.raises(ApiProblem) as caught:
+        asking.ask(scripted.url, "evaluation", "ev_1")
+    assert {one.headers["authorization"] for one in scripted.received} == {f"Bearer {KEY}"}
+    assert KEY not in caplog.text + str(caught.value) + repr(caught.value)
+    assert KEY not in repr(Client(scripted.url, KEY).__dict__)
+
+
+@pytest.mark.parametrize("job", ["../tenants", "ev/../../x", "ev?x=1#y", "ev_1/report"])
+def test_id_never_leads_to_another_resource(asking: Asking, job: str) -> None:
+    with serving([problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
+        asking.ask(scripted.url, "evaluation", job)
+    path, _, last = scripted.received[0].target.rpartition("/")
+    assert path == "/v1/evaluations"
+    assert "?" not in last
+
+
+def test_answer_of_another_server_is_not_taken_for_the_services(asking: Asking) -> None:
+    with serving([answer({"hello": "world"})]) as scripted, pytest.raises(ServiceUnreachable, match="cannot be read"):
+        asking.ask(scripted.url, "evaluation", "ev_1")
+    assert len(scripted.received) == 1
+
+
+def test_events_go_on_after_the_last_one_seen_however_often_the_connection_breaks(asking: Asking) -> None:
+    torn = event(3, "progress")[:-20]
+    answers = [
+        events_begun(event(1, "queued"), event(2, "started"), torn),
+        b"",
+        events_begun(event(2, "started"), event(3, "progress")),
+        problem("busy", 503, retry_after="2"),
+        events_begun(event(4, "done"), event(5, "never sent after the verdict")),
+    ]
+    with serving(answers) as scripted:
+        kinds = [(one.number, one.kind) for one in asking.ask(scripted.url, "events", "ev_1")]
+    assert kinds == [(1, "queued"), (2, "started"), (3, "progress"), (4, "done")]
+    assert [one.headers.get("last-event-id") for one in scripted.received] == [None, "2", "2", "3", "3"]
+
+
+def test_events_asked_for_from_the_middle_begin_there(asking: Asking) -> None:
+    with serving([events_begun(event(8, "done"))]) as scripted:
+        assert [one.number for one in asking.ask(scripted.url, "events", "ev_1", after=7)] == [8]
+    assert scripted.received[0].headers["last-event-id"] == "7"
+
+
+def test_stream_that_has_nothing_more_ends(asking: Asking) -> None:
+    with serving([b"HTTP/1.1 204 No Content\r\n\r\n"]) as scripted:
+        assert asking.ask(scripted.url, "events", "ev_1", after=4) == []
+
+
+def test_stream_that_breaks_again_and_again_without_news_is_given_up(asking: Asking) -> None:
+    with (
+        serving([events_begun(event(1, "queued")), *[events_begun()] * 20]) as scripted,
+        pytest.raises(ServiceUnreachable, match="ended 4 times"),
+    ):
+        asking.ask(scripted.url, "events", "ev_1")
+    assert len(scripted.received) == 4
+
+
+def test_stream_of_something_else_is_refused(asking: Asking) -> None:
+    with serving([answer({"hello": "world"})] * 9) as scripted, pytest.raises(ServiceUnreachable):
+        asking.ask(scripted.url, "events", "ev_1")
+    with serving([problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
+        asking.ask(scripted.url, "events", "ev_2")
+    assert len(scripted.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("ftp://host", KEY),
+        ("host:8000", KEY),
+        ("http://user:word@host", KEY),
+        ("http://host?x=1", KEY),
+        ("http://host", "two words"),
+        ("http://host", "line\nbreak"),
+        ("http://host", ""),
+    ],
+)
+def test_unusable_address_or_key_is_refused_before_anything_is_sent(
+    url: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ASSAYER_API_KEY", raising=False)
+    with pytest.raises(ConfigurationError) as caught:
+        Client(url, key)
+    assert "word@" not in str(caught.value)
+    assert "line" not in str(caught.value)
+
+
+def test_address_and_key_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, asking: Asking) -> None:
+    with serving([problem("not-found", 404)]) as scripted:
+        monkeypatch.setenv("ASSAYER_API_URL", f"{scripted.url}/behind/a/proxy/")
+        monkeypatch.setenv("ASSAYER_API_KEY", KEY)
+        with Client() as client, pytest.raises(ApiProblem):
+            client.evaluation("ev_1")
+    assert scripted.received[0].target == "/behind/a/proxy/v1/evaluations/ev_1"

@@ -1,0 +1,182 @@
+"""API keys and tenants: who is let in, how fast, and that no key can be read back."""
+
+import asyncio
+import datetime as dt
+
+import pytest
+
+from orchestrator.jobs.models import KeyId, TenantId
+from orchestrator.jobs.tenancy import ApiKey, Caller, DrawnKey, KeyPlan, Refused, TenantPlan, draw_key
+from orchestrator.store import Database, KeySettings, PgKeys, PgTenants
+from tests.contract.store_jobs import ACME, NOW, OTHER, tenant
+
+READER = KeyPlan(name="reader", scopes=frozenset({"read", "submit"}))
+
+
+@pytest.fixture
+async def keys(database: Database) -> PgKeys:
+    await tenant(database)
+    await tenant(database, OTHER)
+    return PgKeys(database, KeySettings(requests_per_minute=60, burst_seconds=3))
+
+
+def after(seconds: float) -> dt.datetime:
+    return NOW + dt.timedelta(seconds=seconds)
+
+
+async def made(keys: PgKeys, plan: KeyPlan = READER) -> DrawnKey:
+    drawn = draw_key()
+    assert isinstance(await keys.create(ACME, plan, drawn), ApiKey)
+    return drawn
+
+
+async def test_key_lets_its_tenant_in_with_its_scopes(keys: PgKeys) -> None:
+    drawn = await made(keys)
+
+    caller = await keys.authenticate(drawn.secret, NOW)
+
+    assert isinstance(caller, Caller)
+    assert (caller.tenant, caller.key, caller.scopes) == (ACME, drawn.id, READER.scopes)
+    assert (caller.rate.per_minute, caller.rate.remaining, caller.rate.full_seconds) == (60, 2, 1.0)
+
+
+@pytest.mark.parametrize("secret", ["", "ak_1", "ak_x_" + "a" * 43, "Bearer", "\0", "é" * 50])
+async def test_what_is_no_key_is_unknown(keys: PgKeys, secret: str) -> None:
+    assert await keys.authenticate(secret, NOW) == Refused("unknown")
+
+
+async def test_key_with_one_character_changed_is_unknown(keys: PgKeys) -> None:
+    secret = (await made(keys)).secret
+    changed = secret[:-1] + ("A" if secret[-1] != "A" else "B")
+
+    assert await keys.authenticate(changed, NOW) == Refused("unknown")
+
+
+async def test_expired_key_is_refused_from_its_moment_on(keys: PgKeys) -> None:
+    drawn = await made(keys, READER.model_copy(update={"expires_at": after(10)}))
+
+    before, at_last = [await keys.authenticate(drawn.secret, after(seconds)) for seconds in (9.9, 10)]
+
+    assert isinstance(before, Caller)
+    assert isinstance(at_last, Refused)
+    assert at_last.reason == "expired"
+
+
+async def test_revoked_key_is_refused_and_keeps_its_time(keys: PgKeys) -> None:
+    drawn = await made(keys)
+
+    first = await keys.revoke(ACME, drawn.id, NOW)
+    second = await keys.revoke(ACME, drawn.id, after(60))
+
+    assert first is not None
+    assert first == second
+    assert first.revoked_at == NOW
+    refused = await keys.authenticate(drawn.secret, after(1))
+    assert isinstance(refused, Refused)
+    assert refused.reason == "revoked"
+
+
+async def test_asking_too_fast_is_refused_until_the_turn_comes(keys: PgKeys) -> None:
+    """One a second, three at once."""
+    secret = (await made(keys)).secret
+
+    told = [await keys.authenticate(secret, NOW) for _ in range(4)]
+    later = await keys.authenticate(secret, after(1))
+    again = await keys.authenticate(secret, after(1))
+
+    assert [type(one) for one in told] == [Caller, Caller, Caller, Refused]
+    refused = told[-1]
+    assert isinstance(refused, Refused)
+    assert refused.reason == "rate"
+    assert refused.retry_after == pytest.approx(1.0)
+    assert isinstance(later, Caller)
+    assert isinstance(again, Refused)
+
+
+async def test_refused_requests_do_not_put_off_the_next_turn(keys: PgKeys) -> None:
+    secret = (await made(keys)).secret
+    for _ in range(20):
+        await keys.authenticate(secret, NOW)
+
+    assert isinstance(await keys.authenticate(secret, after(1)), Caller)
+
+
+async def test_own_rate_of_a_key_goes_before_the_default(keys: PgKeys) -> None:
+    secret = (await made(keys, READER.model_copy(update={"requests_per_minute": 6}))).secret
+
+    first, second = [await keys.authenticate(secret, NOW) for _ in range(2)]
+
+    assert isinstance(first, Caller)
+    assert isinstance(second, Refused)
+    assert second.retry_after == pytest.approx(10.0)
+
+
+async def test_many_processes_at_once_share_one_rate(keys: PgKeys) -> None:
+    secret = (await made(keys)).secret
+
+    told = await asyncio.gather(*(keys.authenticate(secret, NOW) for _ in range(20)))
+
+    assert sum(isinstance(one, Caller) for one in told) == 3
+    assert all(one.retry_after is None or one.retry_after >= 0.999 for one in told if isinstance(one, Refused))
+
+
+async def test_neither_database_nor_representation_holds_a_key(keys: PgKeys, database: Database) -> None:
+    drawn = await made(keys)
+    random = drawn.secret.removeprefix(f"{drawn.id}_")
+
+    rows = await database.fetch("SELECT api_keys::text AS row FROM api_keys")
+
+    assert len(random) == 43
+    assert rows
+    assert not any(random in row["row"] for row in rows)
+    assert random not in repr(drawn) + repr(await keys.list(ACME))
+
+
+async def test_keys_are_listed_for_their_tenant_only(keys: PgKeys) -> None:
+    drawn = await made(keys)
+
+    (listed,) = await keys.list(ACME)
+
+    assert (listed.id, listed.name, listed.scopes, listed.revoked_at) == (drawn.id, "reader", READER.scopes, None)
+    assert await keys.list(OTHER) == []
+    assert await keys.get(OTHER, drawn.id) is None
+    assert await keys.revoke(OTHER, drawn.id, NOW) is None
+    assert await keys.revoke(ACME, KeyId("ak_0"), NOW) is None
+    assert isinstance(await keys.authenticate(drawn.secret, NOW), Caller)
+
+
+async def test_key_of_nobody_is_not_made(keys: PgKeys) -> None:
+    assert await keys.create(TenantId("nobody"), READER, draw_key()) is None
+
+
+async def test_key_made_twice_is_one(keys: PgKeys) -> None:
+    drawn = draw_key()
+
+    assert await keys.create(ACME, READER, drawn) == await keys.create(ACME, READER, drawn)
+    assert len(await keys.list(ACME)) == 1
+
+
+async def test_key_of_a_deleted_tenant_is_unknown(keys: PgKeys, database: Database) -> None:
+    drawn = await made(keys)
+    await PgTenants(database).delete(ACME)
+
+    assert await keys.authenticate(drawn.secret, NOW) == Refused("unknown")
+
+
+async def test_tenants_are_made_changed_and_listed(database: Database) -> None:
+    tenants = PgTenants(database)
+    plan = TenantPlan(name="Acme", weight=2.5, max_running=4, monthly_usd=10.0, retention_days=90)
+
+    made = await tenants.create(ACME, plan)
+    await tenants.create(OTHER, TenantPlan(name="Other"))
+
+    assert made is not None
+    assert await tenants.get(ACME) == made
+    assert await tenants.create(ACME, plan) == made
+    assert await tenants.create(ACME, TenantPlan(name="Somebody else")) is None
+    changed = await tenants.update(ACME, plan.model_copy(update={"max_running": None}))
+    assert changed is not None
+    assert changed.max_running is None
+    assert [one.id for one in await tenants.list()] == [ACME, OTHER]
+    assert [one.id for one in await tenants.list(after=ACME, limit=1)] == [OTHER]
+    assert await tenants.update(TenantId("nobody"), plan) is None

@@ -1,0 +1,327 @@
+"""Leases: one holder at a time, fenced by tokens; tries that end; budgets and places that are kept."""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+
+from assayer.models import EvaluationId
+from orchestrator.jobs.fairness import Places
+from orchestrator.jobs.models import JobVerdict, Problem
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.store import Database, PgAnswers, PgEvents, PgLeases
+from tests.contract.store_jobs import ACME, DONE, OTHER, RICH, Losing, Queue, job, tenant
+from tests.contract.store_records import answer, answered, call
+
+FAILED = JobVerdict(state="failed", problem=Problem(type="unusable-input", title="No idea", detail="It is empty."))
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await tenant(database)
+    await tenant(database, OTHER)
+    return Queue(database, QueueSettings(max_failures=2, max_losses=3, max_outages=4, suspect_losses=2))
+
+
+async def kinds(queue: Queue, name: str) -> list[str]:
+    events = await PgEvents(queue.database).after(job(name).id, 0)
+    assert [event.number for event in events] == list(range(1, len(events) + 1))
+    return [event.kind for event in events]
+
+
+async def test_lease_carries_the_work_and_counts_attempts(queue: Queue) -> None:
+    asked = job("a", max_usd=2.0).model_copy(update={"document": b"%PDF"})
+    await queue.add(asked)
+
+    lease = await queue.one()
+
+    assert (lease.job, lease.tenant, lease.attempt, lease.priority) == ("a", ACME, 1, "batch")
+    assert (lease.work, lease.document, lease.max_usd, lease.pinned) == (asked.work, b"%PDF", 2.0, None)
+    assert await queue.lease() == []
+    running = await queue.jobs.get(ACME, asked.id)
+    assert running is not None
+    assert (running.state, running.attempt) == ("running", 1)
+    assert running.started_at is not None
+
+
+async def test_second_attempt_knows_what_the_first_had_pinned(queue: Queue) -> None:
+    await queue.add(job("a"))
+    first = await queue.one()
+    assert await queue.leases.begin(first, EvaluationId("ev_1"), {"models": ["small"], "cutoff": None})
+    await queue.leases.give_back(first, "It timed out.", blame=True)
+
+    second = await queue.one()
+
+    assert second.attempt == 2
+    assert second.pinned == {"models": ["small"], "cutoff": None}
+
+
+async def test_old_token_is_refused_and_changes_nothing(queue: Queue) -> None:
+    await queue.add(job("a"))
+    old = await queue.one()
+    await queue.silence()
+    assert await queue.leases.expire() == 1
+    new = await queue.one()
+
+    assert await queue.leases.beat([old.token, new.token]) == {new.token}
+    assert not await queue.leases.begin(old, EvaluationId("ev_old"), {})
+    assert not await queue.leases.finish(old, DONE)
+    assert await queue.leases.give_back(old, "late", blame=True) is None
+    assert await PgEvents(queue.database).append(old.job, "progress", {}, old.token) is None
+    held = await queue.jobs.get(ACME, old.job)
+    assert held is not None
+    assert (held.state, held.run_id, held.attempt) == ("running", None, 2)
+    assert await kinds(queue, "a") == ["queued", "started", "retried", "started"]
+
+
+async def test_finish_twice_with_the_same_token_is_one_verdict(queue: Queue) -> None:
+    await queue.add(job("a"))
+    lease = await queue.one()
+
+    said = [await queue.leases.finish(lease, verdict) for verdict in (DONE, DONE, FAILED)]
+
+    assert said == [True, True, False]
+    done = await queue.jobs.get(ACME, lease.job)
+    assert done is not None
+    assert (done.state, done.cost_usd, done.problem) == ("done", 0.5, None)
+    assert await kinds(queue, "a") == ["queued", "started", "done"]
+
+
+async def test_give_back_twice_with_the_same_token_counts_once(queue: Queue) -> None:
+    await queue.add(job("a"))
+    lease = await queue.one()
+
+    said = [await queue.leases.give_back(lease, "The endpoint said 500.", blame=True) for _ in range(2)]
+
+    assert said == ["queued", "queued"]
+    assert await kinds(queue, "a") == ["queued", "started", "retried"]
+
+
+async def test_given_back_with_a_pause_is_not_leased_before_it_is_over(queue: Queue) -> None:
+    await queue.add(job("a"))
+    await queue.leases.give_back(await queue.one(), "The endpoint is down.", blame=False, after_seconds=60)
+
+    assert await queue.lease() == []
+    assert "put off" in (await queue.jobs.waiting(ACME, job("a").id) or "")
+
+
+@pytest.mark.parametrize(("blame", "seconds", "tries"), [(True, 0.0, 2), (False, 0.0, 3), (False, 1e-6, 4)])
+async def test_given_back_too_often_is_dead_and_explains_itself(
+    queue: Queue, blame: bool, seconds: float, tries: int
+) -> None:
+    await queue.add(job("a"))
+
+    states = []
+    for number in range(tries):
+        lease = await queue.one()
+        states.append(await queue.leases.give_back(lease, f"Reason {number}.", blame=blame, after_seconds=seconds))
+
+    assert states == ["queued"] * (tries - 1) + ["dead"]
+    dead = await queue.jobs.get(ACME, job("a").id)
+    assert dead is not None
+    assert dead.problem is not None
+    assert dead.problem.type == "gave-up"
+    assert f"(1) Reason 0. (2) Reason {1}." in dead.problem.detail
+    assert (await kinds(queue, "a"))[-1] == "dead"
+
+
+async def test_job_whose_worker_always_dies_is_dead_and_names_the_worker(queue: Queue) -> None:
+    await queue.add(job("poison"))
+
+    for _ in range(3):
+        await queue.one()
+        await queue.silence()
+        await queue.leases.expire()
+
+    dead = await queue.jobs.get(ACME, job("poison").id)
+    assert dead is not None
+    assert dead.problem is not None
+    assert (dead.state, dead.attempt) == ("dead", 3)
+    assert "Nothing was heard of worker worker." in dead.problem.detail
+
+
+async def test_expire_leaves_beaten_leases_alone(queue: Queue) -> None:
+    await queue.add(job("a"), job("b"))
+    beaten, silent = await queue.lease(2)
+    await queue.silence()
+    await queue.leases.beat([beaten.token])
+
+    assert await queue.leases.expire() == 1
+
+    assert await queue.leases.beat([beaten.token, silent.token]) == {beaten.token}
+
+
+async def test_suspects_run_one_at_a_time_and_others_beside_them(queue: Queue) -> None:
+    await queue.add(job("poison"), job("beside"))
+    for _ in range(2):
+        await queue.lease(2)
+        await queue.silence()
+        await queue.leases.expire()
+    await queue.add(job("fresh"))
+
+    together = await queue.lease(3)
+
+    assert sorted(lease.job for lease in together) == ["fresh", "poison"]
+    assert await queue.lease(3) == []
+    await queue.leases.finish(together[0], DONE)
+    assert [lease.job for lease in await queue.lease(3)] == ["beside"]
+
+
+async def test_many_dispatchers_at_once_never_lease_a_job_twice(queue: Queue) -> None:
+    names = [f"j{number:03}" for number in range(120)]
+    await queue.add(*(job(name) for name in names))
+
+    async def dispatch(worker: str) -> list[str]:
+        mine: list[str] = []
+        while leases := await queue.lease(7, worker=worker):
+            mine += [lease.job for lease in leases]
+        return mine
+
+    taken = await asyncio.gather(*(dispatch(f"w{number}") for number in range(6)))
+
+    assert sorted(one for mine in taken for one in mine) == names
+
+
+async def test_max_running_holds_whoever_asks(queue: Queue, database: Database) -> None:
+    await tenant(database, RICH, max_running=3)
+    await queue.add(*(job() for _ in range(20)), tenant=RICH)
+
+    leases = await asyncio.gather(*(queue.lease(2) for _ in range(6)))
+
+    assert sum(map(len, leases)) == 3
+    waiting = next(one for one in await queue.jobs.list(RICH, state="queued"))
+    assert "3 jobs of its tenant run" in (await queue.jobs.waiting(waiting.tenant, waiting.id) or "")
+
+
+async def test_jobs_begin_in_the_order_of_acceptance_interactive_first(queue: Queue) -> None:
+    await queue.add(*(job(name) for name in ("z", "y", "x")))
+    await queue.add(job("later"), job("now", "interactive"))
+
+    assert [(await queue.one()).job for _ in range(5)] == ["now", "z", "y", "x", "later"]
+
+
+async def test_places_for_interactive_jobs_are_kept_from_batch_jobs(queue: Queue) -> None:
+    await queue.add(*(job(f"b{number}") for number in range(5)))
+
+    assert len(await queue.lease(3, interactive_only=2)) == 1
+    await queue.add(job("i", "interactive"))
+    assert [lease.job for lease in await queue.lease(2, interactive_only=2)] == ["i"]
+
+
+async def test_budget_reserves_what_running_jobs_may_cost_and_frees_what_they_did_not(
+    queue: Queue, database: Database
+) -> None:
+    await tenant(database, RICH, monthly_usd=5.0)
+    await queue.add(*(job(f"m{number}", max_usd=2.0) for number in range(4)), tenant=RICH)
+
+    first = await queue.lease(4)
+    assert [lease.max_usd for lease in first] == [2.0, 2.0]
+    waiting = await queue.jobs.waiting(RICH, job("m2").id) or ""
+    assert "It may cost 2 USD, and 1.00 USD are left of its tenant's 5 USD a month" in waiting
+
+    for lease in first:
+        await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=0.5))
+    assert len(await queue.lease(4)) == 2  # 1 spent, 4 reserved
+
+
+async def test_job_without_a_limit_may_cost_all_that_is_left(queue: Queue, database: Database) -> None:
+    await tenant(database, RICH, monthly_usd=5.0)
+    await queue.add(job("open"), job("next"), tenant=RICH)
+
+    (lease,) = await queue.lease(4)
+
+    assert lease.max_usd == 5.0
+    await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=4.0))
+    assert [again.max_usd for again in await queue.lease(4)] == [1.0]
+
+
+async def test_limit_above_the_monthly_budget_fails_and_says_so(queue: Queue, database: Database) -> None:
+    await tenant(database, RICH, monthly_usd=5.0)
+    await queue.add(job("dear", max_usd=6.0), job("fits", max_usd=5.0), tenant=RICH)
+
+    assert [lease.job for lease in await queue.lease(4)] == ["fits"]
+
+    failed = await queue.jobs.get(RICH, job("dear").id)
+    assert failed is not None
+    assert failed.problem is not None
+    assert (failed.state, failed.problem.type) == ("failed", "budget-too-small")
+    assert "limits.max_usd" in failed.problem.detail
+
+
+async def test_default_limit_of_the_service_counts_against_the_budget(database: Database) -> None:
+    queue = Queue(database, QueueSettings(max_usd=2.0))
+    await tenant(database, RICH, monthly_usd=3.0)
+    await queue.add(job(), job(), tenant=RICH)
+
+    assert [lease.max_usd for lease in await queue.lease(4)] == [2.0]
+
+
+async def test_cancelled_job_costs_what_the_ledger_says_of_its_run(queue: Queue, database: Database) -> None:
+    await tenant(database, RICH, monthly_usd=1.0)
+    await queue.add(job("a"), job("b"), tenant=RICH)
+    lease = await queue.one()
+    await queue.leases.begin(lease, EvaluationId("run"), {})
+    await database.execute("UPDATE jobs SET started_at = '2026-01-01' WHERE id = 'a'")
+    for key, cached in (("k1", False), ("k2", False), ("k3", True)):
+        await PgAnswers(database).record(answered(key, record=call(cost_usd=0.25, cached=cached)), answer(key))
+
+    cancelled = await queue.jobs.cancel(RICH, lease.job)
+
+    assert cancelled is not None
+    assert (cancelled.state, cancelled.cost_usd) == ("cancelled", 0.5)
+    assert [again.max_usd for again in await queue.lease()] == [0.5]
+
+
+async def test_cancel_against_finish_many_times_gives_one_verdict_each(queue: Queue) -> None:
+    await queue.add(*(job(f"r{number:02}") for number in range(30)))
+    leases = await queue.lease(30)
+
+    async def race(number: int) -> tuple[bool, str]:
+        lease = leases[number]
+        finish, cancel = queue.leases.finish(lease, DONE), queue.jobs.cancel(ACME, lease.job)
+        if number % 2:
+            written, seen = await asyncio.gather(finish, cancel)
+        else:
+            seen, written = await asyncio.gather(cancel, finish)
+        assert seen is not None
+        return written, seen.state
+
+    for lease, (written, seen) in zip(leases, await asyncio.gather(*map(race, range(30))), strict=True):
+        assert seen == ("done" if written else "cancelled")
+        assert (await kinds(queue, lease.job))[2:] == [seen]
+
+
+async def test_beat_of_a_cancelled_job_says_that_it_no_longer_holds(queue: Queue) -> None:
+    await queue.add(job("a"))
+    lease = await queue.one()
+    await queue.jobs.cancel(ACME, lease.job)
+
+    assert await queue.leases.beat([lease.token, uuid4()]) == set()
+    assert not await queue.leases.finish(lease, DONE)
+
+
+async def test_lease_whose_answer_was_lost_is_given_again_not_lost(database: Database) -> None:
+    """The commit went through, and the connection broke before it was told."""
+    await tenant(database)
+    queue = Queue(database)
+    await queue.add(job("a"), job("b"))
+    tokens = iter([uuid4() for _ in range(4)])
+    leases = PgLeases(Losing(database), QueueSettings(), lambda: next(tokens))
+
+    given = await leases.lease("worker", Places(2))
+
+    assert [lease.job for lease in given] == ["a", "b"]
+    assert await leases.beat([lease.token for lease in given]) == {lease.token for lease in given}
+    assert await kinds(queue, "a") == ["queued", "started"]
+
+
+async def test_job_that_cannot_be_read_ends_explained_and_the_others_begin(queue: Queue, database: Database) -> None:
+    await queue.add(job("odd"), job("good"))
+    await database.execute("UPDATE jobs SET request = '{\"kind\": \"from tomorrow\"}' WHERE id = 'odd'")
+
+    assert [lease.job for lease in await queue.lease(2)] == ["good"]
+
+    failed = await queue.jobs.get(ACME, job("odd").id)
+    assert failed is not None
+    assert failed.problem is not None
+    assert (failed.state, failed.problem.type) == ("failed", "unreadable-request")

@@ -1,0 +1,320 @@
+"""Jobs into the queue and out of sight: idempotency, limits, lists, isolation, deletion."""
+
+import asyncio
+import datetime as dt
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.models import EvaluationId, IdeaId
+from orchestrator.batches.rows import RejectedRow
+from orchestrator.jobs.idempotency import KeyReused, Once, QueueFull, Replay
+from orchestrator.jobs.models import BatchId, JobState, JobVerdict, TenantId
+from orchestrator.jobs.submissions import Cursor, NewBatch
+from orchestrator.jobs.tenancy import TenantPlan
+from orchestrator.store import Database, PgAnswers, PgCensus, PgEvaluations, PgEvents, PgJobs, PgUsage
+from tests.contract.store_jobs import ACME, DONE, OTHER, RICH, Losing, Queue, job, tenant
+from tests.contract.store_records import answer, answered, paper, report
+
+BATCH = BatchId("ba_1")
+REJECTED = (RejectedRow(row=2, source="ideas.csv:2", field="text", detail="It is empty."),)
+
+
+def once(key: str = "key", request: bytes = b"a" * 32, body: bytes = b'{"id": "a"}') -> Once:
+    return Once(key, request, 202, body, "/v1/evaluations/a")
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await tenant(database)
+    await tenant(database, OTHER)
+    return Queue(database)
+
+
+async def states(queue: Queue, batch: BatchId = BATCH) -> dict[JobState, int]:
+    found = await queue.jobs.batch(ACME, batch)
+    assert found is not None
+    return found.counts
+
+
+async def test_same_key_and_request_is_done_once_and_answered_the_same(queue: Queue) -> None:
+    assert await queue.jobs.add(ACME, [job("a")], once=once()) is None
+
+    again = await queue.jobs.add(ACME, [job("b")], once=once(body=b'{"id": "b"}'))
+
+    assert again == Replay(202, b'{"id": "a"}', "/v1/evaluations/a")
+    assert [one.id for one in await queue.jobs.list(ACME)] == ["a"]
+
+
+async def test_same_key_with_another_request_is_refused(queue: Queue) -> None:
+    await queue.jobs.add(ACME, [job("a")], once=once())
+
+    with pytest.raises(KeyReused, match="another request"):
+        await queue.jobs.add(ACME, [job("b")], once=once(request=b"b" * 32))
+
+    assert len(await queue.jobs.list(ACME)) == 1
+
+
+async def test_same_key_of_another_tenant_is_another_key(queue: Queue) -> None:
+    await queue.jobs.add(ACME, [job("a")], once=once())
+
+    assert await queue.jobs.add(OTHER, [job("b")], once=once()) is None
+
+
+async def test_same_key_many_times_at_once_adds_one_job(queue: Queue) -> None:
+    answers = await asyncio.gather(*(queue.jobs.add(ACME, [job()], once=once()) for _ in range(12)))
+
+    assert answers.count(None) == 1
+    assert set(answers) == {None, Replay(202, b'{"id": "a"}', "/v1/evaluations/a")}
+    assert len(await queue.jobs.list(ACME)) == 1
+
+
+@pytest.mark.parametrize("kept", [None, once()])
+async def test_add_whose_answer_was_lost_is_there_once(queue: Queue, kept: Once | None) -> None:
+    """The second try of a request may be told what the first would have been."""
+    added = await PgJobs(Losing(queue.database)).add(ACME, [job("a"), job("b")], once=kept)
+
+    assert added == (None if kept is None else Replay(kept.status, kept.body, kept.location))
+    assert [one.id for one in await queue.jobs.list(ACME)] == ["b", "a"]
+    assert len(await PgEvents(queue.database).after(job("a").id, 0)) == 1
+
+
+async def test_queue_that_would_be_too_long_takes_nothing_and_forgets_the_key(queue: Queue) -> None:
+    await queue.tenants.update(ACME, TenantPlan(name="acme", max_queued=3))
+    await queue.add(job("a"), job("b"))
+
+    with pytest.raises(QueueFull) as caught:
+        await queue.jobs.add(ACME, [job(), job()], once=once())
+
+    assert (caught.value.queued, caught.value.added, caught.value.most) == (2, 2, 3)
+    assert len(await queue.jobs.list(ACME)) == 2
+    assert await queue.jobs.add(ACME, [job()], once=once()) is None
+
+
+async def test_add_for_nobody_says_so(queue: Queue) -> None:
+    with pytest.raises(InputError, match="no tenant nobody"):
+        await queue.jobs.add(TenantId("nobody"), [job()])
+
+
+async def test_batch_of_many_rows_keeps_their_order_and_counts_states(queue: Queue) -> None:
+    rows = [job(f"r{number:04}", row=number) for number in (1, *range(3, 1203))]
+    await queue.jobs.add(ACME, rows, NewBatch(id=BATCH, name="ideas.csv", rows=1202, rejected=REJECTED))
+
+    begun = await queue.lease(3)
+    await queue.leases.finish(begun[0], DONE)
+
+    assert [lease.job for lease in begun] == ["r0001", "r0003", "r0004"]
+    batch = await queue.jobs.batch(ACME, BATCH)
+    assert batch is not None
+    assert batch.counts == {"done": 1, "running": 2, "queued": 1198}
+    assert (batch.name, batch.rows, batch.rejected, batch.cost_usd) == ("ideas.csv", 1202, REJECTED, 0.5)
+    assert batch.finished_at is None
+
+
+async def test_cancelled_batch_is_finished_and_what_was_done_stays(queue: Queue) -> None:
+    await queue.jobs.add(ACME, [job(row=row) for row in range(1, 6)], NewBatch(id=BATCH, name="b", rows=5))
+    done, running = await queue.lease(2)
+    await queue.leases.finish(done, DONE)
+
+    assert await queue.jobs.cancel_batch(ACME, BATCH) == 4
+    assert await queue.jobs.cancel_batch(ACME, BATCH) == 0
+
+    assert await states(queue) == {"done": 1, "cancelled": 4}
+    assert not await queue.leases.finish(running, DONE)
+    batch = await queue.jobs.batch(ACME, BATCH)
+    assert batch is not None
+    assert batch.finished_at is not None
+
+
+async def test_reports_of_a_batch_come_in_order_of_rows_with_gaps_where_there_is_none(queue: Queue) -> None:
+    evaluations = PgEvaluations(queue.database)
+    rows = [job(f"r{row:03}", row=row) for row in range(1, 121)]
+    await queue.jobs.add(ACME, rows[::-1], NewBatch(id=BATCH, name="b", rows=120))
+    for lease in await queue.lease(2):
+        run = EvaluationId(f"ev_{lease.job}")
+        await evaluations.start(run, IdeaId("idea"), "scholareval", {})
+        await evaluations.finish(report(run), [])
+        await queue.leases.begin(lease, run, {})
+        await queue.leases.finish(lease, JobVerdict(state="done", run_id=run))
+
+    found = [row async for row in queue.jobs.reports(ACME, BATCH)]
+
+    assert [row.job.row for row in found] == list(range(1, 121))
+    assert [row.job.row for row in found if row.report is not None] == [119, 120]
+    written = report(EvaluationId("ev_r120"))
+    assert found[-1].report == written.model_copy(
+        update={"idea": written.idea.model_copy(update={"source": found[-1].source})}
+    )
+    assert await queue.jobs.report(ACME, found[-1].job.id) == found[-1].report
+
+
+async def test_list_goes_from_the_newest_back_page_by_page(queue: Queue) -> None:
+    for number in range(7):
+        await queue.add(job(f"j{number}", "interactive" if number % 2 else "batch"))
+    await queue.jobs.cancel(ACME, job("j6").id)
+
+    pages, after = [], None
+    while page := await queue.jobs.list(ACME, after=after, limit=3):
+        pages.append([one.id for one in page])
+        after = Cursor.of(page[-1])
+
+    assert pages == [["j6", "j5", "j4"], ["j3", "j2", "j1"], ["j0"]]
+    assert [one.id for one in await queue.jobs.list(ACME, state="cancelled")] == ["j6"]
+    assert await queue.jobs.list(ACME, kind="ranking") == []
+
+
+async def test_another_tenants_things_are_not_there(queue: Queue) -> None:
+    jobs, mine = queue.jobs, job("a", row=1)
+    await jobs.add(ACME, [mine], NewBatch(id=BATCH, name="b", rows=1))
+
+    assert await jobs.get(OTHER, mine.id) is None
+    assert await jobs.work(OTHER, mine.id) is None
+    assert await jobs.result(OTHER, mine.id) is None
+    assert await jobs.report(OTHER, mine.id) is None
+    assert await jobs.waiting(OTHER, mine.id) is None
+    assert await jobs.cancel(OTHER, mine.id) is None
+    assert not await jobs.delete(OTHER, mine.id)
+    assert await jobs.list(OTHER) == []
+    assert await jobs.list(OTHER, batch=BATCH) == []
+    assert await jobs.batch(OTHER, BATCH) is None
+    assert await jobs.batches(OTHER) == []
+    assert await jobs.cancel_batch(OTHER, BATCH) == 0
+    assert [row async for row in jobs.reports(OTHER, BATCH)] == []
+    assert await states(queue) == {"queued": 1}
+    assert await jobs.work(ACME, mine.id) == mine.work
+
+
+async def test_id_of_another_tenants_job_added_again_changes_nothing(queue: Queue) -> None:
+    await queue.add(job("a"))
+
+    await queue.add(job("a"), tenant=OTHER)
+
+    assert await queue.jobs.get(OTHER, job("a").id) is None
+    assert len(await queue.jobs.list(ACME)) == 1
+
+
+async def kept_run(queue: Queue, name: str, *jobs: str, owner: TenantId = ACME) -> EvaluationId:
+    """A report to which these jobs refer, with one answer and one paper."""
+    run = EvaluationId(name)
+    await PgEvaluations(queue.database).start(run, IdeaId("idea"), "scholareval", {})
+    await PgEvaluations(queue.database).finish(report(run), [paper(1)])
+    await PgAnswers(queue.database).record(answered(f"key_{name}", name), answer(f"key_{name}"))
+    for one in jobs:
+        await queue.add(job(one), tenant=owner)
+        lease = await queue.one()
+        await queue.leases.begin(lease, run, {})
+        await queue.leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=1.0))
+    return run
+
+
+async def test_deleted_job_takes_its_events_report_and_answers_and_leaves_shared_ones(queue: Queue) -> None:
+    own, shared = await kept_run(queue, "own", "a"), await kept_run(queue, "shared", "b", "c")
+
+    assert [await queue.jobs.delete(ACME, job(name).id) for name in ("a", "b", "b")] == [True, True, False]
+
+    evaluations, answers = PgEvaluations(queue.database), PgAnswers(queue.database)
+    assert await evaluations.get(own) is None
+    assert await evaluations.get(shared) == report(shared)
+    assert await answers.find("key_own") is None
+    assert await answers.find("key_shared") is not None
+    assert await PgEvents(queue.database).after(job("a").id, 0) == []
+    assert [one.id for one in await queue.jobs.list(ACME)] == ["c"]
+
+
+async def test_deleted_jobs_still_count_against_the_month(queue: Queue, database: Database) -> None:
+    await tenant(database, RICH, monthly_usd=2.0)
+    await kept_run(queue, "run", "a", owner=RICH)
+    await queue.jobs.delete(RICH, job("a").id)
+    await queue.add(job("b", max_usd=1.5), tenant=RICH)
+
+    assert await queue.lease() == []
+    assert "1.00 USD are spent" in (await queue.jobs.waiting(RICH, job("b").id) or "")
+
+
+async def test_deleting_a_running_job_cancels_it(queue: Queue) -> None:
+    await queue.add(job("a"))
+    lease = await queue.one()
+
+    assert await queue.jobs.delete(ACME, lease.job)
+
+    assert await queue.leases.beat([lease.token]) == set()
+    assert not await queue.leases.finish(lease, DONE)
+
+
+async def test_purge_deletes_what_a_tenant_no_longer_keeps(queue: Queue, database: Database) -> None:
+    await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=30))
+    await kept_run(queue, "old", "a")
+    await kept_run(queue, "new", "b")
+    await kept_run(queue, "others", "c", owner=OTHER)
+    await queue.jobs.add(ACME, [], NewBatch(id=BATCH, name="empty", rows=0), once())
+    now = dt.datetime.now(dt.UTC)
+    await database.execute("UPDATE jobs SET finished_at = $1 WHERE id <> 'b'", now - dt.timedelta(days=31))
+    await database.execute("UPDATE batches SET created_at = $1", now - dt.timedelta(days=31))
+    await database.execute("UPDATE idempotency SET created_at = $1", now - dt.timedelta(days=8))
+
+    assert await queue.jobs.purge(now) == 1
+
+    assert [one.id for one in await queue.jobs.list(ACME)] == ["b"]
+    assert [one.id for one in await queue.jobs.list(OTHER)] == ["c"]
+    assert await PgEvaluations(database).get(EvaluationId("old")) is None
+    assert await queue.jobs.batch(ACME, BATCH) is None
+    assert await queue.jobs.add(ACME, [job("d")], once=once(request=b"other")) is None
+
+
+async def test_deleted_tenant_takes_all_that_is_theirs(queue: Queue, database: Database) -> None:
+    run = await kept_run(queue, "run", "a", "b")
+    theirs = await kept_run(queue, "theirs", "c", owner=OTHER)
+    await queue.jobs.add(ACME, [job("q", row=1)], NewBatch(id=BATCH, name="b", rows=1), once())
+
+    assert await queue.tenants.delete(ACME)
+    assert not await queue.tenants.delete(ACME)
+
+    assert await queue.tenants.get(ACME) is None
+    left = await database.fetch_one(
+        "SELECT (SELECT count(*) FROM jobs) AS jobs, (SELECT count(*) FROM batches) AS batches, "
+        "(SELECT count(*) FROM idempotency) AS keys, (SELECT count(DISTINCT job) FROM events) AS told"
+    )
+    assert dict(left or {}) == {"jobs": 1, "batches": 0, "keys": 0, "told": 1}
+    assert await PgEvaluations(database).get(run) is None
+    assert await PgEvaluations(database).get(theirs) is not None
+
+
+async def test_usage_counts_a_tenants_jobs_calls_and_budget(queue: Queue, database: Database) -> None:
+    await tenant(database, RICH, monthly_usd=9.0)
+    await kept_run(queue, "run", "a", owner=RICH)
+    await queue.add(job("b", max_usd=2.0), tenant=RICH)
+    await queue.lease()
+    await kept_run(queue, "theirs", "c", owner=OTHER)
+    await database.execute("UPDATE ledger SET at = statement_timestamp()")
+    now = dt.datetime.now(dt.UTC)
+    day = dt.timedelta(days=1)
+    await database.execute("UPDATE jobs SET started_at = started_at - interval '1 hour'")
+
+    usage = await PgUsage(database).usage(RICH, now - day, now + day)
+
+    assert usage is not None
+    assert {(one.state, one.jobs) for one in usage.jobs} == {("done", 1), ("running", 1)}
+    assert (usage.calls, usage.prompt_tokens, usage.cost_usd) == (1, 100, 0.25)
+    assert (usage.spent_this_month_usd, usage.reserved_usd, usage.monthly_usd) == (1.0, 2.0, 9.0)
+    assert await PgUsage(database).usage(TenantId("nobody"), now - day, now) is None
+
+
+async def test_census_counts_queues_work_ends_and_stages(queue: Queue, database: Database) -> None:
+    await kept_run(queue, "run", "done")
+    await database.execute("UPDATE ledger SET at = statement_timestamp()")
+    await queue.add(job("running"))
+    await queue.lease()
+    await queue.add(job(), job(), job("now", "interactive"))
+    await queue.add(job(), tenant=OTHER)
+
+    census = await PgCensus(database).take()
+
+    queued = [(one.tenant, one.priority, one.jobs) for one in census.queued]
+    assert queued == [(ACME, "batch", 2), (ACME, "interactive", 1), (OTHER, "batch", 1)]
+    assert all(one.oldest_seconds >= 0 for one in census.queued)
+    assert [tuple(one) for one in census.running] == [(ACME, "batch", 1)]
+    (ended,) = census.ended
+    assert (ended.tenant, ended.kind, ended.state, ended.jobs, ended.cost_usd) == (ACME, "evaluation", "done", 1, 1.0)
+    assert 0 < ended.p50 == ended.p95
+    (stage,) = census.stages
+    assert (stage.task, stage.calls, stage.cached, stage.failed, stage.p50) == ("scholareval.methods", 1, 0, 0, 2.0)

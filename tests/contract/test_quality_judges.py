@@ -1,0 +1,77 @@
+"""Judges whose score is known beforehand, asked over HTTP by the gateway that asks every model."""
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assayer.models import IdeaId
+from assayer.ranking import Options
+from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
+from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, ask_groups, measured
+from benchmarks.quality.kept import Kept
+from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs, worth
+from benchmarks.quality.papers import idea_of
+from benchmarks.quality.scripted import ScriptedJudge, Way
+from tests.contract.system_clock import SystemClock
+from workers.llm import Gateway, LlmSettings, MemoryAnswers
+
+_TEXT = "Paper {n}\n\nWe study problem {n} with plots drawn by lot, a plan written down before the first count, and a "
+_TEXT += "report of every outcome that was measured."
+_GROUPS = 12
+
+
+def _papers() -> list[Labelled]:
+    """Four a group, graded 0 to 3."""
+    day = dt.date(2025, 1, 1)
+    return [Labelled(IdeaId(str(n)), _TEXT.format(n=n), n % 4, day) for n in range(4 * _GROUPS)]
+
+
+def _data() -> InnoEval:
+    pairs = [Pair(IdeaId(str(4 * n + 3)), IdeaId(str(4 * n)), str(n)) for n in range(_GROUPS)]
+    return InnoEval([], _papers(), {}, {"easy": pairs})
+
+
+def _groups() -> list[Group]:
+    ideas = [(idea_of(paper), paper.label) for paper in _papers()]
+    fours = [ideas[start : start + 4] for start in range(0, len(ideas), 4)]
+    shuffled = [[some[place] for place in np.random.default_rng(n).permutation(4)] for n, some in enumerate(fours)]
+    return [
+        Group(str(n), "", tuple(idea for idea, _ in some), {idea.id: grade for idea, grade in some})
+        for n, some in enumerate(shuffled)
+    ]
+
+
+def _gateway(judge: ScriptedJudge) -> Gateway:
+    settings = {"base_url": judge.base_url, "api_key": "sk-test", "model": "simulated"}
+    return Gateway(LlmSettings.model_validate(settings), MemoryAnswers(), SystemClock())
+
+
+def _judge(way: Way, tmp_path: Path) -> ScriptedJudge:
+    grades = tmp_path / "grades.json"
+    grades.write_text(json.dumps({idea_of(paper).text: paper.label for paper in _papers()}), "utf-8")
+    return ScriptedJudge(way, grades)
+
+
+@pytest.mark.parametrize(
+    ("way", "pairs", "best", "within"),
+    [("first", 0.5, CHANCE.best, 0.375), ("nothing", 0.0, 0.0, 0.0), ("truth", 1.0, 1.0, 0.0)],
+)
+async def test_pairs_in_both_orders_and_groups_score_what_the_script_must(
+    way: Way, pairs: float, best: float, within: float, tmp_path: Path
+) -> None:
+    """`first` orders groups by lot: within three standard errors of it."""
+    of_pairs = Kept(tmp_path / "pairs.jsonl", PairOutcome, {})
+    of_groups = Kept(tmp_path / "groups.jsonl", GroupOutcome, {})
+    shown = shown_pairs(_data(), 0)
+    with _judge(way, tmp_path) as judge:
+        async with _gateway(judge) as gateway:
+            await ask_pairs(gateway, Options(), shown, 0, True, of_pairs)
+            await ask_groups(gateway, Options(), _groups(), 0, of_groups)
+    assert [worth(of_pairs.of(one.name, 0), one.pair) for one in shown] == [pairs] * _GROUPS
+    assert len(of_groups.outcomes) == _GROUPS
+    assert np.mean([measured(one.grades).best for one in of_groups.outcomes]) == pytest.approx(best, abs=within)
+    failed = {bool(one.failure) for one in [*of_pairs.outcomes, *of_groups.outcomes]}
+    assert failed == {way == "nothing"}

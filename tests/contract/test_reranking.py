@@ -1,0 +1,105 @@
+"""What every Reranker promises, asked of a real cross-encoder that is as small as can be."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import ConfigurationError
+from tests.contract.reranking_model import LONGEST, small_model
+from workers.reranking import CrossEncoderReranker, RerankerSettings
+
+QUERY = "Do bees pollinate orchards in spring?"
+TEXTS = (
+    "Bees pollinate orchards.",
+    "Compilers fuse the loops of tensor programs.",
+    "",
+    "Ein Satz mit Umlauten: Bäume, 漢字.",
+    "reviewers read ideas " * 200,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_model(tmp_path_factory.mktemp("reranker"))
+
+
+@pytest.fixture(scope="module")
+def reranker(folder: Path) -> Iterator[CrossEncoderReranker]:
+    found = CrossEncoderReranker(RerankerSettings(model=str(folder)))
+    yield found
+    found.close()
+
+
+async def test_scores_are_one_a_text_between_zero_and_one(reranker: CrossEncoderReranker) -> None:
+    scores = await reranker.score(QUERY, TEXTS)
+    assert len(scores) == len(TEXTS)
+    assert all(0 <= score <= 1 for score in scores)
+    assert len(set(scores)) == len(TEXTS)
+    assert await reranker.score(QUERY, []) == []
+
+
+async def test_scores_are_those_that_sentence_transformers_computes_from_the_same_folder(folder: Path) -> None:
+    from sentence_transformers import CrossEncoder
+
+    exact = CrossEncoderReranker(RerankerSettings(model=str(folder), precision="float32", device="cpu"))
+    scores = await exact.score(QUERY, TEXTS)
+    exact.close()
+    theirs = CrossEncoder(str(folder), device="cpu", max_length=LONGEST)
+    assert scores == pytest.approx(theirs.predict([(QUERY, text) for text in TEXTS]).tolist(), abs=1e-5)
+
+
+async def test_score_of_a_pair_does_not_depend_on_its_company(reranker: CrossEncoderReranker) -> None:
+    texts = [f"{TEXTS[number % 2]} {'and in ' * (number % 50)}{number}" for number in range(80)]
+    together = list(await reranker.score(QUERY, texts))
+    alone = [score for text in texts[::9] for score in await reranker.score(QUERY, [text])]
+    turned = list(await reranker.score(QUERY, texts[::-1]))[::-1]
+    assert together[::9] == alone
+    assert together == turned
+
+
+async def test_many_ideas_at_once_get_each_their_own_scores(folder: Path, reranker: CrossEncoderReranker) -> None:
+    narrow = CrossEncoderReranker(RerankerSettings(model=str(folder), callers=2))
+    queries = [f"question {number} of reviewers" for number in range(20)]
+    answers = await asyncio.gather(*(narrow.score(query, TEXTS[:2]) for query in queries))
+    narrow.close()
+    assert [list(one) for one in answers] == [list(await reranker.score(query, TEXTS[:2])) for query in queries]
+
+
+async def test_a_caller_who_is_cancelled_leaves_room_for_the_others(folder: Path) -> None:
+    narrow = CrossEncoderReranker(RerankerSettings(model=str(folder), callers=1))
+    gone = asyncio.ensure_future(narrow.score(QUERY, TEXTS))
+    stays = asyncio.ensure_future(narrow.score(QUERY, TEXTS[:1]))
+    await asyncio.sleep(0)
+    gone.cancel()
+    assert len(await stays) == 1
+    narrow.close()
+
+
+async def test_what_is_no_reranking_model_is_refused_by_name(tmp_path: Path) -> None:
+    two = CrossEncoderReranker(RerankerSettings(model=str(small_model(tmp_path / "two", outputs=2))))
+    with pytest.raises(ConfigurationError, match="it has 2 outputs, and one is needed"):
+        await two.score(QUERY, TEXTS)
+    two.close()
+    with pytest.raises(ConfigurationError, match="There is no folder"):
+        CrossEncoderReranker(RerankerSettings(model=str(tmp_path / "nowhere")))
+    empty = CrossEncoderReranker(RerankerSettings(model=str(tmp_path)))
+    with pytest.raises(ConfigurationError, match="could not be loaded"):
+        await empty.score(QUERY, TEXTS)
+    empty.close()
+
+
+def test_the_name_says_what_changes_scores() -> None:
+    usual, longer = RerankerSettings(model="some/model"), RerankerSettings(model="some/model", max_tokens=1024)
+    assert CrossEncoderReranker(usual).name == "some/model"
+    assert CrossEncoderReranker(longer).name == "some/model tokens=1024"
+    with pytest.raises(ConfigurationError, match="ASSAYER_RERANKER__MODEL"):
+        CrossEncoderReranker(RerankerSettings())
+
+
+def test_importing_the_reranker_imports_no_torch() -> None:
+    code = "import sys, workers.reranking; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

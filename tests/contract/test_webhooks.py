@@ -1,0 +1,340 @@
+"""From the end of a job to a receiver: owed with the verdict, delivered at least once, given up with a reason."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook as Signer
+
+from assayer.errors import AddressRefused, DownloadFailed
+from cluster.webhooks import WebhookSettings, open_deliverer
+from orchestrator.jobs.models import TenantId
+from orchestrator.store import Database
+from orchestrator.store.database import Connection
+from orchestrator.store.webhooks import PgWebhooks
+from orchestrator.webhooks.models import EVENTS, Delivery, Dispatch, Webhook, WebhookId, draw_secret
+from orchestrator.webhooks.schedule import Dead, Delivered, Later, Next
+from tests.contract.system_clock import SystemClock
+from tests.contract.webhook_receiver import Receiver, receiver
+from workers.fetching import Policy, Poster
+
+OURS, THEIRS = TenantId("ours"), TenantId("theirs")
+HASTY = WebhookSettings(
+    allow=("127.0.0.0/8",),
+    plain_http=True,
+    first_seconds=0.01,
+    factor=1,
+    tries=3,
+    deadline_seconds=10,
+    poll_seconds=0.05,
+)
+
+
+class Watched(PgWebhooks):
+    """Says when a delivery has been settled."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.settled = asyncio.Condition()
+
+    async def settle(self, dispatch: Dispatch, step: Next) -> bool:
+        async with self.settled:
+            kept = await super().settle(dispatch, step)
+            self.settled.notify_all()
+        return kept
+
+
+class Bell:
+    """A wake that only knows time: what a lost notification leaves."""
+
+    async def next(self, timeout: float) -> str | None:
+        await asyncio.sleep(timeout)
+        return None
+
+
+@pytest.fixture
+async def store(database: Database) -> Watched:
+    for tenant in (OURS, THEIRS):
+        await database.execute("INSERT INTO tenants (id, name) VALUES ($1, $1)", tenant)
+    return Watched(database)
+
+
+@pytest.fixture
+async def there() -> AsyncIterator[Receiver]:
+    async with receiver() as one:
+        yield one
+
+
+async def hook(
+    store: PgWebhooks, url: str, tenant: TenantId = OURS, events: tuple[Any, ...] = EVENTS, name: str = "wh_1"
+) -> tuple[Webhook, str]:
+    secret = draw_secret()
+    made = await store.add(tenant, WebhookId(name), url, secret, events, 5)
+    assert isinstance(made, Webhook)
+    return made, secret
+
+
+async def job(
+    database: Database, name: str, tenant: TenantId = OURS, kind: str = "evaluation", batch: str | None = None
+) -> None:
+    query = """
+        INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request)
+        VALUES ($1, $2, $3, 7, $4, 1, 'queued', 'Corals', '{}')
+    """
+    await database.execute(query, name, tenant, batch, kind)
+
+
+async def batch(database: Database, name: str, size: int) -> list[str]:
+    await database.execute(
+        "INSERT INTO batches (id, tenant, name, rows) VALUES ($1, $2, 'Call 7', $3)", name, OURS, size
+    )
+    names = [f"{name}_{number}" for number in range(size)]
+    for one in names:
+        await job(database, one, batch=name)
+    return names
+
+
+async def end(database: Database, name: str, state: str = "done") -> None:
+    query = """
+        UPDATE jobs SET state = $2, finished_at = now(), cost_usd = 0.5,
+            problem = CASE WHEN $2 = 'failed' THEN '{"type": "budget-exhausted"}'::jsonb END
+        WHERE id = $1 AND state IN ('queued', 'running')
+    """
+    await database.execute(query, name, state)
+
+
+async def owed(store: PgWebhooks, tenant: TenantId = OURS, name: str = "wh_1") -> list[Delivery]:
+    return await store.deliveries(tenant, WebhookId(name), 500)
+
+
+@asynccontextmanager
+async def delivering(store: PgWebhooks, settings: WebhookSettings = HASTY) -> AsyncIterator[None]:
+    async with open_deliverer(settings, store, Bell(), SystemClock()) as deliverer:
+        running = asyncio.create_task(deliverer.run())
+        try:
+            yield
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+
+
+async def until(store: "Watched", state: str) -> Delivery:
+    async with asyncio.timeout(30), store.settled:
+        while (found := (await owed(store))[0]).state != state:
+            await store.settled.wait()
+    return found
+
+
+async def test_end_of_a_job_reaches_its_tenants_webhook_signed(
+    database: Database, store: Watched, there: Receiver
+) -> None:
+    _, secret = await hook(store, there.url)
+    await hook(store, there.url, THEIRS, name="wh_theirs")
+    await job(database, "ev_1")
+    async with delivering(store):
+        await end(database, "ev_1", "failed")
+        (message,) = await there.received(1)
+        await until(store, "delivered")
+    assert Signer(secret).verify(message.text, message.headers) == message.payload
+    assert message.payload["type"] == "evaluation.finished"
+    assert message.payload["data"] == {
+        "id": "ev_1",
+        "state": "failed",
+        "title": "Corals",
+        "batch": None,
+        "row": 7,
+        "problem": {"type": "budget-exhausted"},
+        "cost_usd": 0.5,
+    }
+    assert await owed(store, THEIRS, "wh_theirs") == []
+    assert await owed(store, THEIRS, "wh_1") == []
+
+
+@pytest.mark.parametrize(("kind", "state"), [("comparison", "dead"), ("ranking", "cancelled"), ("evaluation", "done")])
+async def test_every_kind_of_job_and_every_end_is_told(
+    database: Database, store: PgWebhooks, kind: str, state: str
+) -> None:
+    await hook(store, "https://example.org")
+    await job(database, "one", kind=kind)
+    query = "UPDATE jobs SET state = $1, finished_at = now(), problem = '{}' WHERE id = 'one'"
+    await database.execute(query, state)
+    await database.execute("UPDATE jobs SET cost_usd = 1 WHERE id = 'one'")
+    assert [one.type for one in await owed(store)] == [f"{kind}.finished"]
+
+
+async def test_webhook_hears_only_what_it_asked_for(database: Database, store: PgWebhooks) -> None:
+    await hook(store, "https://example.org", events=("batch.finished",))
+    for name in await batch(database, "bt_1", 3):
+        assert await store.owe_batches() == 0
+        await end(database, name)
+    assert await owed(store) == []
+    assert await store.owe_batches() == 1
+    assert [one.type for one in await owed(store)] == ["batch.finished"]
+
+
+async def test_batch_whose_jobs_end_all_at_once_is_told_once(database: Database, store: PgWebhooks) -> None:
+    await hook(store, "https://example.org", events=("batch.finished",))
+    names = await batch(database, "bt_1", 40)
+    await asyncio.gather(
+        *(end(database, name, "done" if number % 3 else "failed") for number, name in enumerate(names))
+    )
+    await asyncio.gather(*(store.owe_batches() for _ in range(4)))
+    assert len(await owed(store)) == 1
+    (dispatch,) = await store.claim(10, 10, (), 60)
+    assert dispatch.payload["data"] == {
+        "id": "bt_1",
+        "name": "Call 7",
+        "states": {"done": 26, "failed": 14},
+        "cost_usd": 20,
+    }
+
+
+async def test_webhook_made_after_the_end_of_a_batch_hears_nothing_of_it(database: Database, store: PgWebhooks) -> None:
+    for name in await batch(database, "bt_1", 2):
+        await end(database, name)
+    assert await store.owe_batches() == 0
+    await hook(store, "https://example.org")
+    assert await store.owe_batches() == 0
+
+
+async def test_finished_batch_reaches_its_tenants_webhook(
+    database: Database, store: PgWebhooks, there: Receiver
+) -> None:
+    await hook(store, there.url, events=("batch.finished",))
+    names = await batch(database, "bt_1", 2)
+    async with delivering(store):
+        for name in names:
+            await end(database, name, "cancelled")
+        (message,) = await there.received(1)
+    assert message.payload["data"]["states"] == {"cancelled": 2}
+
+
+async def test_verdict_that_is_rolled_back_owes_nothing(database: Database, store: PgWebhooks) -> None:
+    await hook(store, "https://example.org")
+    await job(database, "ev_1")
+
+    async def half(connection: Connection) -> None:
+        async with connection.transaction():
+            await connection.execute("UPDATE jobs SET state = 'done', finished_at = now() WHERE id = 'ev_1'")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await database.run(half)
+    assert await owed(store) == []
+
+
+async def test_receiver_that_fails_at_first_gets_the_same_message_again(
+    database: Database, store: Watched, there: Receiver
+) -> None:
+    await hook(store, there.url)
+    await job(database, "ev_1")
+    there.status = 503
+    async with delivering(store):
+        await end(database, "ev_1")
+        await there.received(1)
+        there.status = 200
+        first, second, *_ = await there.received(2)
+        delivered = await until(store, "delivered")
+    assert first.id == second.id
+    assert first.text == second.text
+    assert (delivered.said, delivered.next_at) == ("It answered 200.", None)
+
+
+async def test_receiver_that_never_accepts_makes_a_delivery_dead_with_the_reason(
+    database: Database, store: Watched, there: Receiver
+) -> None:
+    await hook(store, there.url)
+    await job(database, "ev_1")
+    there.status = 302
+    async with delivering(store):
+        await end(database, "ev_1")
+        dead = await until(store, "dead")
+    assert dead.attempt == 3
+    assert dead.said == "It answered 302. That was try 3 of 3."
+    assert len(there.messages) == 3
+
+
+async def test_private_address_is_not_visited_and_not_described(database: Database, store: Watched) -> None:
+    await hook(store, "https://localhost/hook")
+    await job(database, "ev_1")
+    closed = HASTY.model_copy(update={"allow": (), "tries": 1})
+    async with delivering(store, closed):
+        await end(database, "ev_1")
+        dead = await until(store, "dead")
+    assert dead.said == "https://localhost/hook is no address that may be visited. That was try 1 of 1."
+
+
+async def test_receiver_that_hangs_holds_up_nobody_else(database: Database, store: Watched, there: Receiver) -> None:
+    async with receiver() as slow:
+        slow.open.clear()
+        await hook(store, slow.url)
+        await hook(store, there.url, THEIRS, name="wh_theirs")
+        for number in range(10):
+            await job(database, f"ev_{number}")
+            await end(database, f"ev_{number}")
+        narrow = HASTY.model_copy(update={"at_once": 4, "at_once_per_webhook": 2})
+        async with delivering(store, narrow):
+            await slow.received(2)
+            await job(database, "theirs", THEIRS)
+            await end(database, "theirs")
+            await there.received(1)
+            assert len(slow.messages) == 2
+            slow.open.set()
+            await slow.received(10)
+
+
+async def test_delivery_belongs_to_one_deliverer_until_its_claim_runs_out(
+    database: Database, store: PgWebhooks
+) -> None:
+    await hook(store, "https://example.org")
+    await job(database, "ev_1")
+    await end(database, "ev_1")
+    (lost,) = await store.claim(10, 10, (), 0)
+    (held,) = await store.claim(10, 10, (), 60)
+    assert (lost.id, lost.attempt, held.attempt) == (held.id, 1, 2)
+    assert await store.claim(10, 10, (), 60) == []
+    assert not await store.settle(lost, Delivered("late"))
+    assert await store.settle(held, Later(0, "again"))
+    (third,) = await store.claim(10, 10, (), 60)
+    assert await store.settle(third, Dead("enough"))
+    assert await store.claim(10, 10, (), 0) == []
+
+
+async def test_claims_are_shared_by_place_and_skip_busy_webhooks(database: Database, store: PgWebhooks) -> None:
+    await hook(store, "https://example.org", events=EVENTS)
+    await hook(store, "https://example.com", name="wh_2")
+    for number in range(5):
+        await job(database, f"ev_{number}")
+        await end(database, f"ev_{number}")
+    assert await store.claim(10, 3, (WebhookId("wh_1"), WebhookId("wh_2")), 60) == []
+    claimed = await store.claim(10, 3, (WebhookId("wh_2"),), 60)
+    assert [one.webhook for one in claimed] == ["wh_1"] * 3
+    assert len(await store.claim(1, 3, (), 60)) == 1
+
+
+async def test_tenant_has_so_many_webhooks_and_sees_only_its_own(store: PgWebhooks) -> None:
+    for number in range(5):
+        await hook(store, "https://example.org", name=f"wh_{number}")
+    assert await store.add(OURS, WebhookId("wh_5"), "https://example.org", "s", EVENTS, 5) is None
+    assert len(await store.of(OURS)) == 5
+    assert await store.of(THEIRS) == []
+    assert not await store.delete(THEIRS, WebhookId("wh_1"))
+    assert await store.delete(OURS, WebhookId("wh_1"))
+    assert len(await store.of(OURS)) == 4
+
+
+async def test_poster_does_not_wait_longer_than_it_was_told(there: Receiver) -> None:
+    there.open.clear()
+    async with Poster(HASTY.policy, "test") as poster:
+        with pytest.raises(DownloadFailed, match="did not answer within"):
+            await poster.post(there.url, b"{}", {}, 0.3)
+
+
+async def test_poster_refuses_a_name_that_leads_inside(there: Receiver) -> None:
+    async with Poster(Policy(), "test") as poster:
+        with pytest.raises(AddressRefused):
+            await poster.post(there.url.replace("127.0.0.1", "localhost"), b"{}", {}, 5)
+    assert there.messages == []

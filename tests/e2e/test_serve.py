@@ -1,0 +1,151 @@
+"""`assayer serve --no-ray` as its users run it: killed, started again, told to stop."""
+
+import signal
+import subprocess
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from httpx2 import Client
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+from benchmarks.simulator.counters import Stats
+from benchmarks.simulator.process import Simulator
+from tests.e2e.program import IDEAS, Homes, Program
+
+pytestmark = pytest.mark.timeout(900)
+"""The fixture starts the program three times, and each time it imports torch."""
+_PATIENCE = 240.0
+_TERMINAL = {"done", "failed", "dead", "cancelled"}
+
+
+class Served(NamedTuple):
+    """Two evaluations survive the kill of the service; a third is under way when it is told to stop."""
+
+    first_lines: list[str]
+    lines_again: list[str]
+    survivors: list[dict[str, Any]]
+    reports: list[dict[str, Any]]
+    verdicts: list[int]
+    """Events that end a job, for each of them."""
+    stats: Stats
+    """When both had ended."""
+    at_the_kill: Stats
+    code: int
+    """Of the process that was told to stop."""
+    interrupted: tuple[str, int]
+    """State of the third, and how many leases are left, after that."""
+
+
+def _until(ask: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
+    waiting = Retrying(
+        retry=retry_if_result(lambda answer: not holds(answer)), wait=wait_fixed(0.1), stop=stop_after_delay(_PATIENCE)
+    )
+    return waiting(ask)
+
+
+def _start(program: Program, lines: int) -> tuple["subprocess.Popen[str]", list[str]]:
+    """The process and what it says until it listens."""
+    process = program.start("serve", "--no-ray", "--port", 0)
+    assert process.stdout is not None
+    said = [process.stdout.readline().strip() for _ in range(lines)]
+    if "listens" not in said[-1]:
+        process.kill()
+        pytest.fail(f"It said {said}, and then: {process.communicate()}")
+    return process, said
+
+
+def _at(line: str, key: str) -> Client:
+    return Client(base_url=line.rsplit(" ", 1)[1], headers={"Authorization": f"Bearer {key}"}, timeout=30)
+
+
+def _submit(client: Client, text: str) -> str:
+    answer = client.post("/v1/evaluations", json={"idea": {"text": text}})
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["id"])
+
+
+def _ended(client: Client, id: str) -> dict[str, Any]:
+    found: dict[str, Any] = _until(
+        lambda: client.get(f"/v1/evaluations/{id}").json(), lambda one: one["state"] in _TERMINAL
+    )
+    return found
+
+
+@pytest.fixture(scope="module")
+def served(homes: Homes) -> Served:
+    program = homes.fresh("served")
+    texts = [file.read_text("utf-8") for file in sorted(IDEAS.iterdir()) if file.suffix in {".txt", ".md"}]
+    with Simulator(latency_mean=0.4) as simulated:
+        program = program.asking(simulated).having(QUEUE__LEASE_SECONDS=6, WORK__DRAIN_SECONDS=0)
+        process, said = _start(program, 2)
+        key = said[0].rsplit(" ", 1)[1]
+        with process:
+            with _at(said[1], key) as client:
+                ids = [_submit(client, text) for text in texts[:2]]
+            _until(simulated.stats, lambda stats: stats.answered >= 10)
+            process.kill()
+        at_the_kill = simulated.stats()
+        process, again = _start(program, 1)
+        with process, _at(again[0], key) as client:
+            survivors = [_ended(client, id) for id in ids]
+            stats = simulated.stats()
+            reports = [client.get(f"/v1/evaluations/{id}/report").json() for id in ids]
+            third = _submit(client, f"{texts[0]} We will also ask how readers use what the model abstained from.")
+            _until(simulated.stats, lambda now: now.answered > stats.answered + 3)
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(_PATIENCE)
+        endings = {
+            row["job"]: row["endings"]
+            for row in program.rows(
+                "SELECT job, count(*) AS endings FROM events WHERE kind IN ('done', 'failed', 'dead', 'cancelled') "
+                "GROUP BY job"
+            )
+        }
+        left = program.rows(f"SELECT state, lease FROM jobs WHERE id = '{third}'")  # noqa: S608 - our own id
+    return Served(
+        first_lines=said,
+        lines_again=again,
+        survivors=survivors,
+        reports=reports,
+        verdicts=[endings.get(id, 0) for id in ids],
+        stats=stats,
+        at_the_kill=at_the_kill,
+        code=code,
+        interrupted=(left[0]["state"], sum(row["lease"] is not None for row in left)),
+    )
+
+
+def test_the_first_start_tells_a_key_once_and_where_it_listens(served: Served) -> None:
+    assert "default" in served.first_lines[0]
+    assert "ak_" in served.first_lines[0]
+    assert served.first_lines[1].startswith("assayer listens at http://127.0.0.1:")
+    assert served.lines_again[0].startswith("assayer listens at http://127.0.0.1:")
+
+
+def test_a_killed_service_started_again_ends_every_evaluation_in_one_verdict(served: Served) -> None:
+    assert [one["state"] for one in served.survivors] == ["done", "done"]
+    assert served.verdicts == [1, 1]
+    assert all(report["parts"] for report in served.reports)
+
+
+def test_only_calls_in_flight_at_the_kill_are_paid_twice(served: Served) -> None:
+    assert served.at_the_kill.answered >= 10
+    assert served.stats.repeated_prompts <= served.at_the_kill.peak_in_flight
+    assert sum(report["usage"]["llm_calls_cached"] for report in served.reports) > 0
+
+
+def test_told_to_stop_it_gives_its_work_back_and_ends_well(served: Served) -> None:
+    assert served.code == 0
+    assert served.interrupted == ("queued", 0)
+
+
+def test_a_port_that_is_taken_is_said_at_once(homes: Homes) -> None:
+    from cluster.serving_http import bound
+
+    program = homes.fresh("taken")
+    with bound("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        ended = program.run("serve", "--no-ray", "--port", port)
+    assert ended.code == 2
+    assert f"127.0.0.1 port {port}" in ended.err

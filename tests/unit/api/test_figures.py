@@ -1,0 +1,43 @@
+"""What `/metrics` says."""
+
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from orchestrator.api.figures import exposition
+from orchestrator.jobs.models import TenantId
+from orchestrator.store.census import Census, Queued, Stage
+
+
+def names(text: bytes) -> set[str]:
+    return {family.name for family in text_string_to_metric_families(text.decode())}
+
+
+def test_a_task_that_was_only_answered_from_the_cache_has_no_latency() -> None:
+    stage = Stage(task="scholareval.review", calls=3, cached=3, failed=0, p50=None, p95=None)
+    samples = [
+        sample
+        for family in text_string_to_metric_families(exposition(Census((), (), (), (stage,))).decode())
+        for sample in family.samples
+        if sample.labels.get("task") == stage.task
+    ]
+    assert {(sample.name, sample.value) for sample in samples} == {
+        ("assayer_stage_calls_last_5_minutes", 3),
+        ("assayer_stage_cached_last_5_minutes", 3),
+        ("assayer_stage_failed_last_5_minutes", 0),
+    }
+
+
+def test_a_name_with_quotes_and_line_ends_stays_one_label() -> None:
+    queued = Queued(tenant=TenantId('a"\n}b'), priority="batch", jobs=2, oldest_seconds=1.5)
+    families = text_string_to_metric_families(exposition(Census((queued,), (), (), ())).decode())
+    (found,) = (sample for family in families for sample in family.samples if sample.name == "assayer_jobs_queued")
+    assert (found.labels["tenant"], found.value) == (queued.tenant, 2)
+
+
+def test_processes_that_share_a_directory_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    told = names(exposition(Census((), (), (), ())))
+    assert "assayer_jobs_queued" in told
+    assert "python_info" not in told

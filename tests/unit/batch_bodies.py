@@ -1,0 +1,40 @@
+"""Bodies of batches as clients send them."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+
+__all__ = ["BOUNDARY", "WORDS", "as_csv", "as_form", "as_jsonl", "words"]
+
+WORDS = (
+    "We plant young corals on ceramic tiles in three bays and measure their growth every second month, "
+    "beside tiles that fish cannot reach, to learn what grazing does to them."
+)
+BOUNDARY = "a-boundary"
+
+
+def words(number: int) -> str:
+    """Of an idea unlike every other number's."""
+    return f"{WORDS} This is plan number {number}."
+
+
+def as_csv(header: Sequence[str], rows: Sequence[Sequence[str]], delimiter: str = ",") -> str:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\r\n").writerows([header, *rows])
+    return text.getvalue()
+
+
+def as_jsonl(records: Sequence[object]) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def as_form(files: Mapping[str, bytes]) -> bytes:
+    parts = (
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n'
+        "Content-Type: application/octet-stream\r\n\r\n".encode()
+        + data
+        + b"\r\n"
+        for name, data in files.items()
+    )
+    return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()

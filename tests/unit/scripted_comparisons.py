@@ -1,0 +1,48 @@
+"""The script of the benchmark's judges without a server between: the same answers to the same questions."""
+
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from assayer.errors import MalformedAnswer
+from assayer.models import CallRecord
+from assayer.ports import Answer as Answered
+from assayer.run import Run
+from assayer.tasks import Task
+from benchmarks.quality.scripted import Way, answer
+
+__all__ = ["ScriptedLlm"]
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+
+class ScriptedLlm:
+    """Reads the rendered prompt, as the scripted endpoint does. An empty answer is malformed, as for the gateway."""
+
+    models = ("scripted",)
+
+    def __init__(self, way: Way, grades: dict[str, int] | None = None, fails: Exception | None = None) -> None:
+        self._way, self._grades, self._fails = way, grades or {}, fails
+        self.calls = 0
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answered[Out]:
+        self.calls += 1
+        if self._fails is not None:
+            raise self._fails
+        said = answer(self._way, "\n".join(message.content for message in task.messages(data)), self._grades)
+        if not said:
+            raise MalformedAnswer("The answer is empty.")
+        found = task.output.model_validate_json(said)
+        assert list(task.check(data, found)) == []
+        record = CallRecord(
+            task=task.name,
+            version=task.version,
+            model="scripted",
+            prompt_tokens=100,
+            completion_tokens=10,
+            cost_usd=0.001,
+            latency_seconds=0.0,
+            attempts=1,
+        )
+        return Answered(found, record)

@@ -1,0 +1,85 @@
+"""Results of a batch as files, read back by what people read them with."""
+
+import csv
+import datetime as dt
+import io
+import json
+
+import pyarrow.parquet as pq
+
+from assayer.models import Absent, Report
+from orchestrator.batches.results import ResultLine, as_csv, as_line, as_parquet, flat
+from orchestrator.jobs.models import Job, JobId, JobState, Problem, TenantId
+from orchestrator.jobs.submissions import BatchRow
+from tests.unit.reports_fixture import full_report
+
+NOW = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
+SPENT = Problem(type="budget-exhausted", title="The budget is spent", detail="=It cost too much,\nby far.")
+
+
+def row(number: int, state: JobState, report: Report | None = None, title: str = "Corals") -> BatchRow:
+    job = Job(
+        id=JobId(f"ev_{number}"),
+        tenant=TenantId("t"),
+        batch=None,
+        row=number,
+        kind="evaluation",
+        priority="batch",
+        state=state,
+        subject=title,
+        attempt=1,
+        run_id=None,
+        problem=SPENT if state == "failed" else None,
+        cost_usd=0.25 if report else None,
+        created_at=NOW,
+        started_at=None,
+        finished_at=NOW,
+    )
+    return BatchRow(job, f"calls.csv:{number}", report)
+
+
+ROWS = [row(1, "done", full_report()), row(2, "failed", title='=HYPERLINK("http://evil")'), row(3, "cancelled")]
+
+
+def test_lines_hold_the_whole_report_or_the_problem() -> None:
+    done, failed, cancelled = (ResultLine.model_validate_json(as_line(one)) for one in ROWS)
+    assert done.report == full_report()
+    assert failed.problem == SPENT
+    assert (failed.report, cancelled.report, cancelled.problem) == (None, None, None)
+    assert (done.source, done.row) == ("calls.csv:1", 1)
+
+
+def test_table_has_a_row_an_idea_and_no_cell_that_is_a_formula() -> None:
+    text = as_csv([flat(one) for one in ROWS])
+    assert text.startswith("\ufeff")
+    done, failed, cancelled = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    report = full_report()
+    for part in report.parts:
+        if not isinstance(part.score, Absent):
+            assert float(done[f"score_{part.name}"]) == part.score.value
+    assert int(done["papers_cited"]) == report.coverage.papers_cited
+    assert failed["title"] == '\'=HYPERLINK("http://evil")'
+    assert failed["problem_detail"] == "'=It cost too much, by far."
+    assert failed["cost_usd"] == ""
+    assert cancelled["state"] == "cancelled"
+    assert not any(value.startswith(("=", "+", "@")) for line in (done, failed, cancelled) for value in line.values())
+
+
+def test_parquet_is_read_back_with_types_and_gaps() -> None:
+    table = pq.read_table(io.BytesIO(as_parquet([flat(one) for one in ROWS])))
+    done, failed, _ = table.to_pylist()
+    scored = [part for part in full_report().parts if not isinstance(part.score, Absent)]
+    assert scored
+    for part in scored:
+        assert done[f"score_{part.name}"] == json.loads(part.score.model_dump_json())["value"]
+        assert failed[f"score_{part.name}"] is None
+    assert table.schema.field("row").type == "int32"
+    assert (done["row"], done["cost_usd"], failed["cost_usd"]) == (1, 0.25, None)
+    assert failed["title"] == '=HYPERLINK("http://evil")'
+
+
+def test_files_of_a_batch_without_a_report_have_their_columns() -> None:
+    results = [flat(one) for one in ROWS[1:]]
+    assert pq.read_table(io.BytesIO(as_parquet(results))).num_rows == 2
+    assert len(list(csv.reader(io.StringIO(as_csv(results))))) == 3
+    assert pq.read_table(io.BytesIO(as_parquet([]))).num_rows == 0

@@ -1,0 +1,98 @@
+"""Two clients, one surface."""
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from assayer.errors import InputError
+from orchestrator.client import AsyncClient, Client, verified
+from orchestrator.client.settings import Patience
+from orchestrator.client.surface import Operation, Surface
+
+
+def _methods(kind: type) -> dict[str, Callable[..., Any]]:
+    return {
+        name: member
+        for name, member in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_") and name not in ("run", "close")
+    }
+
+
+def _shape(method: Callable[..., Any]) -> list[tuple[str, Any, Any, Any]]:
+    parameters = inspect.signature(method).parameters.values()
+    return [(one.name, one.kind, one.default, one.annotation) for one in parameters]
+
+
+def test_methods_of_both_clients_have_the_same_names_parameters_and_words() -> None:
+    sync, awaited = _methods(Client), _methods(AsyncClient)
+    assert sync.keys() == awaited.keys()
+    assert len(sync) >= 8
+    for name, method in sync.items():
+        assert _shape(method) == _shape(awaited[name]), name
+        assert method.__doc__ == awaited[name].__doc__, name
+
+
+def test_what_a_method_returns_is_the_same_but_for_waiting() -> None:
+    for name, method in _methods(Client).items():
+        told = inspect.signature(method).return_annotation
+        other = inspect.signature(getattr(AsyncClient, name)).return_annotation
+        assert str(told).replace("collections.abc.Iterator", "") == str(other).replace(
+            "collections.abc.AsyncIterator", ""
+        ), name
+
+
+def test_clients_and_their_common_surface_have_no_name_in_common() -> None:
+    shared = {name for name, member in vars(Surface).items() if isinstance(member, Operation)}
+    assert len(shared) > 30
+    assert not shared & _methods(Client).keys()
+
+
+def test_client_needs_no_web_framework_and_no_database() -> None:
+    heavy = ("starlette", "fastapi", "uvicorn", "asyncpg", "ray", "torch", "faiss")
+    program = f"import sys, orchestrator.client; print([one for one in {heavy} if one in sys.modules])"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout.strip() == "[]"
+
+
+def test_message_signed_with_the_secret_is_read_and_any_other_is_refused() -> None:
+    import datetime as dt
+
+    from standardwebhooks import Webhook
+
+    secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - of this test
+    body, now = b'{"type": "evaluation.done"}', dt.datetime.now(dt.UTC)
+    headers = {
+        "Webhook-Id": "msg_1",
+        "Webhook-Timestamp": str(int(now.timestamp())),
+        "Webhook-Signature": Webhook(secret).sign("msg_1", now, body.decode()),
+    }
+    assert verified(body, headers, secret) == {"type": "evaluation.done"}
+    for forged in (
+        (b'{"type": "evaluation.dead"}', headers),
+        (body, {**headers, "Webhook-Timestamp": "1700000000"}),
+        (body, {**headers, "Webhook-Signature": "v1,AAAA"}),
+        (body, {**headers, "Webhook-Signature": "nonsense"}),
+        (body, {}),
+        (b"\xff", headers),
+    ):
+        with pytest.raises(InputError, match="not signed"):
+            verified(*forged, secret)
+
+
+def test_pauses_grow_to_a_limit_and_never_undercut_what_the_service_asks_for() -> None:
+    from orchestrator.client import ApiProblem
+    from orchestrator.client.retrying import next_look, pause
+
+    patience = Patience(first_pause=1, longest_pause=8)
+    assert all(0 <= pause(patience, failures, None) <= min(8, 2 ** (failures - 1)) for failures in range(1, 60))
+    busy = ApiProblem(503, "Busy", retry_after=30)
+    assert all(30 <= pause(patience, 1, busy) <= 31 for _ in range(50))
+    looks = [next_look(elapsed, None) for elapsed in (0, 1, 10, 30, 1000)]
+    assert looks == [0.2, 0.2, 1, 3, 5]
+    assert next_look(9.9, 10) == pytest.approx(0.1)
+    with pytest.raises(TimeoutError):
+        next_look(10, 10)

@@ -1,0 +1,101 @@
+"""The harness that puts groups of labelled papers in order measures what it says."""
+
+import gzip
+import json
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assayer.errors import LlmUnavailable
+from assayer.ranking import Options
+from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, Measures, ask_groups, measured, read_groups
+from benchmarks.quality.kept import Kept
+from benchmarks.quality.scripted import Way
+from tests.unit.scripted_comparisons import ScriptedLlm
+
+_ABSTRACT = (
+    "We study problem {n} of group {group} with plots drawn by lot and a plan that was written down before the first "
+    "count, and we report every outcome that was measured."
+)
+
+
+def _record(group: int) -> dict[str, Any]:
+    def paper(n: int) -> dict[str, str]:
+        return {"id": f"{group}.{n}", "title": f"Paper {group}.{n}", "abstract": _ABSTRACT.format(n=n, group=group)}
+
+    names = ("reject", "poster", "spotlight")
+    return {
+        "query": paper(3),
+        "query_category": "oral",
+        "matches": {name: {"category": name, "paper": paper(n)} for n, name in enumerate(names)},
+    }
+
+
+def _groups(tmp_path: Path, count: int) -> list[Group]:
+    path = tmp_path / "groups.jsonl.gz"
+    with gzip.open(path, "wt", encoding="utf-8") as lines:
+        lines.write("\n\n".join(json.dumps(_record(group)) for group in range(count)))
+    return read_groups(path, seed=0)
+
+
+async def _means(tmp_path: Path, groups: list[Group], way: Way) -> Measures:
+    grades = {idea.text: group.grades[idea.id] for group in groups for idea in group.ideas}
+    kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
+    await ask_groups(ScriptedLlm(way, grades), Options(), groups, 0, kept)
+    assert len(kept.outcomes) == len(groups)
+    return Measures(*np.mean([measured(one.grades) for one in kept.outcomes], axis=0))
+
+
+@pytest.mark.parametrize(
+    ("grades", "expected"),
+    [
+        ([3, 2, 1, 0], (1.0, 1.0, 1.0)),
+        ([0, 1, 2, 3], (0.0, 0.25, 0.0)),
+        ([3, 0, 2, 1], (1.0, 0.75, 0.0)),  # 3, 2, 1
+        ([2, 3, 0, 1], (0.0, 0.5, 0.0)),  # 2, 0 or 3, 1
+        ([2, 3, 1, 0], (0.0, 0.75, 0.0)),  # 3, 1, 0
+        (None, (0.0, 0.0, 0.0)),
+    ],
+)
+def test_measures_of_an_order_are_those_computed_by_hand(
+    grades: list[int] | None, expected: tuple[float, float, float]
+) -> None:
+    assert measured(grades) == Measures(*expected)
+
+
+def test_chance_is_the_mean_over_all_orders() -> None:
+    means = np.mean([measured(order) for order in permutations(range(4))], axis=0)
+    assert means == pytest.approx(CHANCE)
+
+
+async def test_a_judge_that_knows_the_truth_is_right_throughout(tmp_path: Path) -> None:
+    assert await _means(tmp_path, _groups(tmp_path, 6), "truth") == Measures(1.0, 1.0, 1.0)
+
+
+async def test_a_judge_that_answers_nothing_scores_nothing_and_every_group_says_why(tmp_path: Path) -> None:
+    assert await _means(tmp_path, _groups(tmp_path, 6), "nothing") == Measures(0.0, 0.0, 0.0)
+    lines = (tmp_path / "kept.jsonl").read_text("utf-8").splitlines()[1:]
+    assert all("12 comparisons" in json.loads(line)["failure"] for line in lines)
+
+
+async def test_a_judge_that_always_says_first_scores_at_chance(tmp_path: Path) -> None:
+    found = await _means(tmp_path, _groups(tmp_path, 60), "first")
+    # Three standard errors of 60 groups.
+    assert found.best == pytest.approx(CHANCE.best, abs=0.17)
+    assert found.in_order == pytest.approx(CHANCE.in_order, abs=0.07)
+
+
+async def test_an_endpoint_that_is_gone_ends_the_run_and_is_no_verdict(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
+    judge = ScriptedLlm("first", fails=LlmUnavailable("gone"))
+    with pytest.raises(LlmUnavailable):
+        await ask_groups(judge, Options(), _groups(tmp_path, 2), 0, kept)
+    assert kept.outcomes == []
+
+
+def test_papers_of_a_group_are_shuffled(tmp_path: Path) -> None:
+    places = {tuple(group.grades[idea.id] for idea in group.ideas) for group in _groups(tmp_path, 12)}
+    assert len(places) > 4

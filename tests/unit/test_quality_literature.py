@@ -1,0 +1,98 @@
+"""Coverage of expert rubrics and the measures of a search, on small fixtures computed by hand."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assayer.tasks import Task
+from benchmarks.quality.rubrics import COVERAGE, CoverageAnswer, CoverageQuestion, Rubric, closest, read_rubrics
+from benchmarks.quality.scholarideas import coverage_report, proxy
+from benchmarks.quality.search import SearchMeasures, Topics, measure, near_limit, nearest
+
+
+def _rubric(idea: str, number: int, statement: str, kind: str = "weakness") -> Rubric:
+    return Rubric(idea, number, statement, "soundness", kind, "major")
+
+
+def test_rubrics_are_read_past_blank_lines_and_missing_fields(tmp_path: Path) -> None:
+    folder = tmp_path / "eco_1"
+    folder.mkdir()
+    one = {"statement": "Too few plots.", "type": "weakness", "axis": "soundness", "severity": None}
+    (folder / "eco_1.jsonl").write_text(f"\n{json.dumps(one)}\n\n   \n", "utf-8")
+    assert read_rubrics(tmp_path) == [Rubric("eco_1", 0, "Too few plots.", "soundness", "weakness", "")]
+    assert read_rubrics(tmp_path)[0].discipline == "eco"
+
+
+def test_a_statement_is_as_near_as_the_nearest_sentence_and_not_at_all_where_nothing_is_said() -> None:
+    statements = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
+    said = np.array([[0.6, 0.8], [1.0, 0.0]], np.float32)
+    assert closest(statements, said) == pytest.approx([1.0, 0.8])
+    assert closest(statements, np.empty((0, 0), np.float32)).tolist() == [0.0, 0.0]
+
+
+_VECTORS = {"plots": (1.0, 0.0), "birds": (0.0, 1.0), "both": (0.6, 0.8)}
+
+
+def _vectorise(texts: "list[str] | tuple[str, ...] | object") -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+    assert isinstance(texts, list)
+    return np.array([_VECTORS[text] for text in texts], np.float32)
+
+
+def test_the_proxy_stands_beside_what_another_report_and_the_idea_itself_get() -> None:
+    rubrics = [_rubric("eco_1", 0, "plots"), _rubric("eco_2", 0, "birds", "strength")]
+    said = {"eco_1": ["plots"], "eco_2": ["both"]}
+    found = proxy(rubrics, said, {"eco_1": ["birds"], "eco_2": ["birds"]}, _vectorise)
+    assert {way: np.round(values, 3).tolist() for way, values in found.items()} == {
+        "its report": [1.0, 0.8],
+        "the report of another idea": [0.6, 0.0],
+        "the idea itself": [0.0, 1.0],
+    }
+    lines = list(coverage_report(rubrics, found))
+    assert "| all | 2 | 0.900 | 0.300 | 0.500 |" in lines
+    assert "| type: strength | 1 | 0.800 | 0.000 | 1.000 |" in lines
+
+
+def test_a_judgement_of_coverage_must_speak_of_every_statement() -> None:
+    question = CoverageQuestion(review="A review.", statements=("One.", "Two."))
+    entry = {"label": "S1", "where": "", "score": 1}
+    assert list(COVERAGE.check(question, CoverageAnswer.model_validate({"judgements": [entry]})))
+    both = CoverageAnswer.model_validate({"judgements": [entry, entry | {"label": "S2"}]})
+    assert list(COVERAGE.check(question, both)) == []
+
+
+def test_the_prompt_of_coverage_shows_the_review_and_every_statement_within_marks() -> None:
+    task: Task[CoverageQuestion, CoverageAnswer] = COVERAGE
+    _, question = task.messages(CoverageQuestion(review="The review.", statements=("One.", "Two.")))
+    assert "[S2]\n<statement" in question.content
+    assert "<review" in question.content
+
+
+def test_measures_of_a_search_are_those_computed_by_hand() -> None:
+    idea = {"plots", "birds", "maps", "counts"}
+    papers = [{"plots", "birds", "roads"}, {"birds", "rivers"}]
+    found = measure(idea, papers, np.array([0.7, 0.4]), limit=0.5)
+    # Of the idea's four words two are covered; of the papers' four, two are new.
+    assert found == SearchMeasures(found=2.0, density=0.5, coverage=0.5, diversity=0.5)
+
+
+def test_a_search_that_found_nothing_covers_nothing_and_has_no_density() -> None:
+    found = measure({"plots"}, [], np.empty(0), limit=0.5)
+    assert (found.found, found.coverage) == (0.0, 0.0)
+    assert np.isnan([found.density, found.diversity]).all()
+
+
+def test_topic_words_are_the_rarest_of_a_text() -> None:
+    corpus = ["birds of the river", "birds of the forest", "river plots", "forest plots and birds"]
+    assert Topics(corpus).of("The birds, the birds of some plots") == {"birds", "plots"}
+
+
+def test_near_is_what_the_median_paper_is_to_its_nearest_neighbour() -> None:
+    vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], np.float32)
+    assert near_limit(vectors, 0) == pytest.approx(0.8)
+
+
+def test_papers_after_the_cutoff_are_not_among_the_nearest() -> None:
+    vectors = np.array([[0.0, 1.0], [0.8, 0.6], [1.0, 0.0]], np.float32)
+    assert nearest(vectors, np.array([1.0, 0.0], np.float32), rows=2, count=2) == (1, 0)

@@ -1,0 +1,94 @@
+"""Pairs are shown in an order drawn by lot, judged through the comparison of rankings, and counted as stated."""
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assayer.models import IdeaId
+from assayer.ranking import Options
+from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
+from benchmarks.quality.kept import Kept
+from benchmarks.quality.pair_tables import gaps, right
+from benchmarks.quality.pairs import Better, PairOutcome, ask_pairs, shown_pairs, worth
+from benchmarks.quality.scripted import Way
+from tests.unit.scripted_comparisons import ScriptedLlm
+
+_PAIR = Pair(IdeaId("good"), IdeaId("bad"), "g")
+
+
+def _data(count: int) -> InnoEval:
+    """Pairs of papers n and count + n, the first of which is always the better one."""
+    text = "Paper {n}\n\nWe study problem {n} with plots drawn by lot, a plan that was written down before the first "
+    text += "count, and a report of every outcome."
+    papers = [
+        Labelled(IdeaId(str(n)), text.format(n=n), 3 if n < count else 0, dt.date(2025, 1, 1)) for n in range(2 * count)
+    ]
+    pairs = [Pair(IdeaId(str(n)), IdeaId(str(n + count)), str(n)) for n in range(count)]
+    groups = {str(n): {IdeaId(str(n)), IdeaId(str(n + count))} for n in range(count)}
+    return InnoEval([], papers, groups, {"easy": pairs})
+
+
+async def _asked(tmp_path: Path, way: Way, both: bool = False, seed: int = 0) -> list[float]:
+    data = _data(60)
+    shown = shown_pairs(data, seed)
+    grades = {idea.text: int(idea.source == one.pair.better) for one in shown for idea in (one.first, one.second)}
+    kept = Kept(tmp_path / f"{way}.jsonl", PairOutcome, {})
+    await ask_pairs(ScriptedLlm(way, grades), Options(), shown, seed, both, kept)
+    return [worth(kept.of(one.name, seed), one.pair) for one in shown]
+
+
+async def test_a_judge_that_always_says_first_scores_at_chance(tmp_path: Path) -> None:
+    assert np.mean(await _asked(tmp_path, "first")) == pytest.approx(0.5, abs=0.195)  # three standard errors
+
+
+async def test_a_judge_that_always_says_first_scores_exactly_a_half_when_both_orders_are_asked(tmp_path: Path) -> None:
+    assert set(await _asked(tmp_path, "first", both=True)) == {0.5}
+
+
+async def test_a_judge_that_answers_nothing_scores_nothing(tmp_path: Path) -> None:
+    assert set(await _asked(tmp_path, "nothing")) == {0.0}
+
+
+async def test_a_judge_that_knows_the_truth_is_right_throughout(tmp_path: Path) -> None:
+    assert set(await _asked(tmp_path, "truth", both=True)) == {1.0}
+
+
+def test_who_stands_first_is_drawn_by_lot_and_drawn_again_the_same(tmp_path: Path) -> None:
+    data = _data(60)
+    first = [one.better_is_first for one in shown_pairs(data, 0)]
+    assert first == [one.better_is_first for one in shown_pairs(data, 0)]
+    assert first != [one.better_is_first for one in shown_pairs(data, 1)]
+    assert 15 < sum(first) < 45
+
+
+@pytest.mark.parametrize(
+    ("first", "better", "other", "expected"),
+    [
+        ("good", "first", None, 1.0),
+        ("bad", "first", None, 0.0),
+        ("bad", "second", None, 1.0),
+        ("good", "tie", None, 0.5),
+        ("good", None, None, 0.0),
+        ("good", "first", "second", 1.0),
+        ("good", "first", "first", 0.5),
+        ("bad", "first", "tie", 0.25),
+    ],
+)
+def test_a_verdict_is_worth_what_was_computed_by_hand(
+    first: str, better: Better | None, other: Better | None, expected: float
+) -> None:
+    outcome = PairOutcome(item="i", seed=0, first=IdeaId(first), better=better, reversed=other)
+    assert worth(outcome, _PAIR) == expected
+
+
+def test_values_of_papers_count_half_for_a_tie_and_nothing_where_one_is_missing() -> None:
+    pairs = [
+        Pair(IdeaId("a"), IdeaId("b"), "g"),
+        Pair(IdeaId("b"), IdeaId("c"), "g"),
+        Pair(IdeaId("c"), IdeaId("d"), "g"),
+    ]
+    pairs.append(Pair(IdeaId("b"), IdeaId("a"), "g"))
+    values = {("g", IdeaId(name)): value for name, value in zip("abcd", (2.0, 1.0, 1.0, float("nan")), strict=True)}
+    assert right(gaps(values, pairs)).tolist() == [1.0, 0.5, 0.0, 0.0]

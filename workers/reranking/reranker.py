@@ -1,0 +1,57 @@
+"""One cross-encoder for all ideas in flight: implements assayer.ports.Reranker."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from assayer.errors import ConfigurationError
+from workers.microbatching import MicroBatcher
+from workers.reranking.cross_encoder import CrossEncoder, Pair
+from workers.reranking.settings import RerankerSettings
+
+__all__ = ["CrossEncoderReranker"]
+
+_WINDOW_SECONDS = 0.003
+_LARGEST_BATCH = 128
+"""Pairs between two looks at who is still waiting."""
+
+
+class CrossEncoderReranker:
+    """Concurrent callers share forward passes, which run in one thread; a bounded number of them is queued.
+
+    The model loads at first use. Raises ConfigurationError when it is not there; where a folder is named, at once.
+    """
+
+    def __init__(self, settings: RerankerSettings) -> None:
+        if settings.model is None:
+            raise ConfigurationError("No reranking model is configured.", "Set ASSAYER_RERANKER__MODEL.")
+        if settings.model.startswith(("/", ".", "~")) and not Path(settings.model).is_dir():
+            raise ConfigurationError(
+                f"There is no folder {settings.model} with a reranking model.",
+                "Correct ASSAYER_RERANKER__MODEL, or name a model such as BAAI/bge-reranker-v2-m3.",
+            )
+        self._name = settings.model
+        self._max_tokens = settings.max_tokens
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reranker")
+        self._batcher = MicroBatcher[Pair, float](
+            CrossEncoder(settings.model, settings).score, self._thread, _LARGEST_BATCH, _WINDOW_SECONDS
+        )
+        self._places = asyncio.Semaphore(settings.callers)
+
+    @property
+    def name(self) -> str:
+        """Model, and how much of a pair it reads where that is not the usual. The precision is left out, as it is of
+        the embedder's name."""
+        usual = RerankerSettings.model_fields["max_tokens"].default
+        return self._name if self._max_tokens == usual else f"{self._name} tokens={self._max_tokens}"
+
+    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        if not texts:
+            return []
+        async with self._places:
+            return await self._batcher.ask([Pair(query, text) for text in texts])
+
+    def close(self) -> None:
+        """Ends the thread; pairs still waiting are not computed."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
