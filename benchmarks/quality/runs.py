@@ -70,7 +70,8 @@ async def pairs(asked: Asked, settings: Settings, data: InnoEval, both: bool) ->
                 wanted = [one for one in shown if (one.name, seed) in some]
                 await ask_pairs(ranker.llm, settings.ranking, wanted, seed, both, kept)
 
-    await _carefully(asked, settings, "pairs", [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
+    part = "pairs in both orders" if both else "pairs"
+    await _carefully(asked, settings, part, [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
     return kept.outcomes
 
 
@@ -140,11 +141,14 @@ async def _carefully(
         await work(left)
         print(expected(part, max(0, after), kept.outcomes, settings.llm))
         return
-    if left:
-        cost = expected(part, len(left), kept.outcomes, settings.llm)
-        print(f"{len(items) - len(left)} of {len(items)} item(s) are done ({kept.path}).\n{cost}", flush=True)
-        if asked.judge != "endpoint" or agreed(cost, asked.limit_usd, asked.yes):
-            await work(left)
+    print(f"{len(items) - len(left)} of {len(items)} item(s) are done ({kept.path}).", flush=True)
+    if not left:
+        return
+    cost = expected(part, len(left), kept.outcomes, settings.llm)
+    if asked.judge is not None:
+        print(cost, flush=True)
+    if asked.judge != "endpoint" or agreed(cost, asked.limit_usd, asked.yes):
+        await work(left)
 
 
 def _kept(asked: Asked, settings: Settings, part: str, kind: type[Kind], made: dict[str, Any]) -> Kept[Kind]:
@@ -168,7 +172,8 @@ def _of_method(settings: Settings, method: str) -> dict[str, Any]:
         options["board"].pop("seed")  # the repeats differ in it
     corpus = read_manifest(Versions(settings.corpus_path).current()).version
     prompts = {task.name: task.version for task in METHODS[method].tasks}
-    return {"method": method, "options": options, "corpus": corpus, "prompts": prompts}
+    models = {"embedder": settings.embedder.model, "reranker": settings.reranker.model}
+    return {"method": method, "options": options, "corpus": corpus, "prompts": prompts, **models}
 
 
 def _of_comparisons(settings: Settings) -> dict[str, Any]:

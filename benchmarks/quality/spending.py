@@ -12,6 +12,7 @@ __all__ = ["KNOWN", "Expected", "agreed", "expected"]
 KNOWN: Mapping[str, Spent] = {
     "points": Spent(calls=42, prompt_tokens=165_000, completion_tokens=19_000, usd=None),
     "pairs": Spent(calls=1, prompt_tokens=1_410, completion_tokens=255, usd=None),
+    "pairs in both orders": Spent(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),
     "groups": Spent(calls=12, prompt_tokens=17_000, completion_tokens=3_050, usd=None),
     "coverage": Spent(calls=1, prompt_tokens=12_000, completion_tokens=1_200, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),

@@ -1,0 +1,82 @@
+"""`python -m benchmarks.chaos`: processes killed at random for minutes, and the promise held against the tables.
+
+The language model is the simulator. Exits with 1 when an evaluation was lost, doubled or worked on after its verdict.
+"""
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.chaos.running import KINDS, Chaos, run
+from benchmarks.chaos.telling import told
+from benchmarks.throughput.machine import machine
+
+_EXAMPLES = Path(__file__).parents[2] / "examples"
+_PROGRAM = Path(sys.executable).with_name("assayer")
+
+
+def main() -> None:
+    options = _options()
+    print(f"Machine: {machine()}\nGround: {options.ground}; seed {options.seed}", flush=True)
+    # Not below the working directory: as root the database's server runs as a user who may not pass through it.
+    with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        home.chmod(0o711)
+        outcome = asyncio.run(run(_chaos(options, options.corpus or _built(home / "corpus")), home))
+        if options.log:
+            options.log.write_text((home / "serve.log").read_text("utf-8", "replace"), "utf-8")
+    print(told(outcome))
+    sys.exit(bool(outcome.findings.violations))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos", description=__doc__)
+    parser.add_argument("--ground", choices=tuple(KINDS), default="one-process")
+    parser.add_argument("--kinds", nargs="+", help="what to kill (default: all that this ground has)")
+    parser.add_argument("--minutes", type=float, default=5.0, help="for which evaluations come in and processes die")
+    parser.add_argument("--evaluations", type=int, default=60)
+    parser.add_argument("--tenants", type=int, default=3)
+    parser.add_argument("--every", type=float, default=15.0, help="mean seconds between two kills")
+    parser.add_argument("--latency", type=float, default=0.5, help="mean seconds of one LLM answer")
+    parser.add_argument("--no-storms", action="store_true", help="the endpoint behaves")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--corpus", type=Path, help="made by `assayer corpus build`; default: of the examples")
+    parser.add_argument("--log", type=Path, help="write here what the service logged")
+    return parser.parse_args()
+
+
+def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
+    return Chaos(
+        seed=options.seed,
+        ground=options.ground,
+        kinds=tuple(options.kinds or KINDS[options.ground]),
+        texts=_texts(options.evaluations),
+        corpus=corpus,
+        tenants=options.tenants,
+        seconds=60 * options.minutes,
+        mean_pause=options.every,
+        latency=options.latency,
+        storms=not options.no_storms,
+    )
+
+
+def _texts(count: int) -> list[str]:
+    """Of the examples, worded apart, so that no answer to one serves another."""
+    files = sorted(file for file in (_EXAMPLES / "ideas").iterdir() if file.suffix in {".txt", ".md"})
+    ideas = [file.read_text("utf-8") for file in files]
+    return [f"{ideas[number % len(ideas)]}\n\nThis is variant {number} of the plan." for number in range(count)]
+
+
+def _built(corpus: Path) -> Path:
+    environment = {**os.environ, "ASSAYER_CORPUS__PATH": str(corpus)}
+    command = [str(_PROGRAM), "corpus", "build", str(_EXAMPLES / "corpus.jsonl")]
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    return corpus
+
+
+if __name__ == "__main__":
+    main()

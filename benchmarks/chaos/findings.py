@@ -1,0 +1,95 @@
+"""What the tables say about the promise: every accepted evaluation ends in exactly one verdict."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from assayer.models import Frozen
+
+__all__ = ["Accepted", "Findings", "Told", "judged"]
+
+_VERDICTS = {"done", "failed", "dead", "cancelled"}
+
+
+class Accepted(Frozen):
+    """One line of the clients' own record: an answer 202."""
+
+    tenant: str
+    key: str
+    """Idempotency key."""
+    job: str
+
+
+class Told(NamedTuple):
+    """One evaluation, as the tables tell it."""
+
+    state: str
+    attempts: int
+    leased: bool
+    reported: bool
+    """Whether its run has ended, with a report."""
+    problem: str | None
+    events: Sequence[tuple[int, str]]
+    """Numbers and kinds, in order of the numbers."""
+
+    @property
+    def verdicts(self) -> int:
+        return sum(kind in _VERDICTS for _, kind in self.events)
+
+
+_PROMISES: Mapping[str, Callable[[Told], bool]] = {
+    "without a verdict": lambda job: job.state not in _VERDICTS,
+    "still leased": lambda job: job.leased,
+    "not told of exactly one verdict": lambda job: job.verdicts != 1,
+    "told of another verdict than theirs, or of more after it": lambda job: (
+        job.events[-1:] != [(len(job.events), job.state)]
+    ),
+    "with a gap in their events": lambda job: (
+        [number for number, _ in job.events] != list(range(1, len(job.events) + 1))
+    ),
+    "done without a report": lambda job: job.state == "done" and not job.reported,
+    "failed or dead without an explanation": lambda job: job.state in {"failed", "dead"} and not job.problem,
+}
+
+
+class Findings(Frozen):
+    accepted: int
+    """Distinct evaluations in the clients' own record."""
+    states: Mapping[str, int]
+    interrupted: int
+    """Evaluations that took more than one attempt."""
+    attempts: int
+    calls_paid: int
+    """Rows of the ledger that were answered, and not from the cache."""
+    broken: Mapping[str, tuple[str, ...]]
+    """Ids of evaluations by the promise that was broken to them: all should be empty."""
+    problems: tuple[str, ...]
+    """Of evaluations that ended without a report."""
+
+    @property
+    def violations(self) -> list[str]:
+        return [f"{what}: {', '.join(those)}" for what, those in self.broken.items() if those]
+
+
+def judged(jobs: Mapping[str, Told], late: Iterable[str], paid: int, accepted: Collection[Accepted]) -> Findings:
+    """`late` are those that called a language model after their verdict."""
+    known = {one.job for one in accepted}
+    by_key: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one in accepted:
+        by_key[one.tenant, one.key].add(one.job)
+    broken = {
+        "accepted, and not in the tables": known - jobs.keys(),
+        "in the tables, and never accepted": jobs.keys() - known,
+        "accepted twice under one idempotency key": {job for ids in by_key.values() if len(ids) > 1 for job in ids},
+        "called a language model after the verdict": set(late),
+        **{what: {id for id, job in jobs.items() if is_broken(job)} for what, is_broken in _PROMISES.items()},
+    }
+    return Findings(
+        accepted=len(known),
+        states=Counter(job.state for job in jobs.values()),
+        interrupted=sum(job.attempts > 1 for job in jobs.values()),
+        attempts=sum(job.attempts for job in jobs.values()),
+        calls_paid=paid,
+        broken={what: tuple(sorted(those)) for what, those in broken.items()},
+        problems=tuple(f"{id} is {job.state}: {job.problem}" for id, job in sorted(jobs.items()) if job.problem),
+    )

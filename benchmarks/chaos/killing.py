@@ -1,0 +1,106 @@
+"""Kills processes one after another, each time when the service is whole and has calls in flight."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import psutil
+
+from benchmarks.chaos.plan import CALM, Kill, Weather
+from benchmarks.chaos.service import Service
+from benchmarks.simulator.counters import Stats
+from benchmarks.simulator.process import Simulator
+
+__all__ = ["Killer", "Killing", "Spent", "change_weather", "spent"]
+
+_WAIT_SECONDS = 60.0
+"""For a process to kill, and for work that its death may hurt."""
+_WHOLE_SECONDS = 240.0
+_LOOK_SECONDS = 0.1
+
+
+class Spent(NamedTuple):
+    """Counters of the simulator at one moment."""
+
+    answered: int
+    repeated: int
+    """Answers to prompts that had been answered: paid twice."""
+    abandoned: int
+    """Requests whose sender went away before the answer."""
+    in_flight: int
+
+
+class Killing(NamedTuple):
+    kind: str
+    at: float
+    """Seconds since the start."""
+    before: Spent
+    away: float
+    """Seconds until the API answered again, from the kill."""
+    weather: str
+
+
+@dataclass
+class Killer:
+    service: Service
+    simulator: Simulator
+    began: float = field(default_factory=time.monotonic)
+    weather: Weather = CALM
+    done: list[Killing] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    """Kinds of which no process was found."""
+
+    async def run(self, plan: Iterator[Kill], most: int | None = None) -> None:
+        """To its end, or until it is cancelled or `most` have been killed."""
+        for kill in plan:
+            if most is not None and len(self.done) >= most:
+                return
+            await asyncio.sleep(kill.pause)
+            await self._kill(kill.kind)
+
+    async def _kill(self, kind: str) -> None:
+        victim = await self._found(kind)
+        if victim is None:
+            self.missed.append(kind)
+            return
+        before = await spent(self.simulator)
+        try:
+            victim.send_signal(signal.SIGKILL)
+        except psutil.NoSuchProcess:
+            self.missed.append(kind)
+            return
+        killed = time.monotonic()
+        await asyncio.to_thread(psutil.wait_procs, [victim], 10)
+        await self.service.until_it_answers(_WHOLE_SECONDS)
+        away = time.monotonic() - killed
+        self.done.append(Killing(kind, killed - self.began, before, away, self.weather.name))
+
+    async def _found(self, kind: str) -> psutil.Process | None:
+        """One of those, once there is work under way; without any after a while, all the same."""
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while time.monotonic() < deadline:
+            victim = await asyncio.to_thread(self.service.victim, kind)
+            if victim is not None and (await spent(self.simulator)).in_flight:
+                return victim
+            await asyncio.sleep(_LOOK_SECONDS)
+        return await asyncio.to_thread(self.service.victim, kind)
+
+
+async def spent(simulator: Simulator) -> Spent:
+    stats: Stats = await asyncio.to_thread(simulator.stats)
+    return Spent(stats.answered, stats.repeated_answers, stats.abandoned, stats.in_flight)
+
+
+async def change_weather(killer: Killer, plan: Iterator[Weather]) -> None:
+    """To the end of the plan, or until it is cancelled; then it is calm."""
+    try:
+        for one in plan:
+            killer.weather = one
+            await asyncio.to_thread(lambda knobs: killer.simulator.configure(**knobs), one.knobs)
+            await asyncio.sleep(one.seconds)
+    finally:
+        killer.weather = CALM
+        killer.simulator.configure(**CALM.knobs)

@@ -1,0 +1,54 @@
+"""What is going to happen, decided from a seed before any of it does."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+__all__ = ["CALM", "Kill", "Weather", "kills", "weather"]
+
+_LONGEST_PAUSE = 3.0
+"""In means: an exponential pause has no end."""
+
+
+class Kill(NamedTuple):
+    kind: str
+    pause: float
+    """Seconds before it, from when the service was whole."""
+
+
+class Weather(NamedTuple):
+    """How the language model's endpoint behaves for a while."""
+
+    name: str
+    knobs: Mapping[str, float]
+    """Of benchmarks.simulator.settings.Settings."""
+    seconds: float = 0.0
+
+
+CALM = Weather("calm", {"rate_limit_rate": 0.0, "server_error_rate": 0.0, "drop_rate": 0.0, "slow_rate": 0.0})
+
+_STORMS = (
+    Weather("429", {"rate_limit_rate": 0.4, "retry_after": 0.5}),
+    Weather("5xx", {"server_error_rate": 0.4}),
+    Weather("cut connections", {"drop_rate": 0.15}),
+    Weather("all of these", {"rate_limit_rate": 0.2, "server_error_rate": 0.2, "drop_rate": 0.05, "slow_rate": 0.05}),
+    Weather("down", {"server_error_rate": 1.0}),
+)
+
+
+def kills(seed: int, kinds: Sequence[str], mean_pause: float) -> Iterator[Kill]:
+    """Without end. Each kind comes once in every round, in an order of its own."""
+    random = Random(f"kills {seed}")
+    while True:
+        for kind in random.sample(list(kinds), len(kinds)):
+            yield Kill(kind, min(random.expovariate(1 / mean_pause), _LONGEST_PAUSE * mean_pause))
+
+
+def weather(seed: int, mean_seconds: float) -> Iterator[Weather]:
+    """Without end: a storm, calm, a storm. Storms take a share of a third, each kind as often as the others."""
+    random = Random(f"weather {seed}")
+    while True:
+        for storm in random.sample(_STORMS, len(_STORMS)):
+            yield CALM._replace(seconds=random.uniform(0.5, 1.5) * mean_seconds)
+            worse = {**CALM.knobs, **storm.knobs}
+            yield Weather(storm.name, worse, random.uniform(0.25, 0.75) * mean_seconds)

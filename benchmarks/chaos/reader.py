@@ -1,0 +1,62 @@
+"""`python -m benchmarks.chaos.reader URL RECORD`: holds the tables against the clients' own record.
+
+A process of its own with SQL of its own: it shares neither classes nor views with what it checks. Prints Findings.
+"""
+
+import asyncio
+import sys
+from collections import defaultdict
+from collections.abc import Collection
+from pathlib import Path
+
+import asyncpg
+
+from benchmarks.chaos.findings import Accepted, Findings, Told, judged
+
+__all__ = ["read"]
+
+_JOBS = """
+    SELECT j.id, j.state, j.attempt, j.lease IS NOT NULL AS leased, j.problem::text AS problem,
+           coalesce(v.state = 'done' AND v.report IS NOT NULL, false) AS reported
+    FROM jobs j LEFT JOIN evaluations v ON v.id = j.run_id
+    WHERE j.tenant LIKE 'tenant-%'
+"""
+_EVENTS = "SELECT job, number, kind FROM events ORDER BY job, number"
+_LATE = """
+    SELECT DISTINCT j.id FROM jobs j JOIN ledger l ON l.run_id = j.run_id
+    WHERE j.finished_at IS NOT NULL
+      AND l.at - make_interval(secs => l.latency_seconds)
+          > j.finished_at + CASE j.state WHEN 'cancelled' THEN interval '1 second' ELSE interval '0' END
+"""
+"""Calls begun after the verdict. Whoever works on a cancelled evaluation hears of it by a notification."""
+_PAID = "SELECT count(*) FROM ledger WHERE outcome = 'answered' AND NOT cached"
+_CONNECT_SECONDS, _READ_SECONDS = 30.0, 120.0
+
+
+async def read(url: str, accepted: Collection[Accepted]) -> Findings:
+    connection = await asyncpg.connect(url, timeout=_CONNECT_SECONDS, command_timeout=_READ_SECONDS)
+    try:
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            events: dict[str, list[tuple[int, str]]] = defaultdict(list)
+            for row in await connection.fetch(_EVENTS):
+                events[row["job"]].append((row["number"], row["kind"]))
+            jobs = {row["id"]: _told(row, events[row["id"]]) for row in await connection.fetch(_JOBS)}
+            late = [row["id"] for row in await connection.fetch(_LATE)]
+            paid = await connection.fetchval(_PAID)
+    finally:
+        await connection.close()
+    return judged(jobs, late, paid, accepted)
+
+
+def _told(row: asyncpg.Record, events: list[tuple[int, str]]) -> Told:
+    return Told(row["state"], row["attempt"], row["leased"], row["reported"], row["problem"], events)
+
+
+def main() -> None:
+    url, record = sys.argv[1:]
+    lines = Path(record).read_text("utf-8").splitlines()
+    print(asyncio.run(read(url, [Accepted.model_validate_json(line) for line in lines])).model_dump_json())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""One run of chaos: a service, its users, its killer and the weather; then the reader's verdict on the verdicts."""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from benchmarks.chaos.crowd import open_tenants, submissions, submit_all, until_all_ended
+from benchmarks.chaos.findings import Findings
+from benchmarks.chaos.killing import Killer, Killing, Spent, change_weather, spent
+from benchmarks.chaos.nodes import Node, nodes
+from benchmarks.chaos.plan import kills, weather
+from benchmarks.chaos.service import Service, serving
+from benchmarks.simulator.counters import Stats
+from benchmarks.simulator.process import Simulator
+from cluster.postgres import EmbeddedPostgres
+
+__all__ = ["KINDS", "Chaos", "Ground", "Outcome", "run"]
+
+Ground = Literal["one-process", "ray", "ray-nodes"]
+"""Without Ray; on a Ray of the service's own; on a Ray of a head and two nodes that can be lost."""
+
+_POOLS = ("evaluator", "llm", "ingress", "dispatcher")
+KINDS: Mapping[Ground, tuple[str, ...]] = {
+    "one-process": ("service", "postgres"),
+    "ray": (*_POOLS, "index", "embedder", "proxy", "controller", "postgres", "service"),
+    "ray-nodes": (*_POOLS, "node", "postgres"),
+}
+_NODE_CPUS = (1, 1)
+_READ_SECONDS = 120.0
+
+
+class Chaos(NamedTuple):
+    """A whole run. The seed decides who is killed in which order and after which pause, the weather, and who submits
+    what when; what is in flight at that moment is the machine's."""
+
+    seed: int
+    ground: Ground
+    kinds: Sequence[str]
+    texts: Sequence[str]
+    """Of the ideas; no two alike."""
+    corpus: Path
+    tenants: int = 3
+    seconds: float = 60.0
+    """For which evaluations come in and processes die."""
+    most_kills: int | None = None
+    """None: as many as fit into the time."""
+    mean_pause: float = 10.0
+    latency: float = 0.5
+    storms: bool = True
+    settling_seconds: float = 600.0
+    """For the rest to end when all is calm."""
+
+
+class Outcome(NamedTuple):
+    killings: Sequence[Killing]
+    missed: Sequence[str]
+    findings: Findings
+    stats: Stats
+    last: Spent
+    starts: int
+    """Of the service's first process."""
+    seconds: float
+
+
+async def run(chaos: Chaos, home: Path) -> Outcome:
+    """In a fresh directory. Raises TimeoutError when evaluations do not end, with what the service wrote."""
+    began = time.monotonic()
+    record = home / "accepted.jsonl"
+    record.touch()
+    with Simulator(latency_mean=chaos.latency) as simulator:
+        async with _ground(chaos, simulator, home) as service:
+            async with open_tenants(service.address, service.key, chaos.tenants) as tenants:
+                killer = Killer(service, simulator)
+                what = submissions(chaos.seed, chaos.texts, chaos.tenants, chaos.seconds)
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(submit_all(tenants, what, record))
+                    group.create_task(_trouble(chaos, killer))
+                with suppress(TimeoutError):  # the reader finds those without a verdict
+                    await until_all_ended(tenants, chaos.settling_seconds)
+            last, stats = await spent(simulator), await asyncio.to_thread(simulator.stats)
+            findings = await _read(home, record)
+    seconds = time.monotonic() - began
+    return Outcome(killer.done, killer.missed, findings, stats, last, service.starts, seconds)
+
+
+async def _trouble(chaos: Chaos, killer: Killer) -> None:
+    changing = weather(chaos.seed, chaos.mean_pause) if chaos.storms else iter(())
+    plan = kills(chaos.seed, chaos.kinds, chaos.mean_pause)
+    storms = asyncio.create_task(change_weather(killer, changing))
+    try:
+        async with asyncio.timeout(None if chaos.most_kills is not None else chaos.seconds):
+            await killer.run(plan if chaos.most_kills is None else islice(plan, chaos.most_kills))
+    except TimeoutError:
+        pass
+    finally:
+        storms.cancel()
+        await asyncio.gather(storms, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
+    if chaos.ground == "ray-nodes":
+        async with nodes(_NODE_CPUS) as started:
+            joining = ("--address", f"127.0.0.1:{started[0].port}")
+            async with serving(_service(chaos, simulator, home, joining, started)) as service:
+                yield service
+        return
+    alone = ("--no-ray",) if chaos.ground == "one-process" else ()
+    async with serving(_service(chaos, simulator, home, alone, ())) as service:
+        yield service
+
+
+def _service(
+    chaos: Chaos, simulator: Simulator, home: Path, arguments: tuple[str, ...], started: tuple[Node, ...]
+) -> Service:
+    return Service(home, arguments, environment(chaos.corpus, simulator, home), started)
+
+
+def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str]:
+    """Of this process without what others have set, and with deadlines that suit a run of minutes."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
+    return own | {
+        "HOME": str(home),
+        "ASSAYER_HOME": str(home),
+        "ASSAYER_CORPUS__PATH": str(corpus),
+        "ASSAYER_LLM__BASE_URL": simulator.base_url,
+        "ASSAYER_LLM__MODEL": "simulated",
+        "ASSAYER_LLM__BACKOFF_MAX_SECONDS": "4",
+        "ASSAYER_QUEUE__LEASE_SECONDS": "9",
+        "ASSAYER_QUEUE__MAX_LOSSES": "50",
+        "ASSAYER_WORK__EXPIRE_SECONDS": "2",
+        "ASSAYER_WORK__DRAIN_SECONDS": "1",
+        "ASSAYER_SERVING__HEALTH_SECONDS": "3",
+        "ASSAYER_SERVING__EVALUATOR__REPLICAS": "2",
+    }
+
+
+async def _read(home: Path, record: Path) -> Findings:
+    """Asks a process of its own."""
+    async with EmbeddedPostgres(home / "postgres") as server:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "benchmarks.chaos.reader", await server.ensure(), str(record)),
+            cwd=Path(__file__).parents[2],
+            stdout=asyncio.subprocess.PIPE,
+        )
+        async with asyncio.timeout(_READ_SECONDS):
+            said, _ = await process.communicate()
+    return Findings.model_validate_json(said)

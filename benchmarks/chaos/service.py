@@ -1,0 +1,134 @@
+"""The service under test: `assayer serve` as a process that is started again whenever it ends, as by an init system."""
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import httpx2
+import psutil
+
+from benchmarks.chaos.nodes import Node
+from benchmarks.chaos.processes import database_server, end, family, free_port, raylet, replicas
+from benchmarks.chaos.waiting import until
+
+__all__ = ["Service", "serving"]
+
+_PROGRAM = Path(sys.executable).with_name("assayer")
+_START_SECONDS = 240.0
+_STOP_SECONDS = 60.0
+_LOOK_SECONDS = 0.1
+_ASK_SECONDS = 5.0
+
+
+@dataclass
+class Service:
+    """`key` may do anything; it is known once the service has listened for the first time."""
+
+    home: Path
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    nodes: tuple[Node, ...] = ()
+    """Of Ray, where it runs on one that it did not start."""
+    port: int = field(default_factory=free_port)
+    key: str = ""
+    starts: int = 0
+    process: asyncio.subprocess.Process | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def roots(self) -> list[int]:
+        """Of all its processes but the database's."""
+        own = [] if self.process is None else [self.process.pid]
+        return own + [node.pid for node in self.nodes if node.pid]
+
+    def victim(self, kind: str) -> psutil.Process | None:
+        """A process of that kind, if one lives."""
+        match kind:
+            case "service":
+                own = self.process
+                return psutil.Process(own.pid) if own is not None and own.returncode is None else None
+            case "postgres":
+                return database_server(self.home)
+            case "node":
+                found = [raylet(node.pid) for node in self.nodes if node.pid and not node.head]
+                return next((one for one in found if one is not None), None)
+            case _:
+                return next(iter(replicas(self.roots, kind)), None)
+
+    async def answers(self) -> bool:
+        try:
+            async with httpx2.AsyncClient(timeout=_ASK_SECONDS) as client:
+                return (await client.get(f"{self.address}/healthz")).status_code == httpx2.codes.OK
+        except (httpx2.HTTPError, OSError):
+            return False
+
+    async def until_it_answers(self, seconds: float = _START_SECONDS) -> None:
+        """Raises TimeoutError, with what it last wrote."""
+
+        async def answers() -> bool:
+            return bool(self.key) and await self.answers()
+
+        try:
+            await until(answers, seconds, _LOOK_SECONDS)
+        except TimeoutError:
+            raise TimeoutError(f"The service does not answer after {seconds:g} s: {self.said()}") from None
+
+    def said(self) -> str:
+        log = self.home / "serve.log"
+        return log.read_text("utf-8", "replace")[-3000:] if log.is_file() else ""
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        with (self.home / "serve.log").open("ab") as log:
+            while True:
+                await self._once(log)
+
+    async def _once(self, log: IO[bytes]) -> None:
+        command = [str(_PROGRAM), "serve", "--port", str(self.port), *self.arguments]
+        self.process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=self.home,
+            env=dict(self.environment),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+        )
+        self.starts += 1
+        assert self.process.stdout is not None  # noqa: S101 - it was opened as a pipe
+        async for line in self.process.stdout:
+            if found := re.search(rb"ak_\S+", line):
+                self.key = found[0].decode()
+        await self.process.wait()
+
+    async def stop(self) -> None:
+        """In order if it can; then whatever is left of it."""
+        left = family(self.roots)
+        if self.process is not None and self.process.returncode is None:
+            self.process.terminate()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await self.process.wait()
+        await asyncio.to_thread(end, left)
+
+
+@asynccontextmanager
+async def serving(service: Service) -> AsyncIterator[Service]:
+    """It runs, is started again when it dies, and is gone with its database afterwards."""
+    task = asyncio.create_task(service.run())
+    try:
+        await service.until_it_answers()
+        yield service
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await service.stop()
+        if (server := database_server(service.home)) is not None:
+            await asyncio.to_thread(end, [server])

@@ -1,0 +1,55 @@
+"""The outcome of a run as tables for people, and for the documentation."""
+
+from collections.abc import Sequence
+from statistics import mean
+
+from benchmarks.chaos.killing import Spent
+from benchmarks.chaos.running import Outcome
+
+__all__ = ["told"]
+
+_HEADING = "| killed | times | calls in flight | paid twice | abandoned | API away, s (mean, longest) |"
+
+
+def told(outcome: Outcome) -> str:
+    found, stats = outcome.findings, outcome.stats
+    distinct = stats.answered - stats.repeated_answers
+    lines = [
+        f"{found.accepted} accepted: {', '.join(f'{count} {state}' for state, count in sorted(found.states.items()))}",
+        f"{found.interrupted} took more than one attempt, {found.attempts} attempts in all; "
+        f"{len(outcome.killings)} processes killed in {outcome.seconds:.0f} s",
+        f"{stats.answered} calls answered, {distinct} of distinct prompts: {stats.repeated_answers} paid twice "
+        f"({_percent(stats.repeated_answers, distinct)}); {stats.abandoned} abandoned on the way "
+        f"(if billed: {_percent(stats.repeated_answers + stats.abandoned, distinct)})",
+        f"storms: {stats.injected}",
+        "",
+        *_by_kind(outcome),
+        "",
+    ]
+    if outcome.missed:
+        lines.append(f"never found: {', '.join(sorted(set(outcome.missed)))}")
+    lines += found.problems
+    lines += [f"BROKEN: {violation}" for violation in found.violations] or ["Every promise held."]
+    return "\n".join(lines)
+
+
+def _by_kind(outcome: Outcome) -> Sequence[str]:
+    """What came between one kill and the next is put down to the first of the two."""
+    killings = outcome.killings
+    ends = [*(one.before for one in killings[1:]), outcome.last]
+    rows = [_HEADING, "|---|" + "---:|" * 5]
+    for kind in dict.fromkeys(one.kind for one in killings):
+        those = [(one, _between(one.before, end)) for one, end in zip(killings, ends, strict=True) if one.kind == kind]
+        flying = mean(one.before.in_flight for one, _ in those)
+        twice, left = sum(spent.repeated for _, spent in those), sum(spent.abandoned for _, spent in those)
+        away = [one.away for one, _ in those]
+        rows.append(f"| {kind} | {len(those)} | {flying:.0f} | {twice} | {left} | {mean(away):.1f}, {max(away):.1f} |")
+    return rows
+
+
+def _between(before: Spent, after: Spent) -> Spent:
+    return Spent(*(late - early for early, late in zip(before, after, strict=True)))
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{part / max(whole, 1):.2%}"

@@ -1,0 +1,74 @@
+"""Small runs of benchmarks.chaos: real processes, killed, and a reader of the tables who finds nothing to object to."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchmarks.chaos.running import Chaos, Ground, Outcome, run
+from benchmarks.chaos.telling import told
+from index import build_corpus
+from tests.corpus_papers import ON_TOPIC, RECORDS, write_jsonl
+from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+
+pytestmark = pytest.mark.timeout(600)
+
+TEXTS = [f"Variant {number} of an idea. {ON_TOPIC}" for number in range(8)]
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Iterator[Path]:
+    with (
+        tempfile.TemporaryDirectory(prefix="assayer-bees-") as folder,
+        closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder,
+    ):
+        papers = write_jsonl(Path(folder) / "papers.jsonl", RECORDS)
+        asyncio.run(build_corpus([papers], Path(folder) / "corpus", embedder))
+        yield Path(folder) / "corpus"
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    # Not pytest's own temporary directory: as root the database's server runs as a user who may not pass through it.
+    with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:  # noqa: S108 - sockets need a short path
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
+def chaos(ground: Ground, kinds: tuple[str, ...], corpus: Path) -> Chaos:
+    """Each kind is killed once."""
+    return Chaos(
+        seed=7,
+        ground=ground,
+        kinds=kinds,
+        texts=TEXTS,
+        corpus=corpus,
+        seconds=10.0,
+        most_kills=len(kinds),
+        mean_pause=2.0,
+        latency=0.5,
+        settling_seconds=300.0,
+    )
+
+
+def held(outcome: Outcome, kinds: tuple[str, ...]) -> None:
+    found = outcome.findings
+    assert found.violations == [], told(outcome)
+    assert sorted(one.kind for one in outcome.killings) == sorted(kinds)
+    assert found.accepted == len(TEXTS)
+    assert found.states.keys() <= {"done", "cancelled"}, told(outcome)
+    # What is in flight at a kill is all that is ever paid twice.
+    assert outcome.stats.repeated_answers <= sum(one.before.in_flight for one in outcome.killings), told(outcome)
+
+
+async def test_service_and_database_killed_lose_nothing_and_do_nothing_twice(corpus: Path, home: Path) -> None:
+    kinds = ("service", "postgres")
+    held(await run(chaos("one-process", kinds, corpus), home), kinds)
+
+
+async def test_pools_killed_on_ray_lose_nothing_and_do_nothing_twice(corpus: Path, home: Path) -> None:
+    kinds = ("evaluator", "llm", "dispatcher", "ingress", "postgres")
+    held(await run(chaos("ray", kinds, corpus), home), kinds)

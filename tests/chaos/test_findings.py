@@ -1,0 +1,55 @@
+"""The judge of the chaos notices every promise that is broken; otherwise its silence would mean nothing."""
+
+import pytest
+
+from benchmarks.chaos.findings import Accepted, Told, judged
+
+DONE = Told("done", 2, False, True, None, [(1, "queued"), (2, "started"), (3, "done")])
+JOBS = {"ev_1": DONE}
+ACCEPTED = [Accepted(tenant="t", key="k1", job="ev_1")]
+
+
+def test_evaluations_that_ended_as_promised_are_counted_and_nothing_is_broken() -> None:
+    again = ACCEPTED * 2
+    found = judged(JOBS, [], 7, again)
+    assert found.violations == []
+    assert (found.accepted, found.states, found.interrupted, found.calls_paid) == (1, {"done": 1}, 1, 7)
+
+
+@pytest.mark.parametrize(
+    ("told", "broken"),
+    [
+        (DONE._replace(state="queued"), "without a verdict"),
+        (DONE._replace(leased=True), "still leased"),
+        (DONE._replace(events=DONE.events[:2]), "not told of exactly one verdict"),
+        (DONE._replace(events=[*DONE.events, (4, "done")]), "not told of exactly one verdict"),
+        (DONE._replace(events=[*DONE.events, (4, "failed")]), "not told of exactly one verdict"),
+        (DONE._replace(events=[*DONE.events, (4, "progress")]), "told of another verdict than theirs"),
+        (DONE._replace(state="failed", problem="why"), "told of another verdict than theirs"),
+        (DONE._replace(events=[(1, "queued"), (3, "done")]), "with a gap in their events"),
+        (DONE._replace(reported=False), "done without a report"),
+        (DONE._replace(state="dead", events=[(1, "dead")]), "failed or dead without an explanation"),
+    ],
+)
+def test_broken_promise_is_found_and_names_the_evaluation(told: Told, broken: str) -> None:
+    found = judged({"ev_1": told}, [], 0, ACCEPTED)
+    assert any(one.startswith(broken) and one.endswith("ev_1") for one in found.violations)
+
+
+def test_accepted_evaluation_that_is_nowhere_is_lost() -> None:
+    assert judged({}, [], 0, ACCEPTED).broken["accepted, and not in the tables"] == ("ev_1",)
+
+
+def test_evaluation_that_nobody_was_told_of_is_found() -> None:
+    assert judged(JOBS, [], 0, []).broken["in the tables, and never accepted"] == ("ev_1",)
+
+
+def test_two_evaluations_under_one_key_are_found_but_not_under_the_keys_of_two_tenants() -> None:
+    second = Accepted(tenant="t", key="k1", job="ev_2")
+    jobs = {"ev_1": DONE, "ev_2": DONE}
+    assert judged(jobs, [], 0, [*ACCEPTED, second]).violations != []
+    assert judged(jobs, [], 0, [*ACCEPTED, second.model_copy(update={"tenant": "u"})]).violations == []
+
+
+def test_call_after_the_verdict_is_found() -> None:
+    assert judged(JOBS, ["ev_1"], 0, ACCEPTED).violations == ["called a language model after the verdict: ev_1"]
