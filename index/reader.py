@@ -28,7 +28,7 @@ from index.segment import Segment
 from index.versions import Versions
 from index.words import Words
 
-__all__ = ["Reader"]
+__all__ = ["Found", "Reader"]
 
 _DEPTH = 50
 """Least number of candidates of each ranking before they are fused."""
@@ -36,7 +36,7 @@ _DEPTH = 50
 Units = NDArray[np.int64]
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """Two opinions on one query, each best first."""
 
     by_meaning: Nearest
@@ -68,7 +68,7 @@ class Reader:
         return {segment.entry.ordinal: number for number, segment in enumerate(self.segments)}
 
     def search(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
-        found = self._find(queries, vectors, _depth(limit), filters)
+        found = self.opinions(queries, vectors, _depth(limit), filters)
         return [
             [
                 Hit(paper=self.paper(unit), similarity=similarity)
@@ -79,7 +79,7 @@ class Reader:
 
     def snippets(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Passage]]:
         depth = _depth(limit)
-        in_papers = self._find(queries, vectors, depth, filters)
+        in_papers = self.opinions(queries, vectors, depth, filters)
         in_passages = self._find_passages(queries, vectors, depth, filters)
         return [
             [
@@ -201,16 +201,17 @@ class Reader:
         """How many papers pass, whatever `without` names."""
         return sum(segment.allowed(_by_column(filters)).count for segment in self.segments)
 
-    def _find(self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters) -> list[_Found]:
+    def opinions(self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters) -> list[Found]:
+        """Of papers, before they are fused."""
         by_meaning = self.nearest(vectors, depth, filters)
         return [
-            _Found(nearest, self._by_words(self._words, self._starts, query, depth, filters))
+            Found(nearest, self._by_words(self._words, self._starts, query, depth, filters))
             for query, nearest in zip(queries, by_meaning, strict=True)
         ]
 
     def _find_passages(
         self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters
-    ) -> Sequence[_Found | None]:
+    ) -> Sequence[Found | None]:
         if self._passage_starts[-1] == self._passage_starts[0]:
             return [None] * len(queries)
         columns = _by_column(filters)
@@ -220,7 +221,7 @@ class Reader:
         ]
         by_meaning = _merged(each, self._passage_starts, depth, len(vectors), set())
         return [
-            _Found(nearest, self._by_words(self._passage_words, self._passage_starts, query, depth, filters))
+            Found(nearest, self._by_words(self._passage_words, self._passage_starts, query, depth, filters))
             for query, nearest in zip(queries, by_meaning, strict=True)
         ]
 
@@ -307,7 +308,7 @@ def _depth(limit: int) -> int:
     return max(_DEPTH, 2 * limit)
 
 
-def _rankings(papers: _Found, passages: _Found | None, depth: int) -> list[Units]:
+def _rankings(papers: Found, passages: Found | None, depth: int) -> list[Units]:
     """One by meaning, as cosines can be compared; two by words, as BM25 scores of two indexes cannot."""
     if passages is None:
         return [papers.by_meaning.rows, papers.by_words]

@@ -33,7 +33,7 @@ def corpus() -> Iterator[Path]:
 @pytest.fixture
 def home() -> Iterator[Path]:
     # Not pytest's own temporary directory: as root the database's server runs as a user who may not pass through it.
-    with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:  # noqa: S108 - sockets need a short path
+    with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o711)
         yield Path(folder)
 

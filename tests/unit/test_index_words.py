@@ -33,7 +33,8 @@ def directory(tmp_path: Path) -> Path:
 def best(words: Words, query: str, limit: int = 10, filters: Filters = EVERYTHING) -> list[int]:
     found = words.best(query, limit, filters)
     assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
-    return found.places.tolist()
+    places: list[int] = found.places.tolist()
+    return places
 
 
 def test_query_finds_other_forms_of_its_words_the_most_telling_first(directory: Path) -> None:
