@@ -33,7 +33,10 @@ journal and shown in the report's coverage; it never becomes a low score. All of
 they keep their type across processes.
 """
 
-from assayer.models.coverage import Fault, UnreadableCause
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the program tells of an error without loading the models
+    from assayer.models.coverage import Fault, UnreadableCause
 
 __all__ = [
     "AddressRefused",
@@ -113,7 +116,7 @@ class BudgetExhausted(AssayerError):
 class LlmError(AssayerError):
     """No usable answer. `faults` lists what was met on the way, for the coverage box."""
 
-    def __init__(self, message: str, hint: str = "", faults: tuple[Fault, ...] = ()) -> None:
+    def __init__(self, message: str, hint: str = "", faults: "tuple[Fault, ...]" = ()) -> None:
         super().__init__(message, hint)
         self.args = (message, hint, faults)
         self.faults = faults
@@ -220,7 +223,7 @@ class Unreadable(FullTextError):
 
     reason = "a document could not be parsed"
 
-    def __init__(self, message: str, hint: str = "", cause: UnreadableCause = "damaged") -> None:
+    def __init__(self, message: str, hint: str = "", cause: "UnreadableCause" = "damaged") -> None:
         super().__init__(message, hint)
         self.args = (message, hint, cause)
         self.cause = cause

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import BaseModel
@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from assayer import flow
 from assayer.errors import LlmError
 from assayer.models import Message
+from assayer.models.llm import Tier
 from assayer.ports import Embedder, Llm
 from assayer.run import Run
 
@@ -25,8 +26,6 @@ __all__ = ["Prompts", "Task", "Tier", "ask"]
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
-Tier = Literal["fast", "strong"]
-"""`fast` judges and extracts, `strong` synthesises; settings map tiers to models."""
 
 _VERSIONED = re.compile(r"^(?P<name>[a-z_]+)\.v(?P<version>\d+)\.md$")
 

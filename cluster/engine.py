@@ -21,21 +21,23 @@ from assayer.ports import Embedder, Llm, Progress, Reranker
 from assayer.run import Run
 from assayer.world import World
 from cluster.commission import PRIVATE, Commission, Request, as_request, run_id
+from cluster.database import open_database
 from cluster.graphs import open_judge
 from cluster.literature import Shelves, open_shelves
 from cluster.methods import METHODS, Bench, Method
 from cluster.outside import Outside
 from cluster.parts import OWN, Parts
-from cluster.postgres import EmbeddedPostgres
 from cluster.settings import Settings
 from index import Corpus, CorpusFullTexts
 from index.memory import MemoryCorpus
 from orchestrator.store import Database, PgAnswers, PgEvaluations
 from workers.embedding import SentenceTransformerEmbedder
-from workers.llm import Fallbacks, Gateway, Line
-from workers.reranking import CrossEncoderReranker
+from workers.llm.fallbacks import Fallbacks
+from workers.llm.gateway import Gateway
+from workers.llm.line import Line
+from workers.reranking.reranker import CrossEncoderReranker
 
-__all__ = ["METHODS", "Engine", "SystemClock", "open_database", "open_engine", "open_llm"]
+__all__ = ["METHODS", "Engine", "SystemClock", "open_engine", "open_llm"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -85,6 +87,7 @@ class Engine:
                 clock=self.clock,
                 progress=progress,
                 budget=commission.budget(own),
+                urgent=commission.urgent,
             )
             await commission.begin(run.id, request)
             await self.evaluations.start(run.id, idea.id, method, request)
@@ -171,18 +174,6 @@ def check_request(method: str, cutoff: dt.date | None, today: dt.date) -> None:
         raise InputError(f"There is no method {method!r}.", f"Methods: {', '.join(METHODS)}.")
     if cutoff is not None and cutoff > today:
         raise InputError(f"The cutoff {cutoff} lies in the future.", "Give a past date or leave it out.")
-
-
-@asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """The configured server, or the embedded one, migrated. Raises StorageError or ConfigurationError."""
-    async with AsyncExitStack() as stack:
-        revive = None
-        if not settings.database.url:
-            revive = (await stack.enter_async_context(EmbeddedPostgres(settings.home / "postgres"))).ensure
-        database = await stack.enter_async_context(Database(settings.database, revive))
-        await database.migrate()
-        yield database
 
 
 @asynccontextmanager

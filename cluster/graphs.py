@@ -16,7 +16,8 @@ from assayer.methods.grapheval.selection import propagation
 from assayer.models import Absent
 from cluster.settings import Settings
 from index.viewpoints import FaissNeighbours
-from orchestrator.store import Database, PgViewpointGraph
+from orchestrator.store import Database
+from orchestrator.store.viewpoints import PgViewpointGraph
 
 __all__ = ["GraphAtHand", "calibration_file", "checkpoint_file", "graph_at_hand", "open_judge"]
 

@@ -14,11 +14,14 @@ from cluster.parts import OWN, LocalCorpusWithTexts, Parts, SharedDocuments
 from cluster.settings import Settings
 from index import CorpusFullTexts
 from orchestrator.store import Database, PgReplies, PgTurns
-from workers.fetching import Downloader
-from workers.full_texts import Acquisition, First, FullTextService, open_documents
-from workers.literature import Federations
+from workers.fetching.downloads import Downloader
+from workers.full_texts.acquisition import Acquisition
+from workers.full_texts.documents import open_documents
+from workers.full_texts.service import First, FullTextService
+from workers.literature.federations import Federations
 from workers.literature.locating import Locator
-from workers.remote import Courier, Remote
+from workers.remote.call import Remote
+from workers.remote.courier import Courier
 from workers.remote.journalled import Journalled
 from workers.sources import Arxiv, Crossref, LocatesPdfs, OpenAlex, SemanticScholar, Source, Unpaywall
 

@@ -21,6 +21,7 @@ from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.innoeval.pipeline import evaluate as evaluate_by_board
 from assayer.methods.innoeval.rules import determinants_of
 from assayer.methods.scholareval import tasks as scholareval_tasks
+from assayer.methods.scholareval.pipeline import evaluate as evaluate_by_review
 from assayer.models import Absent, Idea, Verdict
 from assayer.run import Run
 from assayer.tasks import Task
@@ -65,9 +66,9 @@ class Method:
 async def _scholareval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
     """Without a language model its scores are measures of overlap; what labelled ideas say is added to them."""
     if not bench.without_llm:
-        return await scholareval.evaluate(idea, bench.world, run, bench.settings.scholareval)
+        return await evaluate_by_review(idea, bench.world, run, bench.settings.scholareval)
     verdict = await _verdict(idea, run, bench)
-    report, papers = await scholareval.evaluate(idea, bench.world, run, bench.settings.scholareval)
+    report, papers = await evaluate_by_review(idea, bench.world, run, bench.settings.scholareval)
     more = notices_of(verdict) if isinstance(verdict, Verdict) else ()
     return Evaluation(report.model_copy(update={"verdict": verdict, "notices": (*report.notices, *more)}), papers)
 

@@ -9,13 +9,16 @@ from assayer.models import Codebase, Page
 from assayer.ports import Clock, Code, Web
 from assayer.run import Run
 from cluster.settings import Settings
-from workers.code import Cloner, RunCode
-from workers.fetching import Downloader
+from workers.code.cloning import Cloner
+from workers.code.run_code import RunCode
+from workers.fetching.downloads import Downloader
 from workers.full_texts.storage import Storage
 from workers.keeping import Keeper
-from workers.remote import Ask, Remote
+from workers.remote.call import Ask, Remote
 from workers.remote.journalled import Journalled
-from workers.web import PageReader, RunWeb, WebSearch
+from workers.web.reading import PageReader
+from workers.web.run_web import RunWeb
+from workers.web.search import WebSearch
 
 __all__ = ["Outside", "open_outside"]
 

@@ -5,10 +5,10 @@ from typing import Protocol
 
 from assayer.ports import Embedder, Reranker
 from index import HoldsFullTexts
-from workers.full_texts import GetsCopies, ReadsDocuments
+from workers.full_texts.acquisition import GetsCopies, ReadsDocuments
 from workers.literature.local import LocalCorpus
-from workers.llm import Line
-from workers.remote import Remote
+from workers.llm.line import Line
+from workers.remote.call import Remote
 
 __all__ = ["OWN", "LocalCorpusWithTexts", "Parts", "SharedDocuments"]
 

@@ -18,7 +18,8 @@ from orchestrator.jobs.results import RankingResult
 from orchestrator.store import Database, Listener, PgEvents, PgLeases, PgLedger
 from orchestrator.work.accounts import LedgerAccounts
 from orchestrator.work.worker import Worker
-from workers.documents import DocumentLimits, idea_of_pdf
+from workers.documents import DocumentLimits
+from workers.documents.reading import idea_of_pdf
 
 __all__ = ["EnginePerformer", "worker_of"]
 
@@ -36,7 +37,9 @@ class EnginePerformer:
         object.__setattr__(self, "_parsers", asyncio.Semaphore(self.documents.pdfs_at_once))
 
     async def perform(self, lease: Lease, progress: Progress, begun: Begun) -> JobVerdict:
-        commission = partial(Commission, job=lease.job, purse=lease.max_usd, begun=begun)
+        commission = partial(
+            Commission, job=lease.job, purse=lease.max_usd, urgent=lease.priority == "interactive", begun=begun
+        )
         match lease.work:
             case EvaluationRequest() as work:
                 idea = work.idea or await self._read(lease, work)

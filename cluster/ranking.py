@@ -17,11 +17,12 @@ from assayer.ranking.tasks import COMPARISON
 from assayer.ranking.triage import triage, with_baselines
 from assayer.run import Run
 from cluster.commission import PRIVATE, Commission, Request, as_request, run_id
-from cluster.engine import SystemClock, open_database, open_llm
+from cluster.database import open_database
+from cluster.engine import SystemClock, open_llm
 from cluster.settings import RankingSettings, Settings
 from orchestrator.jobs.results import ComparisonResult, outcomes_of
 from workers.embedding import SentenceTransformerEmbedder
-from workers.llm import Gateway
+from workers.llm.gateway import Gateway
 
 __all__ = ["Ranker", "Wanted", "open_ranker", "refuse_without_judge"]
 
@@ -122,6 +123,7 @@ class Ranker:
             clock=self.clock,
             progress=progress,
             budget=commission.budget(self.settings.ranking),
+            urgent=commission.urgent,
         )
         await commission.begin(run.id, request)
         return run

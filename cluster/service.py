@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from fastapi import FastAPI
 
+from cluster.database import open_database
 from cluster.desk import OFFERED, api_services, examine, searchable
 from cluster.dispatching import Dispatching, open_dispatching
-from cluster.engine import SystemClock, open_database, open_engine
+from cluster.engine import SystemClock, open_engine
 from cluster.parts import OWN, Parts
 from cluster.performing import worker_of
 from cluster.settings import Settings

@@ -29,15 +29,16 @@ from assayer.methods.innoeval.options import Options as InnoEvalOptions
 from assayer.methods.scholareval import Options as ScholarEvalOptions
 from assayer.models import Frozen
 from assayer.ranking.options import Options as RankingOptions
+from cluster.log import LogSettings
 from cluster.serving.settings import ServingSettings
-from cluster.webhooks import WebhookSettings
+from cluster.webhook_settings import WebhookSettings
 from orchestrator.api.settings import ApiSettings
 from orchestrator.batches.settings import BatchSettings
 from orchestrator.jobs.settings import QueueSettings
-from orchestrator.store import DatabaseSettings, KeySettings
+from orchestrator.settings import DatabaseSettings, KeySettings
 from orchestrator.work.settings import WorkSettings
 from workers.code.settings import CodeSettings
-from workers.embedding import EmbedderSettings
+from workers.embedding_settings import EmbedderSettings
 from workers.fetching import FetchingSettings
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.literature.settings import LiteratureSettings
@@ -135,10 +136,12 @@ class Settings(BaseSettings):
     full_texts: FullTextSettings = Field(default_factory=FullTextSettings)
     grobid: GrobidSettings = GrobidSettings()
     metrics: MetricsSettings = MetricsSettings()
+    log: LogSettings = LogSettings()
+    """Of `assayer serve`."""
     serving: ServingSettings = ServingSettings()
     api: ApiSettings = ApiSettings()
     api_url: str | None = None
-    """Where `assayer submit`, `watch`, `fetch`, `cancel` and `timeline` find the service; on this machine by default."""
+    """Where `assayer submit`, `watch`, `fetch`, `cancel` and `timeline` find the service; this machine by default."""
     api_key: SecretStr | None = None
     """What they show it."""
     keys: KeySettings = KeySettings()

@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError
 from workers._inference import INSTALL, Device, Precision, chosen_device, chosen_dtype, first_line, libraries
+from workers.embedding_settings import PACKAGED
 
-__all__ = ["PACKAGED", "SentenceModel"]
-
-PACKAGED = "all-MiniLM-L6-v2"
-"""The model that comes as a package: 384 dimensions, 256 tokens."""
+__all__ = ["SentenceModel"]
 
 _WIDTH_STEP = 32
 """Tokens; padded widths are its multiples."""

@@ -6,12 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
-from assayer.models import Frozen
 from assayer.ports import Vectors
-from workers._inference import Device, Precision
-from workers._sentence_model import PACKAGED, SentenceModel
+from workers._sentence_model import SentenceModel
+from workers.embedding_settings import EmbedderSettings
 from workers.microbatching import MicroBatcher, Row
 
 __all__ = ["EmbedderSettings", "SentenceTransformerEmbedder"]
@@ -19,20 +17,6 @@ __all__ = ["EmbedderSettings", "SentenceTransformerEmbedder"]
 _WINDOW_SECONDS = 0.003
 _LARGEST_BATCH = 64
 """Texts between two looks at who is still waiting."""
-
-
-class EmbedderSettings(Frozen):
-    model: str = PACKAGED
-    """The packaged model, the name of any sentence-transformers model, or a folder with one."""
-    query_prefix: str = ""
-    """Put before queries, for models that were trained so; BGE: `Represent this sentence for searching
-    relevant passages: `."""
-    passage_prefix: str = ""
-    device: Device = "auto"
-    precision: Precision = "auto"
-    """`auto` is bfloat16 on a GPU and on a CPU with AMX, else float32. Both may search one corpus."""
-    memo: int = Field(default=4096, ge=0)
-    """Query vectors kept, the least recently used go first."""
 
 
 class SentenceTransformerEmbedder:

@@ -6,6 +6,9 @@ from typing import Literal
 from assayer.models.base import Frozen
 from assayer.models.coverage import Fault
 
+Tier = Literal["fast", "strong"]
+"""`fast` judges and extracts, `strong` synthesises; settings map tiers to models."""
+
 
 class Message(Frozen):
     role: Literal["system", "user", "assistant"]

@@ -6,7 +6,7 @@ from assayer.models import Idea
 from assayer.models.ranking import Comparison, DimensionVerdict, Unread
 from assayer.ports import Llm
 from assayer.ranking.options import Options
-from assayer.ranking.tasks import COMPARISON, Answer, Question
+from assayer.ranking.tasks import Question, comparing
 from assayer.run import Run
 from assayer.tasks import ask
 
@@ -22,7 +22,7 @@ async def compare(first: Idea, second: Idea, llm: Llm, run: Run, options: Option
         first=_shown(first, options),
         second=_shown(second, options),
     )
-    answer: Answer = await ask(llm, COMPARISON, question, run)
+    answer = await ask(llm, comparing(len(question.dimensions)), question, run)
     verdicts = []
     for number, dimension in enumerate(question.dimensions, start=1):
         entry = answer.of(number)

@@ -27,14 +27,15 @@ DIMENSIONS = (
     ),
     Dimension(
         name="effectiveness",
-        question="Which idea, carried out as described, is more likely to reach the aim that it states, and to "
-        "know it? A test that could come out against the aim counts for it; its absence counts against "
-        "it.",
+        question="Which idea, carried out as described, is more likely to end with its stated aim shown to be "
+        "reached? What speaks for it is a way of working that leads to the aim, and a test that could come out "
+        "against it: without such a test nothing is shown.",
     ),
     Dimension(
         name="overall",
-        question="Which idea deserves to be carried out first? Worth if it succeeds comes first, then the chance "
-        "that it does. Not the sum of the other verdicts: a flaw on which all depends may decide.",
+        question="Which idea deserves to be carried out first? In this order: one with a flaw that would defeat it "
+        "comes after one without; else the one from which more would be gained if it succeeds, for whomever it "
+        "serves; where the gain is alike, the one with the better chance. Not the sum of the other verdicts.",
     ),
 )
 

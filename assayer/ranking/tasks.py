@@ -1,14 +1,16 @@
 """The one question of a ranking: which of two ideas is better, in each respect."""
 
+from dataclasses import replace
+from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from assayer.models import Frozen
 from assayer.models.ranking import Dimension
 from assayer.tasks import Prompts, Task
 
-__all__ = ["COMPARISON", "Answer", "Entry", "Question"]
+__all__ = ["COMPARISON", "Answer", "Entry", "Question", "comparing"]
 
 _Words = Annotated[str, Field(min_length=1, max_length=400)]
 
@@ -41,12 +43,24 @@ def _check(question: Question, answer: Answer) -> list[str]:
     return [] if given == wanted else [f"`entries` must hold one entry for each of {', '.join(wanted)}."]
 
 
-COMPARISON = Task(
+COMPARISON = Task[Question, Answer](
     name="ranking.comparison",
     prompts=Prompts("assayer.ranking"),
-    prompt="comparison.v1.md",
+    prompt="comparison.v2.md",
     output=Answer,
     tier="strong",
     max_tokens=2_000,
     check=_check,
 )
+
+
+@cache
+def _answer_in(respects: int) -> type[Answer]:
+    """The same answer with as many entries as there are respects."""
+    described = Field(min_length=respects, max_length=respects, description="One for each respect, in order.")
+    return create_model("Answer", __base__=Answer, entries=(tuple[Entry, ...], described))
+
+
+def comparing(respects: int) -> Task[Question, Answer]:
+    """One task under one name, its answer held to one entry a respect."""
+    return replace(COMPARISON, output=_answer_in(respects))

@@ -6,6 +6,7 @@ The language model is the simulator. Exits with 1 when an evaluation was lost, d
 import argparse
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,8 @@ _PROGRAM = Path(sys.executable).with_name("assayer")
 
 def main() -> None:
     options = _options()
+    # Told to stop, it stops what it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     print(f"Machine: {machine()}\nGround: {options.ground}; seed {options.seed}", flush=True)
     # Not below the working directory: as root the database's server runs as a user who may not pass through it.
     with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:

@@ -1,16 +1,19 @@
-"""Kills processes one after another, each time when the service is whole and has calls in flight."""
+"""Kills processes one after another, each time when the API answers and calls are in flight."""
 
 import asyncio
 import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import psutil
 
 from benchmarks.chaos.plan import CALM, Kill, Weather
+from benchmarks.chaos.processes import alive
 from benchmarks.chaos.service import Service
+from benchmarks.chaos.waiting import until
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
 
@@ -39,7 +42,7 @@ class Killing(NamedTuple):
     """Seconds since the start."""
     before: Spent
     away: float
-    """Seconds until the API answered again, from the kill."""
+    """Seconds until the API answered from its database again, from the kill."""
     weather: str
 
 
@@ -53,11 +56,9 @@ class Killer:
     missed: list[str] = field(default_factory=list)
     """Kinds of which no process was found."""
 
-    async def run(self, plan: Iterator[Kill], most: int | None = None) -> None:
-        """To its end, or until it is cancelled or `most` have been killed."""
+    async def run(self, plan: Iterator[Kill]) -> None:
+        """To its end, or until it is cancelled."""
         for kill in plan:
-            if most is not None and len(self.done) >= most:
-                return
             await asyncio.sleep(kill.pause)
             await self._kill(kill.kind)
 
@@ -73,7 +74,7 @@ class Killer:
             self.missed.append(kind)
             return
         killed = time.monotonic()
-        await asyncio.to_thread(psutil.wait_procs, [victim], 10)
+        await until(partial(_is_gone, victim), _WAIT_SECONDS, _LOOK_SECONDS)
         await self.service.until_it_answers(_WHOLE_SECONDS)
         away = time.monotonic() - killed
         self.done.append(Killing(kind, killed - self.began, before, away, self.weather.name))
@@ -87,6 +88,11 @@ class Killer:
                 return victim
             await asyncio.sleep(_LOOK_SECONDS)
         return await asyncio.to_thread(self.service.victim, kind)
+
+
+async def _is_gone(process: psutil.Process) -> bool:
+    """Not waited for as a child: that is for whoever started it."""
+    return not alive(process)
 
 
 async def spent(simulator: Simulator) -> Spent:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,8 @@ class Node:
     port: int
     """Of the cluster."""
     cpus: int
+    environment: Mapping[str, str]
+    """Every process of the service that it runs reads its settings there."""
     head: bool = False
     pid: int = 0
     starts: int = 0
@@ -67,7 +69,7 @@ class Node:
         while True:
             process = await asyncio.create_subprocess_exec(
                 *self.command,
-                env=os.environ,
+                env={**os.environ, **self.environment},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.DEVNULL,
@@ -92,17 +94,17 @@ class Node:
 
 
 @asynccontextmanager
-async def nodes(cpus: Sequence[int]) -> AsyncIterator[tuple[Node, ...]]:
+async def nodes(cpus: Sequence[int], environment: Mapping[str, str]) -> AsyncIterator[tuple[Node, ...]]:
     """A head without CPUs and a node for each of `cpus`; they leave nothing behind."""
     with private_environment() as folder:
         port = free_port()
-        head = Node(folder, port, 0, head=True)
+        head = Node(folder, port, 0, environment, head=True)
         tasks = [asyncio.create_task(head.run())]
         started = [head]
         try:
             await head.until_it_runs()
             for count in cpus:
-                node = Node(folder, port, count)
+                node = Node(folder, port, count, environment)
                 started.append(node)
                 tasks.append(asyncio.create_task(node.run()))
                 await node.until_it_runs()

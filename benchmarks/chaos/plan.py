@@ -13,7 +13,7 @@ _LONGEST_PAUSE = 3.0
 class Kill(NamedTuple):
     kind: str
     pause: float
-    """Seconds before it, from when the service was whole."""
+    """Seconds before it, from when the API answered after the one before."""
 
 
 class Weather(NamedTuple):

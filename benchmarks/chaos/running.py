@@ -106,7 +106,7 @@ async def _trouble(chaos: Chaos, killer: Killer) -> None:
 @asynccontextmanager
 async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
     if chaos.ground == "ray-nodes":
-        async with nodes(_NODE_CPUS) as started:
+        async with nodes(_NODE_CPUS, environment(chaos.corpus, simulator, home)) as started:
             joining = ("--address", f"127.0.0.1:{started[0].port}")
             async with serving(_service(chaos, simulator, home, joining, started)) as service:
                 yield service
@@ -132,7 +132,7 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
         "ASSAYER_LLM__BASE_URL": simulator.base_url,
         "ASSAYER_LLM__MODEL": "simulated",
         "ASSAYER_LLM__BACKOFF_MAX_SECONDS": "4",
-        "ASSAYER_QUEUE__LEASE_SECONDS": "9",
+        "ASSAYER_QUEUE__LEASE_SECONDS": "15",
         "ASSAYER_QUEUE__MAX_LOSSES": "50",
         "ASSAYER_WORK__EXPIRE_SECONDS": "2",
         "ASSAYER_WORK__DRAIN_SECONDS": "1",

@@ -21,7 +21,7 @@ __all__ = ["Service", "serving"]
 _PROGRAM = Path(sys.executable).with_name("assayer")
 _START_SECONDS = 240.0
 _STOP_SECONDS = 60.0
-_LOOK_SECONDS = 0.1
+_LOOK_SECONDS = 0.25
 _ASK_SECONDS = 5.0
 
 
@@ -64,9 +64,11 @@ class Service:
                 return next(iter(replicas(self.roots, kind)), None)
 
     async def answers(self) -> bool:
+        """A question that takes the database."""
+        headers = {"Authorization": f"Bearer {self.key}"}
         try:
-            async with httpx2.AsyncClient(timeout=_ASK_SECONDS) as client:
-                return (await client.get(f"{self.address}/healthz")).status_code == httpx2.codes.OK
+            async with httpx2.AsyncClient(timeout=_ASK_SECONDS, headers=headers) as client:
+                return (await client.get(f"{self.address}/v1/evaluations?limit=1")).is_success
         except (httpx2.HTTPError, OSError):
             return False
 

@@ -22,6 +22,10 @@ def told(outcome: Outcome) -> str:
         f"({_percent(stats.repeated_answers, distinct)}); {stats.abandoned} abandoned on the way "
         f"(if billed: {_percent(stats.repeated_answers + stats.abandoned, distinct)})",
         f"storms: {stats.injected}",
+        "kills: "
+        + "; ".join(
+            f"{one.at:.0f} s {one.kind} ({one.before.in_flight} in flight, {one.weather})" for one in outcome.killings
+        ),
         "",
         *_by_kind(outcome),
         "",

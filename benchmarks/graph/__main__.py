@@ -34,7 +34,8 @@ from benchmarks.graph.invented import SIZE, asked, ideas, plan, vectors
 from benchmarks.index.machine import machine, resident_mb
 from cluster.postgres import EmbeddedPostgres
 from index.viewpoints import FaissNeighbours
-from orchestrator.store import Database, DatabaseSettings, PgViewpointGraph
+from orchestrator.store import Database, DatabaseSettings
+from orchestrator.store.viewpoints import PgViewpointGraph
 
 Row = dict[str, float]
 _ASKED, _ADDED = 30, 20

@@ -18,7 +18,8 @@ from index import Corpus, build_corpus
 from index.fit import fit_passages
 from index.reader import Reader
 from index.versions import Versions
-from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding_settings import EmbedderSettings
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 _SAMPLE = 500

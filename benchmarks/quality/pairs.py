@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from assayer.models import EvaluationId, Idea, IdeaId
 from assayer.ports import Llm
 from assayer.ranking import Options
-from assayer.ranking.tasks import COMPARISON, Question
+from assayer.ranking.tasks import Question, comparing
 from assayer.run import Run
 from assayer.tasks import ask
 from benchmarks.quality.grapheval.data import InnoEval, Pair
@@ -87,7 +87,7 @@ async def ask_pairs(
 async def _verdict(llm: Llm, options: Options, run: Run, first: Idea, second: Idea) -> Better:
     texts = (idea.text[: options.idea_chars] for idea in (first, second))
     question = Question(dimensions=options.dimensions, first=next(texts), second=next(texts))
-    answer = await ask(llm, COMPARISON, question, run)
+    answer = await ask(llm, comparing(len(question.dimensions)), question, run)
     number = next(at for at, one in enumerate(options.dimensions, start=1) if one.name == options.order_by)
     return _SIDES[answer.of(number).better]
 

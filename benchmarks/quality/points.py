@@ -11,7 +11,7 @@ from assayer.methods.grapheval.measures import Estimate
 from assayer.methods.innoeval.options import METHOD
 from assayer.models import Absent, Idea, IdeaId, Report
 from assayer.ports import ProgressEvent
-from assayer.reports import as_json
+from assayer.reports.schema import as_json
 from benchmarks.quality.contenders import (
     Contender,
     Floats,

@@ -11,7 +11,8 @@ from pydantic import Field
 from assayer.flow import Failed, each
 from assayer.models import EvaluationId, Idea, Report
 from assayer.ports import Llm
-from assayer.reports import as_json, as_markdown
+from assayer.reports.markdown import as_markdown
+from assayer.reports.schema import as_json
 from assayer.run import Run
 from assayer.tasks import ask
 from benchmarks.quality.check_reports import Check

@@ -17,7 +17,8 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.records import read_records
 from benchmarks.simulator.outside.sample import SAMPLE
 from benchmarks.throughput.meter import Meter
-from workers.remote import Ask, Call, Courier
+from workers.remote.call import Ask, Call
+from workers.remote.courier import Courier
 from workers.remote.settings import SemanticScholarSettings
 
 __all__ = ["Crowd", "measure"]

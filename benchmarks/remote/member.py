@@ -13,7 +13,8 @@ import time
 
 from assayer.errors import SourceError
 from benchmarks.remote.world import courier, open_database, settings
-from workers.remote import Ask, Call, Courier
+from workers.remote.call import Ask, Call
+from workers.remote.courier import Courier
 
 _PATHS = {"semantic_scholar": "graph/v1/paper/search", "arxiv": "query"}
 _WORDS = {"semantic_scholar": "query", "arxiv": "search_query"}

@@ -11,7 +11,8 @@ from pydantic import SecretStr
 
 from cluster.postgres import EmbeddedPostgres
 from orchestrator.store import Database, DatabaseSettings, PgReplies, PgTurns
-from workers.remote import Courier, SourceSettings
+from workers.remote import SourceSettings
+from workers.remote.courier import Courier
 from workers.remote.settings import ArxivSettings, SemanticScholarSettings
 
 __all__ = ["SystemClock", "courier", "database", "open_database", "settings"]

@@ -31,13 +31,13 @@ class Choice(Node):
         chosen = draft.random.choice(self.values)
         if draft.irrelevant and "neutral" in self.values:
             chosen = "neutral"
-        if isinstance(chosen, bool) or not isinstance(chosen, str | int):
+        if isinstance(chosen, bool) or not isinstance(chosen, str | int | float):
             return chosen
         return self._outside(chosen) if draft.strikes("wrong_enum") else chosen
 
-    def _outside(self, chosen: str | int) -> str | int:
-        if isinstance(chosen, int):
-            return max(value for value in self.values if isinstance(value, int)) + 1
+    def _outside(self, chosen: str | float) -> str | float:
+        if not isinstance(chosen, str):
+            return max(value for value in self.values if isinstance(value, int | float)) + 1
         shouted = chosen.upper()
         return shouted if shouted not in self.values else f"mostly {chosen}"
 

@@ -1,30 +1,34 @@
 """`python -m benchmarks.throughput`: ideas per hour, calls and tokens per idea, depth against wall time.
 
 The engine runs in this process with an embedded PostgreSQL in a fresh data directory; the LLM is the simulator
-in another process on the same machine. First one idea alone, then all of them at once.
+in another process on the same machine. First one idea alone, then all of them at once. With `--service` the same
+ideas then go through a service over HTTP, as one batch, while somebody else asks for one idea after another.
 """
 
 import argparse
 import asyncio
 import os
+import signal
 import statistics
 import tempfile
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from assayer.errors import AssayerError
 from assayer.methods import scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.models import Idea, Report
 from assayer.ports import ProgressEvent
-from assayer.reports import as_json
+from assayer.reports.schema import as_json
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
+from benchmarks.throughput.comparing import Alone, compared
 from benchmarks.throughput.ideas import copies, scholar_ideas
 from benchmarks.throughput.machine import machine
 from benchmarks.throughput.meter import Meter
+from benchmarks.throughput.over_http import Ground, Load, Served, measured
 from cluster.engine import open_engine
 from cluster.settings import Settings, load_settings
 
@@ -58,16 +62,35 @@ class Outcome(NamedTuple):
 
 def main() -> None:
     options = _options()
+    # Told to stop, it stops what it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     chosen = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
     ideas = [copy for number in range(options.copies) for copy in copies(chosen, number)][: options.ideas]
     with ExitStack() as stack:
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assayer-")))
+        # Not below the working directory: as root the database's server runs as a user who may not pass through it.
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assayer-", ignore_cleanup_errors=True)))
+        home.chmod(0o711)
         endpoint = None if options.no_llm else stack.enter_context(Simulator(**_knobs(options)))
         alone = asyncio.run(_measure(options.method, _settings(options, home / "a", endpoint), ideas[:1], endpoint))
         together = asyncio.run(_measure(options.method, _settings(options, home / "b", endpoint), ideas, endpoint))
+        served = asyncio.run(_serve(options, home / "c", ideas, endpoint)) if options.service and endpoint else None
     if options.out:
         _write(together.reports, options.out)
     _show(options, alone, together)
+    if served is not None:
+        print("\n" + compared(options.service, _alone(together), served))
+
+
+async def _serve(options: argparse.Namespace, home: Path, ideas: list[Idea], endpoint: Simulator) -> Served:
+    await asyncio.to_thread(home.mkdir)
+    load = Load(ideas, options.method, options.concurrency, options.idle, options.corpus)
+    return await measured(options.service, load, endpoint, home)
+
+
+def _alone(together: Outcome) -> Alone:
+    meter, stats = together.meter, together.stats
+    calls = stats.answered if stats else 0
+    return Alone(len(together.reports), meter.wall_seconds, meter.cpu_seconds, calls, meter.peak_rss_bytes)
 
 
 def _options() -> argparse.Namespace:
@@ -83,6 +106,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--spread", type=float, default=0.25, help="standard deviation of the latency over its mean")
     parser.add_argument("--faults", type=float, default=0.0, help="share of answers that are faulty, kinds mixed")
     parser.add_argument("--no-llm", action="store_true", help="measure the fallbacks instead")
+    parser.add_argument("--service", choices=get_args(Ground), help="then the same through the service, over HTTP")
+    parser.add_argument("--idle", type=int, default=5, help="interactive ideas before the batch, with --service")
     parser.add_argument("--out", type=Path, help="write the reports of the batch here, as JSON")
     return parser.parse_args()
 

@@ -25,7 +25,7 @@ WithProfile = Annotated[Profile, typer.Option("--profile", help="Named settings.
 
 
 def on_database(profile: Profile, work: "Callable[[Database], Awaitable[T]]") -> T:
-    from cluster.engine import open_database
+    from cluster.database import open_database
 
     settings = load_settings(profile)
 

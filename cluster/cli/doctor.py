@@ -59,7 +59,7 @@ def _home(settings: Settings) -> Finding:
 
 
 async def _database(settings: Settings) -> Finding:
-    from cluster.engine import open_database
+    from cluster.database import open_database
 
     try:
         async with open_database(settings) as database:
@@ -84,7 +84,8 @@ def _corpus(settings: Settings) -> Finding:
 
 async def _llm(settings: Settings) -> Finding:
     from cluster.engine import SystemClock
-    from workers.llm import Gateway, MemoryAnswers
+    from workers.llm.answers import MemoryAnswers
+    from workers.llm.gateway import Gateway
 
     if settings.llm is None:
         text = "none configured; reports are made from extracts. Set ASSAYER_LLM__MODEL (and __BASE_URL, __API_KEY)."

@@ -17,7 +17,9 @@ from rich.markup import escape
 from assayer.errors import AssayerError, ConfigurationError, InputError, LlmRejected, LlmUnavailable
 from assayer.flow import together
 from assayer.models import Idea, Report
-from assayer.reports import as_html, as_json, as_markdown
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
+from assayer.reports.schema import as_json
 from cluster.cli.options import day
 from cluster.cli.progress import EvaluationProgress
 from cluster.cli.summary import Line, show_summary, show_table
@@ -141,7 +143,7 @@ async def _evaluate(
 ) -> Outcome:
     from cluster.engine import check_request, open_engine
     from cluster.metrics import serving_metrics
-    from workers.documents import read_ideas
+    from workers.documents.reading import read_ideas
 
     today = dt.datetime.now(dt.UTC).date()
     check_request(method, cutoff, today)

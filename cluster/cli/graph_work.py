@@ -22,14 +22,15 @@ from assayer.methods.grapheval.splitter import SPLITTER, split
 from assayer.models import Absent, EvaluationId, Idea, IdeaId
 from assayer.ports import Embedder, Llm, ProgressEvent
 from assayer.run import Run
-from cluster.engine import SystemClock, open_database, open_llm
+from cluster.database import open_database
+from cluster.engine import SystemClock, open_llm
 from cluster.graphs import GraphAtHand, graph_at_hand
 from cluster.labelled import Fields, classes_of, read_labelled
 from cluster.settings import Settings
 from cluster.training import Effort, Holdout, Trained, train
 from index.viewpoints import FaissNeighbours
 from orchestrator.store import Database
-from workers.documents import read_ideas
+from workers.documents.reading import read_ideas
 from workers.embedding import SentenceTransformerEmbedder
 
 __all__ = ["Checked", "Sources", "add_ideas", "build_graph", "check_batch", "describe_graph", "train_graph"]

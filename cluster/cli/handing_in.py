@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from assayer.errors import InputError
-from workers.documents import SUFFIXES
+from workers.documents.reading import SUFFIXES
 
 __all__ = ["MOST_BYTES", "bundles", "files_of"]
 

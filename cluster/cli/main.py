@@ -3,51 +3,55 @@
 import signal
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
 
 from assayer.errors import AssayerError, RunCancelled
-from cluster.cli.calibrate import app as calibrate
-from cluster.cli.cancel import cancel
-from cluster.cli.corpus import app as corpus
-from cluster.cli.doctor import doctor
-from cluster.cli.evaluate import evaluate
-from cluster.cli.fetch import fetch
-from cluster.cli.graph import app as graph
-from cluster.cli.keys import app as keys
-from cluster.cli.rank import rank
-from cluster.cli.serve import serve
-from cluster.cli.submit import submit
-from cluster.cli.tenants import app as tenants
-from cluster.cli.timeline import timeline
-from cluster.cli.watch import watch
+from cluster.cli.deferred import Deferred
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "app", "main"]
+
+COMMANDS = (
+    Deferred("evaluate", "Evaluate research ideas and write cited reports."),
+    Deferred("rank", "Rank ideas by pairwise comparisons of a language model, with intervals."),
+    Deferred("serve", "Serve evaluations, comparisons and rankings over HTTP."),
+    Deferred("submit", "Hand ideas to the service; prints the id of each evaluation or batch."),
+    Deferred(
+        "watch",
+        "Show how far they are until they have ended, across broken connections. Exit code 1: some have no result.",
+    ),
+    Deferred("fetch", "Write reports or results into files and print their paths. Exit code 1: there is none yet."),
+    Deferred("cancel", "Cancel; what has ended stays as it is."),
+    Deferred("timeline", "Draw what ran when: time in the queue, stages, and calls to the language model."),
+    Deferred("doctor", "Tell what is configured, what answers and what is missing."),
+    Deferred("calibrate", "Fit what turns scores into decisions on ideas whose outcome is known."),
+    Deferred("corpus", "Build and search the local paper corpus."),
+    Deferred("graph", "Compare ideas with labelled ideas: build, train, evaluate, add, check, info."),
+    Deferred("tenants", "Who uses the service, and what was agreed with them."),
+    Deferred("keys", "API keys of the service's tenants."),
+)
+"""In the order in which the help shows them."""
+
+
+class _Commands(TyperGroup):
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        for command in COMMANDS:
+            self.add_command(command)
+
 
 app = typer.Typer(
     name="assayer",
+    cls=_Commands,
     help="Evaluates research ideas against the literature: cited, auditable, at scale.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("evaluate")(evaluate)
-app.command("rank")(rank)
-app.command("serve")(serve)
-app.command("submit")(submit)
-app.command("watch")(watch)
-app.command("fetch")(fetch)
-app.command("cancel")(cancel)
-app.command("timeline")(timeline)
-app.command("doctor")(doctor)
-app.add_typer(calibrate, name="calibrate")
-app.add_typer(corpus, name="corpus")
-app.add_typer(graph, name="graph")
-app.add_typer(tenants, name="tenants")
-app.add_typer(keys, name="keys")
 
 
 def _show_version(wanted: bool) -> None:

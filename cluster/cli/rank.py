@@ -144,7 +144,7 @@ def _chosen(settings: Settings, by: str | None, calls_per_idea: float | None) ->
 async def _rank(settings: Settings, given: _Given, out: Path, console: Console) -> _Made:
     from cluster.metrics import serving_metrics
     from cluster.ranking import Wanted, open_ranker, refuse_without_judge
-    from workers.documents import read_ideas
+    from workers.documents.reading import read_ideas
 
     refuse_without_judge(settings)
     ideas, rejected = await read_ideas(given.paths, latest_cutoff=dt.datetime.now(dt.UTC).date())

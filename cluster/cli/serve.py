@@ -40,13 +40,16 @@ def _serve_on_ray(settings: Settings, profile: Profile, host: str, port: int, ad
         raise ConfigurationError(
             "Ray is not installed.", "Install it with: pip install 'assayer[service]', or give --no-ray."
         )
-    from cluster.engine import open_database
+    from cluster.database import open_database
     from cluster.service import first_key
     from cluster.serving.environment import private_environment
     from cluster.serving_http import bound
 
-    with bound(host, port) as free:
-        taken = free.getsockname()[1]
+    taken = port
+    if address is None or port == 0:
+        # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
+        with bound(host, port) as free:
+            taken = free.getsockname()[1]
     # The database stays open here: it must not end with the process that happened to open it first.
     opened = AsyncExitStack()
     with asyncio.Runner() as runner, ExitStack() as stack:
@@ -75,10 +78,12 @@ def _show_address(host: str, port: int) -> None:
 
 
 async def _serve_alone(settings: Settings, host: str, port: int) -> None:
+    from cluster.log import write_log
     from cluster.metrics import serving_metrics
     from cluster.service import first_key, open_service
     from cluster.serving_http import bound, serve_until_told
 
+    write_log(settings.log)
     with bound(host, port) as listening, serving_metrics(settings.metrics):
         async with open_service(settings) as service:
             _show_key(await first_key(service.database))

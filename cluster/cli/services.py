@@ -12,9 +12,12 @@ from cluster.cli.findings import Finding
 from cluster.settings import Settings
 from workers.full_texts.grobid import is_alive, version_of
 from workers.full_texts.settings import GrobidSettings
-from workers.remote import Ask, Call, Courier, MemoryReplies, MemoryTurns, Remote
+from workers.remote.call import Ask, Call, Remote
+from workers.remote.courier import Courier
+from workers.remote.replies import MemoryReplies
+from workers.remote.turns import MemoryTurns
 from workers.sources import Arxiv, Crossref, OpenAlex, Resolves, SemanticScholar, Unpaywall, Window
-from workers.web import WebSearch
+from workers.web.search import WebSearch
 
 __all__ = ["examine_services"]
 

@@ -1,7 +1,7 @@
 """`assayer watch`: how far evaluations, batches and rankings are, live, to the end."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 from rich.console import Console
@@ -41,26 +41,36 @@ def watch_all(client: "Client", ids: Sequence[str]) -> bool:
 def _watch_one(client: "Client", one: str) -> bool:
     match kind_of(one, "evaluation", "batch", "ranking", "comparison"):
         case "evaluation":
-            return _evaluation(client, one)
+            return _job(one, lambda: client.evaluation(one), client.events(one))
         case "batch":
             return _batch(client, one)
         case "ranking":
-            ranking = client.wait_for_ranking(one)
-            return _told(one, ranking.title, ranking.state, ranking.problem)
+            return _job(one, lambda: client.ranking(one), client.ranking_events(one))
         case "comparison":
-            comparison = client.wait_for_comparison(one)
-            return _told(one, comparison.title, comparison.state, comparison.problem)
+            return _job(one, lambda: client.comparison(one), client.comparison_events(one))
 
 
-def _evaluation(client: "Client", job: str) -> bool:
-    title = client.evaluation(job).title
+class _Watched(Protocol):
+    @property
+    def title(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def problem(self) -> "Problem | None": ...
+
+
+def _job(identifier: str, look: Callable[[], _Watched], events: Iterable["Event"]) -> bool:
+    """`events` end with its verdict; those of one that ended earlier are told again."""
+    title = look().title
     with _progress() as progress:
         whole = progress.add_task(escape(title), total=None)
         stages: dict[str, TaskID] = {}
-        for event in client.events(job):
+        for event in events:
             _show(progress, whole, title, stages, event)
-    ended = client.evaluation(job)
-    return _told(job, ended.title, ended.state, ended.problem)
+    ended = look()
+    why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
+    remark(f"{identifier} ({ended.title}) is {ended.state}{why}")
+    return ended.state == "done"
 
 
 def _show(progress: Progress, whole: TaskID, title: str, stages: dict[str, TaskID], event: "Event") -> None:
@@ -95,12 +105,6 @@ def _line(summary: "BatchSummary") -> str:
     states = [f"{count:,} {state}" for state, count in summary.states.items()]
     refused = [f"{summary.rejected:,} refused"] if summary.rejected else []
     return escape(", ".join([summary.name or f"{summary.rows:,} rows", *states, *refused]))
-
-
-def _told(identifier: str, title: str, state: str, problem: "Problem | None") -> bool:
-    why = f": {problem.title}. {problem.detail}" if problem else ""
-    remark(f"{identifier} ({title}) is {state}{why}")
-    return state == "done"
 
 
 def _progress() -> Progress:

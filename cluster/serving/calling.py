@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from ray.exceptions import RayActorError, RaySystemError, RayTaskError
@@ -38,6 +38,8 @@ class Caller(Generic[T]):
     """Deadline of one call."""
     patience: float
     """How long a call is tried again while the pool has no process for it."""
+    _methods: dict[str, DeploymentHandle[T]] = field(default_factory=dict, init=False)
+    """By name; made once each."""
 
     async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """For what may be done twice. Raises what the method raises, and PartUnavailable."""
@@ -53,7 +55,7 @@ class Caller(Generic[T]):
         """Raises what the method raises, Gone or Full. A caller who is cancelled takes the call along."""
         try:
             async with asyncio.timeout(self.seconds):
-                response: DeploymentResponse[Any] = getattr(self.handle, method.__name__).remote(*args, **kwargs)
+                response: Any = self._method(method.__name__).remote(*args, **kwargs)
                 answer: R = await _answer(response)
                 return answer
         except TimeoutError:
@@ -64,6 +66,11 @@ class Caller(Generic[T]):
             raise Full(f"{self._name} has more to do than it can queue.") from None
         except (RayActorError, RaySystemError, RayServeException) as error:
             raise Gone(f"A process of {self._name} died: {type(error).__name__}.") from None
+
+    def _method(self, name: str) -> DeploymentHandle[T]:
+        if name not in self._methods:
+            self._methods[name] = self.handle.options(method_name=name)
+        return self._methods[name]
 
     @property
     def _name(self) -> str:

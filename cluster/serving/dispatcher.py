@@ -13,8 +13,9 @@ from ray.serve.exceptions import RayServeException
 from ray.serve.handle import DeploymentHandle
 
 from assayer.errors import PartUnavailable
+from cluster.database import open_database
 from cluster.dispatching import Dispatching, open_dispatching
-from cluster.engine import SystemClock, open_database
+from cluster.engine import SystemClock
 from cluster.service import process_name
 from cluster.serving.attending import attended, check_on
 from cluster.serving.calling import Caller, Full
@@ -93,7 +94,7 @@ class DispatcherReplica(Replica):
     async def __init__(  # type: ignore[misc]  # Serve awaits it
         self, where: Where, evaluator: DeploymentHandle[EvaluatorReplica]
     ) -> None:
-        settings = where.settings()
+        settings = self.begin(where)
         caller = Caller(evaluator, _JOB_SECONDS, settings.serving.patience_seconds)
         self._office = await Holding.open(
             _office(settings, ServedEvaluators(caller, settings.serving.evaluator.ongoing))

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ray.serve.handle import DeploymentHandle
 
 from assayer.errors import CorpusError
+from cluster.database import open_database
 from cluster.desk import OFFERED, examine
-from cluster.engine import Engine, open_database, open_engine
+from cluster.engine import Engine, open_engine
 from cluster.parts import Parts
 from cluster.performing import worker_of
 from cluster.service import process_name
@@ -55,7 +56,7 @@ class EvaluatorReplica(Replica):
         literature: DeploymentHandle[LiteratureReplica] | None = None,
         full_texts: DeploymentHandle[DocumentsReplica] | None = None,
     ) -> None:
-        settings = _with_places(where.settings())
+        settings = _with_places(self.begin(where))
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)
         patient = (settings.full_texts.work_seconds, serving.patience_seconds)

@@ -35,7 +35,7 @@ class IndexReplica(Replica):
     async def __init__(  # type: ignore[misc]  # Serve awaits it
         self, where: Where, embedder: DeploymentHandle[EmbedderReplica] | None = None
     ) -> None:
-        settings = where.settings()
+        settings = self.begin(where)
         own: Embedder
         if embedder is None:
             own = SentenceTransformerEmbedder(settings.embedder)

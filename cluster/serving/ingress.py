@@ -7,8 +7,9 @@ from fastapi import FastAPI
 from ray.serve.handle import DeploymentHandle
 
 from assayer.errors import CorpusError, PartUnavailable
+from cluster.database import open_database
 from cluster.desk import api_services
-from cluster.engine import SystemClock, open_database
+from cluster.engine import SystemClock
 from cluster.serving.attending import check_on
 from cluster.serving.calling import Caller
 from cluster.serving.dispatcher import DispatcherReplica
@@ -36,7 +37,7 @@ class IngressReplica(Replica):
         dispatcher: DeploymentHandle[DispatcherReplica] | None = None,
     ) -> None:
         """`dispatcher` is not asked for anything; every deployment has to be reached from the first one."""
-        settings = where.settings()
+        settings = self.begin(where)
         serving = settings.serving
         corpus = await _corpus(Caller(index, serving.call_seconds, serving.patience_seconds)) if index else None
         self._front = await Holding.open(_front(settings, corpus, Caller(evaluator, _READY_SECONDS, _READY_SECONDS)))

@@ -1,13 +1,15 @@
 """The LLM line as a pool: the one process through which all evaluators ask the endpoint."""
 
 from assayer.errors import ConfigurationError
+from assayer.logged import logged
 from assayer.models import Fault
 from cluster.engine import SystemClock
 from cluster.serving.calling import Caller, Full, Gone
 from cluster.serving.replica import Replica
 from cluster.serving.where import Where
-from workers.llm import EndpointLine, LlmSettings
+from workers.llm import LlmSettings
 from workers.llm.failures import Took, TransientFailure
+from workers.llm.line import EndpointLine
 from workers.llm.memory import RememberingLine
 from workers.llm.question import Asker, Question, Said
 
@@ -16,14 +18,15 @@ __all__ = ["LineReplica", "ServedLine", "share"]
 
 class LineReplica(Replica):
     def __init__(self, where: Where) -> None:
-        settings = where.settings()
+        settings = self.begin(where)
         if settings.llm is None:
             raise ConfigurationError("There is no LLM to speak to.", "Set ASSAYER_LLM__MODEL.")
         clock = SystemClock()
         self._line = RememberingLine(EndpointLine(share(settings.llm, settings.serving.llm.replicas), clock), clock)
 
     async def ask(self, question: Question, asker: Asker) -> Said:
-        return await self._line.ask(question, asker)
+        with logged(run=asker.run):
+            return await self._line.ask(question, asker)
 
     async def reach(self) -> None:
         await self._line.reach()

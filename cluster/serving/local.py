@@ -42,8 +42,12 @@ class Door(NamedTuple):
 @contextmanager
 def own_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
     """A Ray for this service alone, within a private environment; all of it ends with the context."""
+    figures = folder / "figures"
+    figures.mkdir(exist_ok=True)
     ray.init(
         address="local",
+        # So that each process tells the figures of all; in Ray's own environment Ray's agents would add theirs.
+        runtime_env={"env_vars": {"PROMETHEUS_MULTIPROC_DIR": str(figures)}},
         num_cpus=max(os.cpu_count() or 1, math.ceil(_cpus(serving))),
         object_store_memory=_SHARED_MEMORY,
         include_dashboard=False,

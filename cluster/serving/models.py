@@ -8,7 +8,7 @@ from cluster.serving.calling import Caller
 from cluster.serving.replica import Replica
 from cluster.serving.where import Where
 from workers.embedding import SentenceTransformerEmbedder
-from workers.reranking import CrossEncoderReranker
+from workers.reranking.reranker import CrossEncoderReranker
 
 __all__ = ["EmbedderReplica", "RerankerReplica", "ServedEmbedder", "ServedReranker"]
 
@@ -22,7 +22,7 @@ class EmbedderReplica(Replica):
     """What is asked at the same time is computed together by the embedder itself."""
 
     def __init__(self, where: Where) -> None:
-        self._embedder = SentenceTransformerEmbedder(where.settings().embedder)
+        self._embedder = SentenceTransformerEmbedder(self.begin(where).embedder)
 
     async def describe(self) -> EmbedderName:
         return EmbedderName(self._embedder.name, self._embedder.dimensions)
@@ -51,7 +51,7 @@ class ServedEmbedder:
 
 class RerankerReplica(Replica):
     def __init__(self, where: Where) -> None:
-        self._reranker = CrossEncoderReranker(where.settings().reranker)
+        self._reranker = CrossEncoderReranker(self.begin(where).reranker)
 
     async def describe(self) -> str:
         return self._reranker.name

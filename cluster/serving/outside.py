@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from cluster.engine import SystemClock, open_database
+from cluster.database import open_database
+from cluster.engine import SystemClock
 from cluster.literature import document_store
 from cluster.serving.calling import Caller
 from cluster.serving.holding import Holding
@@ -11,17 +12,20 @@ from cluster.serving.replica import Replica
 from cluster.serving.where import Where
 from cluster.settings import Settings
 from orchestrator.store import PgReplies, PgTurns
-from workers.fetching import Downloader
-from workers.full_texts import Candidate, Documents, ParsedPaper, open_documents
+from workers.fetching.downloads import Downloader
+from workers.full_texts.candidates import Candidate
 from workers.full_texts.copies import Copy
-from workers.remote import Ask, Call, Courier, Reply
+from workers.full_texts.documents import Documents, open_documents
+from workers.full_texts.parsed import ParsedPaper
+from workers.remote.call import Ask, Call, Reply
+from workers.remote.courier import Courier
 
 __all__ = ["DocumentsReplica", "LiteratureReplica", "ServedDocuments", "ServedRemote"]
 
 
 class LiteratureReplica(Replica):
     async def __init__(self, where: Where) -> None:  # type: ignore[misc]  # Serve awaits it
-        self._courier = await Holding.open(_courier(where.settings()))
+        self._courier = await Holding.open(_courier(self.begin(where)))
 
     async def fetch(self, call: Call, ask: Ask) -> Reply:
         return await self._courier.value.fetch(call, ask)
@@ -42,7 +46,7 @@ class ServedRemote:
 
 class DocumentsReplica(Replica):
     async def __init__(self, where: Where) -> None:  # type: ignore[misc]  # Serve awaits it
-        self._documents = await Holding.open(_documents(where.settings()))
+        self._documents = await Holding.open(_documents(self.begin(where)))
 
     async def get(self, candidate: Candidate) -> Copy:
         return await self._documents.value.get(candidate)

@@ -1,6 +1,5 @@
 """The outermost layer: names every request, times it, writes one line about it, and lets no stack trace out."""
 
-import json
 import logging
 import re
 import time
@@ -11,6 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assayer.errors import AssayerError, StorageError
+from assayer.logged import logged
 from orchestrator.api.identifiers import Identifiers
 from orchestrator.api.problems import Refusal
 from orchestrator.api.settings import ApiSettings
@@ -76,7 +76,7 @@ class Observing:
 
         started = time.perf_counter()
         try:
-            with IN_WORK.track_inprogress():
+            with logged(request_id=seen.request_id), IN_WORK.track_inprogress():
                 await self._answered(scope, receive, named)
         finally:
             _record(scope, seen, time.perf_counter() - started)
@@ -112,7 +112,7 @@ def out_of_reach(settings: ApiSettings) -> Refusal:
 
 
 def _record(scope: Scope, seen: Visit, seconds: float) -> None:
-    """One line of JSON: who asked for what, never with which words."""
+    """One line: who asked for what, never with which words."""
     route = getattr(scope.get("route"), "path_format", "none")
     method = scope["method"] if scope["method"] in _METHODS else "other"
     REQUESTS.labels(method, route, str(seen.status or 0)).inc()
@@ -128,4 +128,5 @@ def _record(scope: Scope, seen: Visit, seconds: float) -> None:
         "id": scope.get("path_params", {}).get("id"),
         "jobs": seen.jobs,
     }
-    _LOG.info(json.dumps({name: value for name, value in line.items() if value not in (None, [])}))
+    told = {name: value for name, value in line.items() if value not in (None, [])}
+    _LOG.info("%s %s: %s", method, route, seen.status, extra={"told": told})

@@ -68,6 +68,7 @@ class RankingLinks(Resource):
     ranking: str
     report: str
     comparisons: str
+    events: str
 
 
 class AcceptedRanking(Resource):
@@ -103,7 +104,7 @@ class RankingResource(Resource):
 
 def ranking_links(job: str) -> RankingLinks:
     own = f"/v1/rankings/{job}"
-    return RankingLinks(ranking=own, report=f"{own}/report", comparisons=f"{own}/comparisons")
+    return RankingLinks(ranking=own, report=f"{own}/report", comparisons=f"{own}/comparisons", events=f"{own}/events")
 
 
 def ranking_of(job: Job) -> RankingResource:

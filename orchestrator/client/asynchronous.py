@@ -105,6 +105,14 @@ class AsyncClient(Surface):
         """A ranking with its verdict. Raises TimeoutError."""
         return await self._once(judging.ranking(job), judging.has_verdict, seconds)
 
+    def comparison_events(self, job: str) -> AsyncIterator[Event]:
+        """As they happen, to the verdict; goes on by itself when the connection breaks."""
+        return self._followed(judging.comparison_events(job), 0)
+
+    def ranking_events(self, job: str) -> AsyncIterator[Event]:
+        """As they happen, to the verdict; goes on by itself when the connection breaks."""
+        return self._followed(judging.ranking_events(job), 0)
+
     async def _once(self, call: Call[T], ended: Callable[[T], bool], seconds: float | None) -> T:
         began = time.monotonic()
         while not ended(found := await self.run(call)):

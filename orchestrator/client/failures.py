@@ -18,6 +18,7 @@ from assayer.errors import AssayerError
 __all__ = ["ApiProblem", "ProblemAt", "ServiceUnreachable", "problem_of", "seconds_to_wait"]
 
 _OUT_OF_TURN = frozenset({408, 429, 502, 503, 504})
+_NO_PATHS = "/-/routes"
 _SHOWN = 5
 """Places named in the message; `errors` holds all."""
 _LONGEST_TEXT = 300
@@ -67,8 +68,11 @@ class ApiProblem(AssayerError):
 
     @property
     def passing(self) -> bool:
-        """Whether waiting helps. A 500 that is no document of ours comes from a server that died under the request."""
-        return self.status in _OUT_OF_TURN or (self.status == 500 and self.type == "about:blank")
+        """Whether waiting helps. A 500 that is no document of ours comes from a server that died under the request, a
+        404 in the words of Ray Serve from a proxy that was started a moment ago and knows no path yet."""
+        if self.type != "about:blank":
+            return self.status in _OUT_OF_TURN
+        return self.status in _OUT_OF_TURN or self.status == 500 or (self.status == 404 and _NO_PATHS in self.detail)
 
 
 class ServiceUnreachable(AssayerError):

@@ -4,9 +4,10 @@ from assayer.models.ranking import Ranking
 from orchestrator.api.comparison_resources import AcceptedComparison, ComparisonBody, ComparisonResource
 from orchestrator.api.corpus_resources import CorpusBody, CorpusSearch
 from orchestrator.api.ranking_resources import AcceptedRanking, RankingBody, RankingResource
-from orchestrator.api.resources import Page
+from orchestrator.api.resources import Event, Page
 from orchestrator.api.webhook_resources import DeliveryResource, NewWebhook, WebhookBody, WebhookResource
 from orchestrator.client.calls import Call, path, reads, reads_nothing, reads_text
+from orchestrator.client.following import Stream
 from orchestrator.jobs.models import TERMINAL
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "cancel_ranking",
     "compare",
     "comparison",
+    "comparison_events",
     "comparisons",
     "create_webhook",
     "delete_webhook",
@@ -21,6 +23,7 @@ __all__ = [
     "has_verdict",
     "rank",
     "ranking",
+    "ranking_events",
     "ranking_report",
     "ranking_text",
     "rankings",
@@ -75,6 +78,18 @@ def ranking_text(job: str, media_type: str = "text/markdown") -> Call[str]:
 
 def cancel_ranking(job: str) -> Call[RankingResource]:
     return Call("DELETE", path("rankings", job), reads(RankingResource))
+
+
+def comparison_events(job: str) -> Stream[Event]:
+    return _events("comparisons", job)
+
+
+def ranking_events(job: str) -> Stream[Event]:
+    return _events("rankings", job)
+
+
+def _events(kind: str, job: str) -> Stream[Event]:
+    return Stream(path(kind, job, "events"), Event, lambda event: event.kind in TERMINAL)
 
 
 def has_verdict(found: ComparisonResource | RankingResource) -> bool:

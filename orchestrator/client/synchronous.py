@@ -104,6 +104,14 @@ class Client(Surface):
         """A ranking with its verdict. Raises TimeoutError."""
         return self._once(judging.ranking(job), judging.has_verdict, seconds)
 
+    def comparison_events(self, job: str) -> Iterator[Event]:
+        """As they happen, to the verdict; goes on by itself when the connection breaks."""
+        return self._followed(judging.comparison_events(job), 0)
+
+    def ranking_events(self, job: str) -> Iterator[Event]:
+        """As they happen, to the verdict; goes on by itself when the connection breaks."""
+        return self._followed(judging.ranking_events(job), 0)
+
     def _once(self, call: Call[T], ended: Callable[[T], bool], seconds: float | None) -> T:
         began = time.monotonic()
         while not ended(found := self.run(call)):

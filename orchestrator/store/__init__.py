@@ -1,12 +1,16 @@
-"""What outlives a process: jobs, tenants, answers, ledger, papers, evaluations and viewpoint graphs, in PostgreSQL."""
+"""What outlives a process: jobs, tenants, answers, ledger, papers, evaluations and viewpoint graphs, in PostgreSQL.
 
+`PgViewpointGraph` is in `orchestrator.store.viewpoints`: it takes a numerical library.
+"""
+
+from orchestrator.settings import DatabaseSettings, KeySettings
 from orchestrator.store.answers import PgAnswers
 from orchestrator.store.census import Census, PgCensus
-from orchestrator.store.database import Database, DatabaseHealth, DatabaseSettings, Revive
+from orchestrator.store.database import Database, DatabaseHealth, Revive
 from orchestrator.store.evaluations import EvaluationState, PgEvaluations, StoredEvaluation
 from orchestrator.store.events import PgEvents
 from orchestrator.store.jobs import PgJobs
-from orchestrator.store.keys import KeySettings, PgKeys
+from orchestrator.store.keys import PgKeys
 from orchestrator.store.leases import PgLeases
 from orchestrator.store.ledger import LedgerTotals, PgLedger
 from orchestrator.store.listening import Heard, Listener, Missed
@@ -15,7 +19,6 @@ from orchestrator.store.replies import PgReplies
 from orchestrator.store.tenants import PgTenants
 from orchestrator.store.turns import PgTurns
 from orchestrator.store.usage import PgUsage, TenantUsage
-from orchestrator.store.viewpoints import PgViewpointGraph
 
 __all__ = [
     "Census",
@@ -41,7 +44,6 @@ __all__ = [
     "PgTenants",
     "PgTurns",
     "PgUsage",
-    "PgViewpointGraph",
     "Revive",
     "StoredEvaluation",
     "TenantUsage",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from orchestrator.jobs.models import JobKind, JobState, Priority, TenantId
 from orchestrator.store.database import Database
 
-__all__ = ["Census", "Ended", "PgCensus", "Queued", "Running", "Stage"]
+__all__ = ["Census", "Ended", "Money", "Owed", "PgCensus", "Queued", "Running", "Stage"]
 
 # One look at the index of the queue for each line of it: the table itself holds all that was ever done.
 _QUEUED = """
@@ -38,6 +38,20 @@ _STAGES = """
            percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_seconds) FILTER (WHERE NOT cached) AS p50,
            percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_seconds) FILTER (WHERE NOT cached) AS p95
     FROM ledger WHERE at >= statement_timestamp() - $1::interval GROUP BY task ORDER BY task
+"""
+
+
+_MONEY = """
+    SELECT tenants.id AS tenant, monthly_usd, coalesce(sum(usd), 0) AS spent_usd
+    FROM tenants LEFT JOIN spending
+        ON tenant = tenants.id AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
+    GROUP BY tenants.id HAVING monthly_usd IS NOT NULL OR sum(usd) > 0 ORDER BY 1
+"""
+
+_OWED = """
+    SELECT count(*) AS deliveries,
+           coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8 AS oldest_seconds
+    FROM deliveries WHERE state = 'pending'
 """
 
 
@@ -78,6 +92,22 @@ class Stage(NamedTuple):
     p95: float | None
 
 
+class Money(NamedTuple):
+    """Of a tenant in this calendar month, UTC."""
+
+    tenant: TenantId
+    monthly_usd: float | None
+    """None: no limit is set."""
+    spent_usd: float
+
+
+class Owed(NamedTuple):
+    """To webhooks."""
+
+    deliveries: int
+    oldest_seconds: float
+
+
 class Census(NamedTuple):
     queued: tuple[Queued, ...]
     running: tuple[Running, ...]
@@ -85,6 +115,8 @@ class Census(NamedTuple):
     """In the span."""
     stages: tuple[Stage, ...]
     """In the span."""
+    money: tuple[Money, ...] = ()
+    owed: Owed = Owed(0, 0.0)
 
 
 class PgCensus:
@@ -100,4 +132,6 @@ class PgCensus:
             tuple(Running(**dict(row)) for row in await self._database.fetch(_RUNNING)),
             tuple(Ended(**dict(row)) for row in await self._database.fetch(_ENDED, span)),
             tuple(Stage(**dict(row)) for row in await self._database.fetch(_STAGES, calls)),
+            tuple(Money(**dict(row)) for row in await self._database.fetch(_MONEY)),
+            Owed(**dict((await self._database.fetch(_OWED))[0])),
         )

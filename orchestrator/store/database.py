@@ -7,33 +7,20 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
-from pydantic import Field, SecretStr
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
 from assayer.errors import AssayerError, ConfigurationError, StorageError
 from assayer.models import Frozen
+from orchestrator.settings import DatabaseSettings
 from orchestrator.store import schema
 from orchestrator.store.failures import LOST, address, explain
 
-__all__ = ["Connection", "Database", "DatabaseHealth", "DatabaseSettings", "Revive"]
+__all__ = ["Connection", "Database", "DatabaseHealth", "Revive"]
 
 T = TypeVar("T")
 Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 Revive: TypeAlias = Callable[[], Awaitable[str]]
 """Makes sure that a server runs, and says at which URL."""
-
-
-class DatabaseSettings(Frozen):
-    url: SecretStr | None = None
-    """`postgresql://user:password@host:5432/name`; without it the embedded server is used."""
-    max_connections: int = Field(default=8, ge=1, le=500)
-    """Of this process."""
-    connect_seconds: float = Field(default=5.0, gt=0)
-    """For one connection, and for a configured server to answer at the start."""
-    command_seconds: float = Field(default=30.0, gt=0)
-    """For one statement."""
-    patience_seconds: float = Field(default=60.0, gt=0)
-    """How long work waits for a lost server, or for a free connection, before it fails."""
 
 
 class DatabaseHealth(Frozen):

@@ -3,17 +3,16 @@
 import datetime as dt
 
 import asyncpg
-from pydantic import Field
 
-from assayer.models import Frozen
 from orchestrator.jobs.idempotency import Once, Replay
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.jobs.tenancy import ApiKey, Caller, DrawnKey, KeyPlan, Rate, Refused, hash_of
+from orchestrator.settings import KeySettings
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import plain
 from orchestrator.store.once import done_once
 
-__all__ = ["KeySettings", "PgKeys"]
+__all__ = ["PgKeys"]
 
 _COLUMNS = "id, tenant, name, scopes, requests_per_minute, created_at, expires_at, revoked_at"
 
@@ -46,13 +45,6 @@ _AUTHENTICATE = """
            (SELECT extract(epoch FROM full_at - $2)::float8 FROM key_rates WHERE key = known.id) AS backlog_before
     FROM known
 """
-
-
-class KeySettings(Frozen):
-    requests_per_minute: int = Field(default=600, ge=1)
-    """Of a key that has no limit of its own."""
-    burst_seconds: float = Field(default=10.0, ge=0)
-    """A key may ask at once as often as it otherwise would in so long."""
 
 
 class PgKeys:

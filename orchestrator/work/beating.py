@@ -51,26 +51,30 @@ class Beating:
         """Until it is cancelled."""
         while True:
             self._wanted.clear()
-            await self.beat()
+            # What did not get through is sent again soon: after a whole period the life would be over.
+            pause = self._period if await self.beat() else self._period / 6
             try:
-                async with asyncio.timeout(self._period):
+                async with asyncio.timeout(pause):
                     await self._wanted.wait()
             except TimeoutError:
                 continue
 
-    async def beat(self) -> None:
+    async def beat(self) -> bool:
+        """Whether it got through, if there was anything to tell."""
         tokens = frozenset(self._alive_at)
         if not tokens:
-            return
+            return True
         sent = self._clock.monotonic()
         try:
             async with asyncio.timeout(self._period / 2):
                 held = await self._leases.beat(list(tokens))
         except (AssayerError, TimeoutError) as error:
             _LOG.warning("no sign of life got through for %d lease(s): %r", len(tokens), error)
-        else:
-            self._heard(tokens, held, sent)
+            self._check_silence()
+            return False
+        self._heard(tokens, held, sent)
         self._check_silence()
+        return True
 
     def _heard(self, tokens: frozenset[UUID], held: set[UUID], sent: float) -> None:
         for token in tokens & self._alive_at.keys():

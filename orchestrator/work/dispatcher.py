@@ -8,6 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from assayer.errors import AssayerError
+from assayer.logged import logged
 from assayer.ports import Clock
 from orchestrator.jobs.fairness import Places
 from orchestrator.jobs.models import JobId, Lease
@@ -139,7 +140,8 @@ class Dispatcher:
 
     async def _hand(self, lease: Lease) -> None:
         try:
-            await self._see_through(lease)
+            with logged(job=lease.job, tenant=lease.tenant):
+                await self._see_through(lease)
         except AssayerError as error:
             _LOG.warning("job %s could not be given back, its lease will run out: %s", lease.job, error)
 

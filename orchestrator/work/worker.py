@@ -11,12 +11,14 @@ from uuid import UUID
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
 from assayer.errors import AssayerError, Defect, StorageError
+from assayer.logged import logged
 from assayer.models import EvaluationId
 from assayer.ports import Clock
 from orchestrator.jobs.models import JobId, JobVerdict, Lease
 from orchestrator.jobs.outcomes import Again, after
 from orchestrator.work.beating import Beating, WhyLost
 from orchestrator.work.listening import Hears, heed
+from orchestrator.work.metrics import ATTEMPTS, IN_WORK, SECONDS, count_fault
 from orchestrator.work.ports import Accounts, Capacity, Events, Handed, LeaseLost, Leases, Performer
 from orchestrator.work.progress import Steps
 from orchestrator.work.settings import WorkSettings
@@ -154,6 +156,16 @@ class Worker:
         held.task.cancel()
 
     async def _work(self, held: _Held) -> None:
+        kind = held.lease.work.kind
+        with logged(job=held.lease.job, tenant=held.lease.tenant), IN_WORK.track_inprogress():
+            ended = "stopped"
+            try:
+                with SECONDS.labels(kind).time():
+                    ended = await self._brought_to_an_end(held)
+            finally:
+                ATTEMPTS.labels(kind, ended).inc()
+
+    async def _brought_to_an_end(self, held: _Held) -> str:
         try:
             outcome = await self._attempt(held)
             # The lease needs no more signs of life; should it run out now, the verdict is refused.
@@ -162,6 +174,8 @@ class Worker:
             await self._settle(held, outcome)
         except LeaseLost:
             _LOG.info("job %s is no longer ours", held.lease.job)
+            return "stopped"
+        return "again" if isinstance(outcome, Again) else outcome.state
 
     def _release(self, held: _Held, task: "asyncio.Task[None]") -> None:
         self._beating.drop(held.lease.token)
@@ -173,6 +187,7 @@ class Worker:
         try:
             return await self._perform(held)
         except AssayerError as error:
+            count_fault(error)
             outcome = after(error, held.lease.attempt)
         if isinstance(outcome, Again):
             return outcome
@@ -193,6 +208,7 @@ class Worker:
         if not await self._leases.begin(held.lease, run, pinned):
             raise LeaseLost
         held.runs.append(run)
+        _LOG.info("job %s begins: run %s, attempt %d", held.lease.job, run, held.lease.attempt)
         if before is not None and before != pinned:
             changed = sorted(key for key in before.keys() | pinned.keys() if before.get(key) != pinned.get(key))
             await self._events.append(held.lease.job, "repinned", {"changed": changed}, held.lease.token)
@@ -205,12 +221,16 @@ class Worker:
                 self._leases.give_back, lease, outcome.why, blame=outcome.blame, after_seconds=outcome.seconds
             )
             state = await self._stored(back)
-            _LOG.info("job %s goes back (%s): %s", lease.job, state or "no longer ours", outcome.why)
+            # What went wrong in the attempt itself may quote the idea; the job's own events tell it.
+            why = "the attempt failed" if outcome.blame else outcome.why
+            _LOG.info("job %s goes back (%s): %s", lease.job, state or "no longer ours", why)
             return
         spent = await self._stored(partial(self._accounts.spent, held.runs))
         verdict = outcome.model_copy(update={"cost_usd": spent.usd, "prompt_tokens": spent.prompt_tokens})
         if not await self._stored(partial(self._leases.finish, lease, verdict)):
             _LOG.warning("the verdict on job %s was refused: it is no longer ours", lease.job)
+            return
+        _LOG.info("job %s is %s", lease.job, verdict.state)
 
     async def _stored(self, write: Callable[[], Awaitable[T]]) -> T:
         retrying = AsyncRetrying(

@@ -13,7 +13,8 @@ from cluster.serving.local import own_cluster
 from cluster.serving.settings import ServingSettings
 from index import build_corpus
 from tests.corpus_papers import RECORDS, write_jsonl
-from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding_settings import EmbedderSettings
 
 
 @pytest.fixture(scope="module")

@@ -28,9 +28,12 @@ from tests.cluster.specimen import Specimen
 from tests.contract.system_clock import SystemClock
 from tests.contract.weighing import a_run
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC
-from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
-from workers.llm import Gateway, LlmSettings, MemoryAnswers
+from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding_settings import EmbedderSettings
+from workers.llm import LlmSettings
+from workers.llm.answers import MemoryAnswers
 from workers.llm.failures import PermanentFailure, Refusal, Took, TransientFailure
+from workers.llm.gateway import Gateway
 
 pytestmark = pytest.mark.usefixtures("cluster")
 

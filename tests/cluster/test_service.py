@@ -21,14 +21,15 @@ import psutil
 import pytest
 
 from benchmarks.simulator.process import Simulator
-from cluster.engine import open_database
+from cluster.database import open_database
 from cluster.settings import Settings
 from index import build_corpus
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.store import PgJobs
 from tests.cluster.processes import family, replica
 from tests.corpus_papers import ON_TOPIC, RECORDS, write_jsonl
-from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding_settings import EmbedderSettings
 
 KINDS = ("evaluator", "llm", "dispatcher", "ingress", "index", "embedder")
 JOB_SECONDS = 120.0

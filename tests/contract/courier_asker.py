@@ -14,7 +14,9 @@ from pydantic import SecretStr
 from assayer.errors import SourceError
 from orchestrator.store import Database, DatabaseSettings, PgReplies, PgTurns
 from tests.contract.system_clock import SystemClock
-from workers.remote import Ask, Call, Courier, SourceSettings
+from workers.remote import SourceSettings
+from workers.remote.call import Ask, Call
+from workers.remote.courier import Courier
 
 CLAIM_SECONDS = 1.5
 

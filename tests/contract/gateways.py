@@ -4,7 +4,10 @@ from typing import Any
 
 from tests.contract.scripted_llm import ScriptedLlm
 from tests.contract.system_clock import SystemClock
-from workers.llm import Answers, Gateway, Line, LlmSettings, MemoryAnswers
+from workers.llm import LlmSettings
+from workers.llm.answers import Answers, MemoryAnswers
+from workers.llm.gateway import Gateway
+from workers.llm.line import Line
 
 __all__ = ["SECRET", "a_gateway", "the_settings"]
 

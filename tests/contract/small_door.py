@@ -10,7 +10,11 @@ from aiohttp import web
 from assayer.ports import Clock
 from tests.contract.small_source import Asked, SmallSource
 from tests.contract.system_clock import SystemClock
-from workers.remote import Ask, Call, Courier, MemoryReplies, MemoryTurns, Reply, SourceSettings
+from workers.remote import SourceSettings
+from workers.remote.call import Ask, Call, Reply
+from workers.remote.courier import Courier
+from workers.remote.replies import MemoryReplies
+from workers.remote.turns import MemoryTurns
 
 __all__ = ["CLOCK", "QUICK", "Held", "call", "courier", "fetch"]
 

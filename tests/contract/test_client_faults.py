@@ -137,6 +137,17 @@ def test_server_that_dies_under_a_request_is_asked_again_but_a_failure_of_the_se
     assert len(scripted.received) == 2
 
 
+def test_proxy_that_knows_no_path_yet_is_asked_again_and_a_path_that_is_none_is_not(asking: Asking) -> None:
+    words = b"Path '/v1/evaluations' not found. Ping http://.../-/routes for available routes."
+    began = b"HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (len(words), words)
+    with serving([began, _ACCEPTED]) as scripted:
+        assert asking.ask(scripted.url, "submit", _BODY).id == "ev_1"
+    nowhere = b"HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\nNot Found"
+    with serving([nowhere, _ACCEPTED]) as scripted, pytest.raises(ApiProblem):
+        asking.ask(scripted.url, "submit", _BODY)
+    assert len(scripted.received) == 1
+
+
 def test_redirect_is_not_followed_and_the_key_stays_at_home(asking: Asking) -> None:
     with serving([_ACCEPTED]) as elsewhere:
         with (

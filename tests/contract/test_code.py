@@ -17,11 +17,18 @@ from benchmarks.simulator.outside.repositories import Repositories
 from benchmarks.simulator.outside.sample import SAMPLE
 from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
-from workers.code import Cloner, CodeSettings, Commit, Entry, GitHub, RunCode
+from workers.code import CodeSettings
+from workers.code.checkout import Commit, Entry
+from workers.code.cloning import Cloner
+from workers.code.github import GitHub
+from workers.code.run_code import RunCode
 from workers.full_texts.storage import Storage
 from workers.keeping import Keeper
-from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns
+from workers.remote.call import Ask
+from workers.remote.courier import Courier
+from workers.remote.replies import MemoryReplies
 from workers.remote.settings import GithubSettings
+from workers.remote.turns import MemoryTurns
 from workers.sources.source import Window
 
 ASK = Ask("evaluation", 30.0)

@@ -12,7 +12,8 @@ import pytest
 
 from index import Corpus, build_corpus
 from tests.corpus_papers import REAL_PAPERS, write_jsonl
-from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding_settings import EmbedderSettings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAPERS = 300

@@ -17,8 +17,12 @@ from assayer.models.remote import SharedText
 from orchestrator.store import Database, PgReplies, PgTurns
 from tests.contract.small_door import CLOCK, QUICK, Held, call, courier, fetch
 from tests.contract.small_source import Asked, SmallSource, answers
-from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns, Reply, SourceSettings
+from workers.remote import SourceSettings
+from workers.remote.call import Ask, Reply
+from workers.remote.courier import Courier
+from workers.remote.replies import MemoryReplies
 from workers.remote.settings import OpenAlexSettings, SemanticScholarSettings
+from workers.remote.turns import MemoryTurns
 
 
 @pytest.fixture

@@ -15,8 +15,11 @@ from assayer.models.remote import KeptReply
 from tests.contract.small_door import CLOCK, QUICK, Held, courier, fetch
 from tests.contract.small_source import Asked, SmallSource, answers
 from tests.contract.system_clock import SystemClock
-from workers.remote import Courier, MemoryReplies, MemoryTurns, SourceSettings
+from workers.remote import SourceSettings
+from workers.remote.courier import Courier
+from workers.remote.replies import MemoryReplies
 from workers.remote.settings import OpenAlexSettings
+from workers.remote.turns import MemoryTurns
 
 
 @pytest.fixture

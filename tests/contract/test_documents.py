@@ -10,7 +10,9 @@ import pytest
 
 from assayer.errors import FullTextError
 from tests.contract import pdf_files
-from workers.documents import DocumentLimits, PdfLimits, extract_pdf, read_ideas
+from workers.documents import DocumentLimits, PdfLimits
+from workers.documents.pdf import extract_pdf
+from workers.documents.reading import read_ideas
 
 BODY = "We plant young corals on tiles in three bays and measure their growth every second month. "
 LONG = BODY * 2

@@ -11,8 +11,9 @@ import pytest
 
 from assayer.errors import ConfigurationError
 from assayer.ports import Embedder
-from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.embedding import SentenceTransformerEmbedder
 from workers.embedding_hashing import HashingEmbedder
+from workers.embedding_settings import EmbedderSettings
 
 TEXTS = (
     "Bees pollinate orchards in spring.",

@@ -21,7 +21,9 @@ from benchmarks.simulator.outside.hostile import PDF
 from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.system_clock import SystemClock
 from tests.loopback import Outbound, loopback_only
-from workers.fetching import Address, Downloader, DownloadLimits, FetchingSettings, Policy
+from workers.fetching import DownloadLimits, FetchingSettings
+from workers.fetching.addresses import Address, Policy
+from workers.fetching.downloads import Downloader
 from workers.fetching.resolving import guarded_connector
 
 LIMITS = DownloadLimits(bytes=3_000_000, seconds=60)

@@ -25,18 +25,13 @@ from tests.contract.system_clock import SystemClock
 from tests.loopback import Outbound, loopback_only
 from tests.unit.twins import a_run
 from workers.documents import PdfLimits
-from workers.fetching import Downloader, FetchingSettings
-from workers.full_texts import (
-    First,
-    FullTextService,
-    FullTextSettings,
-    GrobidSettings,
-    HostSettings,
-    open_full_texts,
-    read_tei,
-)  # fmt: skip
+from workers.fetching import FetchingSettings
+from workers.fetching.downloads import Downloader
+from workers.full_texts import FullTextSettings, GrobidSettings, HostSettings
 from workers.full_texts.embedded import EmbeddedParser
-from workers.remote import Ask
+from workers.full_texts.service import First, FullTextService, open_full_texts
+from workers.full_texts.tei import read_tei
+from workers.remote.call import Ask
 from workers.remote.turns import MemoryTurns, Turns
 
 GROBIDS = ("grobid_1", "grobid_2", "grobid_3")

@@ -7,7 +7,7 @@ from assayer.models import FaultKind
 from tests.contract.gateways import SECRET, a_gateway
 from tests.contract.scripted_llm import Reply, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
-from workers.llm import MemoryAnswers
+from workers.llm.answers import MemoryAnswers
 
 GOOD = an_answer()
 

@@ -13,7 +13,7 @@ from orchestrator.store import PgAnswers
 from tests.contract.gateways import a_gateway
 from tests.contract.scripted_llm import Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, Question, Weighing, a_question, a_run, an_answer
-from workers.llm import Answers, MemoryAnswers
+from workers.llm.answers import Answers, MemoryAnswers
 
 GOOD = say(an_answer())
 
@@ -60,7 +60,7 @@ async def test_second_time_the_answer_comes_from_the_cache_with_its_original_cos
 
 
 @pytest.mark.parametrize("change", [{"model": "n"}, {"temperature": 0.5}, {"seed": 1}])
-async def test_whatever_determines_the_answer_is_part_of_its_key(change: dict[str, object]) -> None:
+async def test_whatever_determines_the_answer_is_part_of_its_key(change: dict[str, Any]) -> None:
     answers = MemoryAnswers()
     async with ScriptedLlm(GOOD, GOOD) as llm:
         for changes in ({}, change):

@@ -15,7 +15,8 @@ from tests.contract.gateways import a_gateway, the_settings
 from tests.contract.scripted_llm import Dropped, Script, ScriptedLlm, refuse, say
 from tests.contract.system_clock import SystemClock
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
-from workers.llm import EndpointLine, MemoryAnswers
+from workers.llm.answers import MemoryAnswers
+from workers.llm.line import EndpointLine
 
 GOOD = say(an_answer())
 CALLS = 400

@@ -11,7 +11,7 @@ from assayer.models import FaultKind
 from tests.contract.gateways import SECRET, a_gateway
 from tests.contract.scripted_llm import Dropped, Reply, Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
-from workers.llm import MemoryAnswers
+from workers.llm.answers import MemoryAnswers
 
 GOOD = say(an_answer())
 

@@ -17,7 +17,8 @@ from assayer.methods.grapheval.plagiarism import (
 from assayer.methods.grapheval.splitter import split
 from assayer.models import IdeaId
 from index.viewpoints import FaissNeighbours
-from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding_settings import EmbedderSettings
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus.jsonl"
 PAPERS = 12

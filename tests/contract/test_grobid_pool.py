@@ -13,7 +13,9 @@ from benchmarks.simulator.outside.pdfs import paper_pdf
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
 from tests.loopback import Outbound, loopback_only
-from workers.full_texts import GrobidPool, GrobidSettings, read_tei
+from workers.full_texts import GrobidSettings
+from workers.full_texts.pool import GrobidPool
+from workers.full_texts.tei import read_tei
 
 NAMES = ("grobid_1", "grobid_2", "grobid_3")
 LIBRARY = Library(SAMPLE)

@@ -16,7 +16,9 @@ from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs, worth
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.scripted import ScriptedJudge, Way
 from tests.contract.system_clock import SystemClock
-from workers.llm import Gateway, LlmSettings, MemoryAnswers
+from workers.llm import LlmSettings
+from workers.llm.answers import MemoryAnswers
+from workers.llm.gateway import Gateway
 
 _TEXT = "Paper {n}\n\nWe study problem {n} with plots drawn by lot, a plan written down before the first count, and a "
 _TEXT += "report of every outcome that was measured."

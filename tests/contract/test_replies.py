@@ -9,7 +9,7 @@ import pytest
 from assayer.models.remote import KeptReply
 from orchestrator.store import Database, PgReplies
 from tests.contract.system_clock import SystemClock
-from workers.remote import MemoryReplies, Replies
+from workers.remote.replies import MemoryReplies, Replies
 
 WEEK = dt.timedelta(days=7)
 

@@ -10,7 +10,8 @@ import pytest
 
 from assayer.errors import ConfigurationError
 from tests.contract.reranking_model import LONGEST, small_model
-from workers.reranking import CrossEncoderReranker, RerankerSettings
+from workers.reranking import RerankerSettings
+from workers.reranking.reranker import CrossEncoderReranker
 
 QUERY = "Do bees pollinate orchards in spring?"
 TEXTS = (
@@ -101,5 +102,5 @@ def test_the_name_says_what_changes_scores() -> None:
 
 
 def test_importing_the_reranker_imports_no_torch() -> None:
-    code = "import sys, workers.reranking; sys.exit('torch' in sys.modules)"
+    code = "import sys, workers.reranking.reranker; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

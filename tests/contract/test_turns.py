@@ -6,9 +6,8 @@ import pytest
 
 from orchestrator.store import Database, PgTurns
 from tests.contract.system_clock import SystemClock
-from workers.remote import MemoryTurns, Turns
 from workers.remote.bucket import Granted, Later, Limits, News, Want
-from workers.remote.turns import TurnKeeper
+from workers.remote.turns import MemoryTurns, TurnKeeper, Turns
 
 LIMITS = Limits(spacing=60.0, transit=0.0, connections=100, daily_budget=None, send_within=60.0, answer_within=60.0)
 

@@ -16,7 +16,8 @@ from assayer.methods.grapheval.ports import Found, Neighbours, ViewpointGraph
 from assayer.methods.grapheval.viewpoints import Viewpoints
 from assayer.ports import Vectors
 from index.viewpoints import FaissNeighbours
-from orchestrator.store import Database, DatabaseSettings, PgViewpointGraph
+from orchestrator.store import Database, DatabaseSettings
+from orchestrator.store.viewpoints import PgViewpointGraph
 from tests.grapheval_graphs import CLASSES, PLAN, known, new_idea, unit_rows
 
 

@@ -16,13 +16,20 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
 from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
-from workers.fetching import Downloader, DownloadLimits, FetchingSettings
+from workers.fetching import DownloadLimits, FetchingSettings
+from workers.fetching.downloads import Downloader
 from workers.full_texts.storage import Storage
 from workers.keeping import Keeper
-from workers.remote import Ask, Courier, MemoryReplies, MemoryTurns
+from workers.remote.call import Ask
+from workers.remote.courier import Courier
+from workers.remote.replies import MemoryReplies
 from workers.remote.settings import WebSettings
+from workers.remote.turns import MemoryTurns
 from workers.sources.source import Window
-from workers.web import PageReader, PageSettings, RunWeb, WebSearch
+from workers.web import PageSettings
+from workers.web.reading import PageReader
+from workers.web.run_web import RunWeb
+from workers.web.search import WebSearch
 
 ASK = Ask("evaluation", 30.0)
 KNOWN = Library(SAMPLE)

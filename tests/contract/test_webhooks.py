@@ -9,7 +9,8 @@ import pytest
 from standardwebhooks import Webhook as Signer
 
 from assayer.errors import AddressRefused, DownloadFailed
-from cluster.webhooks import WebhookSettings, open_deliverer
+from cluster.webhook_settings import WebhookSettings
+from cluster.webhooks import open_deliverer, policy
 from orchestrator.jobs.models import TenantId
 from orchestrator.store import Database
 from orchestrator.store.database import Connection
@@ -18,7 +19,8 @@ from orchestrator.webhooks.models import EVENTS, Delivery, Dispatch, Webhook, We
 from orchestrator.webhooks.schedule import Dead, Delivered, Later, Next
 from tests.contract.system_clock import SystemClock
 from tests.contract.webhook_receiver import Receiver, receiver
-from workers.fetching import Policy, Poster
+from workers.fetching.addresses import Policy
+from workers.fetching.posting import Poster
 
 OURS, THEIRS = TenantId("ours"), TenantId("theirs")
 HASTY = WebhookSettings(
@@ -328,7 +330,7 @@ async def test_tenant_has_so_many_webhooks_and_sees_only_its_own(store: PgWebhoo
 
 async def test_poster_does_not_wait_longer_than_it_was_told(there: Receiver) -> None:
     there.open.clear()
-    async with Poster(HASTY.policy, "test") as poster:
+    async with Poster(policy(HASTY), "test") as poster:
         with pytest.raises(DownloadFailed, match="did not answer within"):
             await poster.post(there.url, b"{}", {}, 0.3)
 

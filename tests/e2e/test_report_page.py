@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from assayer.reports import as_html
+from assayer.reports.html import as_html
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import hostile_report
 

@@ -1,5 +1,6 @@
 """`assayer serve --no-ray` as its users run it: killed, started again, told to stop."""
 
+import json
 import signal
 import subprocess
 from collections.abc import Callable
@@ -35,6 +36,9 @@ class Served(NamedTuple):
     """Of the process that was told to stop."""
     interrupted: tuple[str, int]
     """State of the third, and how many leases are left, after that."""
+    ids: list[str]
+    log: str
+    """Of both processes."""
 
 
 def _until(ask: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
@@ -78,6 +82,8 @@ def served(homes: Homes) -> Served:
     texts = [file.read_text("utf-8") for file in sorted(IDEAS.iterdir()) if file.suffix in {".txt", ".md"}]
     with Simulator(latency_mean=0.4) as simulated:
         program = program.asking(simulated).having(QUEUE__LEASE_SECONDS=6, WORK__DRAIN_SECONDS=0)
+        log = program.home / "log.jsonl"
+        program = program.having(LOG__FILE=log)
         process, said = _start(program, 2)
         key = said[0].rsplit(" ", 1)[1]
         with process:
@@ -113,6 +119,8 @@ def served(homes: Homes) -> Served:
         at_the_kill=at_the_kill,
         code=code,
         interrupted=(left[0]["state"], sum(row["lease"] is not None for row in left)),
+        ids=ids,
+        log=log.read_text("utf-8"),
     )
 
 
@@ -149,3 +157,17 @@ def test_a_port_that_is_taken_is_said_at_once(homes: Homes) -> None:
         ended = program.run("serve", "--no-ray", "--port", port)
     assert ended.code == 2
     assert f"127.0.0.1 port {port}" in ended.err
+
+
+def test_the_log_names_every_evaluation_and_holds_no_words_of_ideas_and_no_keys(served: Served) -> None:
+    lines = [json.loads(line) for line in served.log.splitlines()]
+    for id in served.ids:
+        told = {line["message"] for line in lines if line.get("job") == id}
+        assert f"job {id} is done" in told
+    asked = [line for line in lines if line["logger"] == "assayer.access" and line.get("jobs")]
+    assert {tuple(line["jobs"]) for line in asked} >= {(id,) for id in served.ids}
+    assert all(line["tenant"] == "default" and line["request_id"] for line in asked)
+    texts = [report["idea"]["text"] for report in served.reports]
+    words = [text[start : start + 40] for text in texts for start in range(0, len(text) - 40, 40)]
+    assert not [some for some in words if some in served.log]
+    assert served.first_lines[0].rsplit(" ", 1)[1] not in served.log

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from workers.remote import Ask, Call, Reply
+from workers.remote.call import Ask, Call, Reply
 
 __all__ = ["ASK", "CannedRemote", "said"]
 

@@ -80,16 +80,16 @@ def _kinds() -> tuple[Kind, ...]:
 def judgement(question: BaseModel) -> Judgement:
     """A score that hangs on reviewer and dimension alone, so that the matrix is known."""
     assert isinstance(question, JudgingQuestion)
-    scale = question.dimension.scale
+    scores = question.dimension.scores
     cited = f" [{question.evidence[0].label}]" if question.evidence else ""
     number = int(question.reviewer.key[1:])
     share = ((len(question.dimension.name) + number) % 5) / 4
-    return judgement_on(scale)(
+    return judgement_on(scores)(
         strengths=[Claim(text=f"Quotes are compared with their sources{cited}.")],
         weaknesses=[Claim(text=f"Reviewer {number} misses a control{cited}.")],
         suggestions=[Claim(text="Add a control.")],
         rationale="The middle band fits.",
-        score=scale.min + share * (scale.max - scale.min),
+        score=scores[round(share * (len(scores) - 1))],
     )
 
 

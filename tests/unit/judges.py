@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from assayer.budget import Budget
 from assayer.models import CallRecord, EvaluationId, Idea, IdeaId
 from assayer.ports import Answer as Answered
-from assayer.ranking.tasks import COMPARISON, Answer, Entry, Question
+from assayer.ranking.tasks import COMPARISON, Question
 from assayer.run import Run
 from assayer.tasks import Task
 from tests.unit.twins import FixedClock, Watcher
@@ -53,8 +53,7 @@ class JudgeLlm:
             {"label": f"D{number}", "in_a": "its plan", "in_b": "its plan", "reason": self._reason, "better": better}
             for number, _ in enumerate(data.dimensions, start=1)
         ]
-        answer = Answer(entries=tuple(Entry.model_validate(entry) for entry in entries))
-        assert isinstance(answer, task.output)
+        answer = task.output.model_validate({"entries": entries})
         assert list(task.check(data, answer)) == []
         record = CallRecord(
             task=COMPARISON.name,

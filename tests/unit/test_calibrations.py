@@ -14,7 +14,7 @@ from assayer.methods.innoeval.decision import DecisionCalibration, load
 from assayer.methods.innoeval.options import Options
 from assayer.models import Absent, Report, Score
 from assayer.records import idea_of_record
-from assayer.reports import as_json
+from assayer.reports.schema import as_json
 from cluster.calibrations import fitted, innoeval_options, keep, named, read_labels
 from cluster.settings import Settings
 from tests.unit.test_reports_board import a_report

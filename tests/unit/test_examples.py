@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assayer.sanitise import sanitise
-from workers.documents import read_ideas
+from workers.documents.reading import read_ideas
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CORPUS = EXAMPLES / "corpus.jsonl"

@@ -11,7 +11,9 @@ from assayer.run import Run
 from index.memory import MemoryCorpus
 from tests.unit.twins import a_run
 from workers.embedding_hashing import HashingEmbedder
-from workers.literature import Federation, Federations, LiteratureSettings
+from workers.literature import LiteratureSettings
+from workers.literature.federation import Federation
+from workers.literature.federations import Federations
 from workers.sources.memory import MemorySource
 
 CUTOFF = dt.date(2024, 6, 30)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import AddressRefused
-from workers.fetching import FetchingSettings, Policy, shown
+from workers.fetching import FetchingSettings
+from workers.fetching.addresses import Policy, shown
 
 STRICT = Policy.of(FetchingSettings())
 LOOPBACK = Policy.of(FetchingSettings(allow=("127.0.0.0/8", "::1/128")))

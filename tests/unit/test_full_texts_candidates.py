@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from assayer.models import Identifiers, Paper, PaperId
-from workers.full_texts import Candidate, GrobidSettings, HostSettings, candidates
-from workers.full_texts.candidates import located
+from workers.full_texts import GrobidSettings, HostSettings
+from workers.full_texts.candidates import Candidate, candidates, located
 
 HOSTS = HostSettings(
     arxiv="http://127.0.0.1/arxiv",

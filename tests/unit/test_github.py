@@ -7,8 +7,9 @@ import pytest
 
 from assayer.errors import SourceMalformed
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.code import ApiCheckout, Commit, Entry, GitHub
-from workers.remote import Reply
+from workers.code.checkout import Commit, Entry
+from workers.code.github import ApiCheckout, GitHub
+from workers.remote.call import Reply
 
 SHA = "0" * 40
 COMMITS = "repos/a/b/commits"

@@ -13,7 +13,7 @@ from assayer.models import IdeaId
 from tests.grapheval_graphs import PLAN
 from tests.unit.twins import TwinLlm, a_run
 from workers.embedding_hashing import HashingEmbedder
-from workers.llm import Fallbacks
+from workers.llm.fallbacks import Fallbacks
 
 EMBEDDER = HashingEmbedder()
 

@@ -26,7 +26,7 @@ from assayer.world import World
 from index.memory import MemoryCorpus
 from tests.unit.twins import NoFullTexts, a_run
 from workers.embedding_hashing import HashingEmbedder
-from workers.llm import Fallbacks
+from workers.llm.fallbacks import Fallbacks
 
 EMBEDDER = HashingEmbedder()
 OPTIONS = Options()

@@ -22,7 +22,7 @@ from assayer.methods.grapheval.splitter import SPLITTER
 from assayer.tasks import Task, fence
 from tests.unit.twins import TwinLlm, a_run
 from workers.embedding_hashing import HashingEmbedder
-from workers.llm import Fallbacks
+from workers.llm.fallbacks import Fallbacks
 
 IDEA = (
     "We propose MapNet, a network that finds bridges on 40 old maps. It forgets no map that it has seen. "

@@ -32,7 +32,7 @@ from index.memory import MemoryCorpus
 from tests.unit.innoeval_world import ANSWERS, CUTOFF, DAY, IDEA, PAGES, TwinBoard, TwinCode, TwinWeb, page, papers
 from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding_hashing import HashingEmbedder
-from workers.llm import Fallbacks
+from workers.llm.fallbacks import Fallbacks
 
 OPTIONS = Options(top=3, later=2)
 

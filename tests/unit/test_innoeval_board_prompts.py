@@ -1,11 +1,12 @@
 """Every prompt of the board renders, everything from outside fenced, and the simulator can answer it."""
 
 import datetime as dt
+import json
 import re
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from assayer.methods.innoeval import board_tasks
 from assayer.methods.innoeval.board import control, draw, masking, reviewer
@@ -25,7 +26,7 @@ from assayer.methods.innoeval.board_schemas import (
     WeighedDispute,
     judgement_on,
 )
-from assayer.methods.innoeval.dimensions import Scale, chosen
+from assayer.methods.innoeval.dimensions import Band, Scale, chosen
 from assayer.methods.innoeval.personas import shipped
 from assayer.methods.innoeval.reviewing import shown
 from assayer.models import Section
@@ -41,25 +42,41 @@ GIVEN = dossier(finds=2)
 FINDS = shown(GIVEN.before, 60)
 SEAT = draw(shipped(), 1, 0, PARSED, "near")[0]
 REVIEWER = reviewer("R1", SEAT, masking(0, PARSED, SEAT.persona, GIVEN.before))
+NOVELTY = chosen(None)[1]
+AGENCYS = NOVELTY.model_copy(
+    update={
+        "scale": Scale(min=1, max=6),
+        "bands": (
+            Band(low=5, high=6, means="Nobody has done it."),
+            Band(low=3, high=4, means="Somebody has done half of it."),
+            Band(low=1, high=2, means="Somebody has done it."),
+        ),
+    }
+)
 JUDGING = JudgingQuestion(
     digest=DIGEST,
     idea=IDEA,
     sections=(),
     left_out=(),
+    no_room=(),
     evidence=FINDS,
     notes=(
         FindNote(label="P1", part="method 1", stance="supports", analysis="It works.", quote="it works well enough"),
         FindNote(label="P2", part="method 1", stance="contradicts", analysis="It fails.", quote=""),
     ),
     fit="partial",
+    day=dt.date(2024, 6, 30),
     reviewer=REVIEWER,
-    dimension=chosen(None)[1],
+    dimension=NOVELTY,
 )
 BY_SECTION = JUDGING.model_copy(
     update={
         "idea": "",
         "sections": (Section(title="Method", text="We train a reader."),),
         "left_out": ("Budget",),
+        "no_room": ("Appendix K",),
+        "day": None,
+        "dimension": AGENCYS,
         "reviewer": control(),
         "evidence": (),
         "notes": (),
@@ -106,8 +123,8 @@ ADVICE = AdviceQuestion(
     evidence=FINDS,
 )
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
-    (board_tasks.judging(Scale()), JUDGING),
-    (board_tasks.judging(Scale(min=1, max=6)), BY_SECTION),
+    (board_tasks.judging(NOVELTY), JUDGING),
+    (board_tasks.judging(AGENCYS), BY_SECTION),
     (board_tasks.SYNTHESIS, META),
     (board_tasks.ADVICE, ADVICE),
     (board_tasks.ADVICE, ADVICE.model_copy(update={"weaknesses": ()})),
@@ -152,7 +169,25 @@ def test_simulated_answers_pass_every_check(task: Task[Any, Any], question: Base
 
 
 def test_an_answer_gives_its_reasons_before_its_score() -> None:
-    assert list(judgement_on(Scale()).model_fields)[-2:] == ["rationale", "score"]
+    assert list(judgement_on(NOVELTY.scores).model_fields)[-2:] == ["rationale", "score"]
+
+
+def test_only_the_scores_of_the_rubric_can_be_given() -> None:
+    task = board_tasks.judging(AGENCYS)
+    listed, nothing = answer_schema(task.output).schema["properties"]["score"]["anyOf"]
+    assert (listed["enum"], nothing) == ([1, 1.5, 2, 3, 3.5, 4, 5, 5.5, 6], {"type": "null"})
+    said: dict[str, Any] = {"strengths": [{"text": "New."}], "weaknesses": [], "suggestions": [], "rationale": "So."}
+    assert task.output.model_validate_json(json.dumps(said | {"score": 5.5})).score == 5.5
+    assert task.output.model_validate_json(json.dumps(said | {"score": None})).score is None
+    for score in (2.5, 4.2, 7):
+        with pytest.raises(ValidationError, match=r"is no score of this rubric; there are 1, 1\.5, 2, 3"):
+            task.output.model_validate_json(json.dumps(said | {"score": score}))
+
+
+def test_every_score_that_can_be_given_stands_before_its_band() -> None:
+    text = QUESTIONS[1][0].messages(BY_SECTION)[1].content
+    assert "\n 5, 5.5, 6: Nobody has done it.\n 3, 3.5, 4: Somebody has done half of it.\n" in text
+    assert "\n 0: Already published" in QUESTIONS[0][0].messages(JUDGING)[1].content
 
 
 def test_rubric_scale_and_reviewer_reach_the_prompt() -> None:
@@ -161,6 +196,23 @@ def test_rubric_scale_and_reviewer_reach_the_prompt() -> None:
     assert JUDGING.dimension.question in text
     assert SEAT.persona.constraints in text
     assert "cover this field only in part" in text
+    assert "Judge as of 2024-06-30, by which day all finds shown were public." in text
+
+
+@CASES
+def test_memory_and_recognition_are_ruled_out_for_every_reviewer(task: Task[Any, Any], question: BaseModel) -> None:
+    system, _ = task.messages(question)
+    assert "What you remember of particular works is not" in system.content
+    assert "ignore its author, its reception and what came of it" in system.content
+
+
+@CASES
+def test_rules_of_scoring_and_quoting_stand_only_where_something_is_scored_or_quoted(
+    task: Task[Any, Any], question: BaseModel
+) -> None:
+    text = "\n".join(message.content for message in task.messages(question))
+    assert ("Use the whole scale" in text) == (task.name == "innoeval.judging")
+    assert ("character by character" in text) == (task.name == "innoeval.advice")
 
 
 def test_a_dimension_without_evidence_is_judged_by_the_authors_text_alone() -> None:
@@ -185,9 +237,11 @@ def test_advice_is_told_the_plan_and_the_day_by_which_it_is_judged() -> None:
     assert "The idea is judged as of 2024-06-30." in text
 
 
-def test_what_the_author_wrote_in_other_sections_is_named_and_not_shown() -> None:
+def test_what_the_author_wrote_in_other_sections_is_named_with_the_reason_and_not_shown() -> None:
+    other, crowded = fence("Budget", "headings"), fence("Appendix K", "headings")
     text = QUESTIONS[1][0].messages(BY_SECTION)[1].content
-    assert fence("Budget", "headings") in text
+    assert f"speak to other matters; what stands in them is open, and its absence here is no fault:\n{other}" in text
+    assert f"found no room; what stands in them is open, and its absence here is no fault:\n{crowded}" in text
     assert fence("Method\n\nWe train a reader.", "section") in text
 
 

@@ -12,7 +12,7 @@ from assayer.flow import measured
 from assayer.ideas import parse_idea
 from assayer.methods.innoeval.board_options import BoardOptions
 from assayer.methods.innoeval.board_schemas import AdviceQuestion, Claim, Judgement, JudgingQuestion, MetaQuestion
-from assayer.methods.innoeval.board_tasks import judging
+from assayer.methods.innoeval.board_tasks import JUDGING
 from assayer.methods.innoeval.convened import Convened
 from assayer.methods.innoeval.decision import Conditions, ScoredIdea, fit
 from assayer.methods.innoeval.dimensions import Band, Dimension, Scale, chosen
@@ -24,7 +24,6 @@ from tests.unit.twins import Answerer, TwinLlm, a_run
 from workers.embedding_hashing import HashingEmbedder
 
 CUTOFF = dt.date(2024, 6, 30)
-JUDGING = judging(Scale())
 MONEY = Dimension(
     name="value for money",
     title="Value for money",

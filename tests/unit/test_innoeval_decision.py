@@ -157,3 +157,18 @@ def test_thresholds_are_the_best_there_are(pairs: list[tuple[int, int]]) -> None
     found = thresholds_of(scores, labels, 3)
     assert found == tuple(sorted(found))
     assert recall(found) == pytest.approx(best)
+
+
+def test_noise_is_taken_for_a_signal_about_as_often_as_stated() -> None:
+    def refused(seed: int) -> bool:
+        generator = np.random.default_rng(seed)
+        noise = [
+            ScoredIdea(float(generator.uniform(3, 8)), str(generator.choice(["Reject", "Accept"]))) for _ in range(60)
+        ]
+        try:
+            fit("noise", dt.date(2026, 1, 1), "Made up by a die.", CONDITIONS, ("Reject", "Accept"), noise, 0, seed)
+        except InputError:
+            return True
+        return False
+
+    assert sum(refused(seed) for seed in range(20)) >= 17

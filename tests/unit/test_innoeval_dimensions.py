@@ -1,11 +1,12 @@
 """Dimensions: the built-in five, and those that users register in the same form."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from assayer.errors import InputError
-from assayer.methods.innoeval.dimensions import BUILT_IN, chosen, load
+from assayer.methods.innoeval.dimensions import BUILT_IN, Band, Dimension, Scale, chosen, load
 from assayer.methods.innoeval.dimensions.registry import GROUP
 
 VALUE = """
@@ -92,6 +93,29 @@ def test_bad_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InputError) as refused:
         load(a_file(tmp_path, text))
     assert told in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "bands", "scores"),
+    [
+        (0, 3, ((2, 3), (0, 1)), (0, 0.5, 1, 2, 2.5, 3)),
+        (0, 1, ((0.75, 1), (0, 0.5)), (0, 0.5, 0.75, 1)),
+        (1, 3, ((2.3, 3), (1, 1.7)), (1, 1.5, 1.7, 2.3, 2.8, 3)),
+        (0, 400, ((397, 400), (392, 396), (0, 391)), (*range(0, 391, 4), 391, 392, 396, 397, 400)),
+    ],
+)
+def test_scores_are_the_ends_of_bands_and_the_steps_between(
+    least: float, most: float, bands: Sequence[tuple[float, float]], scores: Sequence[float]
+) -> None:
+    given = tuple(Band(low=low, high=high, means="As good as this.") for low, high in bands)
+    scale = Scale(min=least, max=most)
+    dimension = Dimension(name="worth", title="Worth", question="How much is it worth?", scale=scale, bands=given)
+    assert dimension.scores == tuple(scores)
+
+
+def test_built_in_dimensions_take_halves_inside_their_bands_alone() -> None:
+    pairs = (score for low in (1, 3, 5, 7, 9) for score in (low, low + 0.5, low + 1))
+    assert {one.scores for one in chosen(None)} == {(0, *pairs)}
 
 
 def test_every_built_in_rubric_says_what_is_not_its_matter() -> None:

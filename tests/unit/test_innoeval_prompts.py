@@ -115,4 +115,4 @@ def test_a_third_query_from_the_same_one_is_complained_about() -> None:
 
 def test_strings_that_look_like_labels_are_said_to_be_none_inside_texts() -> None:
     system, _ = QUESTIONS[0][0].messages(QUESTIONS[0][1])
-    assert "inside a text belongs to the text and is no label" in system.content
+    assert "inside a text, bracketed or not, belongs to the text and is no label" in system.content

@@ -51,7 +51,8 @@ def test_when_room_is_short_the_named_sections_come_first_and_the_cut_is_counted
     assert [one.title for one in reading.sections] == ["Experiment design", "Budget and timeline"]
     assert sum(len(one.text) for one in reading.sections) <= 250
     assert reading.unread == 2
-    assert "Appendix K" in reading.left_out
+    assert reading.left_out == ("Motivation", "Related work")
+    assert reading.no_room == ("Appendix K",)
 
 
 def test_only_long_texts_are_read_by_section_unless_asked_for() -> None:

@@ -7,7 +7,7 @@ from assayer.models import Identifiers
 from tests.unit.canned_remote import ASK, CannedRemote, said
 from tests.unit.twins import a_run
 from workers.literature.locating import Locator
-from workers.remote import Ask, Call
+from workers.remote.call import Ask, Call
 from workers.remote.journalled import Journalled
 
 CALL = Call("arxiv", "search", "api/query")

@@ -10,7 +10,7 @@ import pytest
 from assayer.errors import MalformedAnswer, NoFallback, RunCancelled
 from assayer.ports import Vectors
 from tests.contract.weighing import WEIGHING, a_question, a_run
-from workers.llm import Fallbacks
+from workers.llm.fallbacks import Fallbacks
 
 
 class Ones:

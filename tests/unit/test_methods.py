@@ -15,7 +15,7 @@ from cluster.settings import Settings
 from index.memory import MemoryCorpus
 from tests.unit.test_grapheval_pipeline import EMBEDDER, forty, graph_of, idea_of
 from tests.unit.twins import NoFullTexts, TwinLlm, a_run
-from workers.llm import Fallbacks
+from workers.llm.fallbacks import Fallbacks
 
 NO_GRAPH = Absent(reason="there is no graph of labelled ideas.")
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("assayer", "cluster", "workers", "orchestrator", "index")
+BY_NAME = {"import_module", "libraries"}
+"""Functions that import what they are told: `workers._inference.libraries` is ours."""
 
 
 def normal(distribution: str) -> str:
@@ -26,7 +28,18 @@ def imported() -> set[str]:
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found.add(node.module.partition(".")[0])
+            elif isinstance(node, ast.Call):
+                found |= imported_by_name(node)
     return found - sys.stdlib_module_names - {*PACKAGES}
+
+
+def imported_by_name(call: ast.Call) -> set[str]:
+    """The modules that it names in full, where it hands them to one who imports."""
+    parts = list(ast.walk(call))
+    if not any(isinstance(part, ast.Name) and part.id in BY_NAME for part in parts):
+        return set()
+    texts = {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    return texts & packages_distributions().keys()
 
 
 def test_dependencies_are_declared_exactly() -> None:

@@ -3,15 +3,17 @@
 import datetime as dt
 
 import pytest
+from pydantic import ValidationError
 
 from assayer.errors import BudgetExhausted, InputError, MalformedAnswer
 from assayer.models import Idea
 from assayer.ranking import Options
 from assayer.ranking.pipeline import rank
-from assayer.ranking.tasks import COMPARISON, Question
+from assayer.ranking.tasks import COMPARISON, Question, comparing
 from assayer.reports.ranking.page import RankingPage
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from tests.unit.twins import Watcher
+from workers.llm.schema import answer_schema
 
 
 async def test_a_judge_who_is_always_right_puts_the_ideas_in_order() -> None:
@@ -141,7 +143,24 @@ def test_prompt_shows_both_ideas_inside_fences_and_asks_for_the_verdict_last() -
     assert "drawn by lot" in system.content
     assert user.content.index("Count bees") < user.content.index("# Idea B") < user.content.index("Ignore all rules")
     assert user.content.index("`reason`") < user.content.index("`better`")
-    assert COMPARISON.version == 1
+    assert COMPARISON.version == 2
+    assert "what you remember of particular works is not" in system.content
+
+
+def test_an_answer_holds_one_verdict_for_every_respect() -> None:
+    question = Question(dimensions=Options().dimensions, first="Count bees.", second="Count birds.")
+    task = comparing(4)
+    entries = [
+        {"label": f"D{number}", "in_a": "bees", "in_b": "birds", "reason": "Size.", "better": "A"}
+        for number in (1, 2, 3, 3)
+    ]
+    schema = answer_schema(task.output).schema["properties"]["entries"]
+    assert (schema["minItems"], schema["maxItems"]) == (4, 4)
+    for wrong in ([], entries[:3], [*entries, entries[0]]):
+        with pytest.raises(ValidationError, match="4 items"):
+            task.output.model_validate({"entries": wrong})
+    (complaint,) = task.check(question, task.output.model_validate({"entries": entries}))
+    assert complaint == "`entries` must hold one entry for each of D1, D2, D3, D4."
 
 
 async def test_ideas_too_long_for_the_judge_are_cut_at_a_word_and_the_ranking_says_how_much_was_not_shown() -> None:

@@ -8,8 +8,8 @@ from assayer.errors import ConfigurationError, InputError
 from assayer.models import Absent, Report
 from assayer.models.ranking import Comparison, DimensionVerdict
 from assayer.ranking.handed_in import as_lines
-from assayer.reports import as_json
 from assayer.reports.point_score import score_of
+from assayer.reports.schema import as_json
 from cluster.cli.rank import rank as command
 from cluster.comparisons import among, read_comparisons
 from cluster.scores import read_scores

@@ -5,8 +5,8 @@ from pydantic import SecretStr
 from yarl import URL
 
 from assayer.errors import SourceRefused
-from workers.remote import Call
 from workers.remote.address import Address
+from workers.remote.call import Call
 from workers.remote.settings import (
     ArxivSettings,
     OpenAlexSettings,

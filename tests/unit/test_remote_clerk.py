@@ -10,12 +10,12 @@ import pytest
 from assayer.errors import SourceBusy
 from assayer.models.remote import SharedText
 from tests.unit.twins import FixedClock
-from workers.remote import Ask, Call, MemoryTurns
 from workers.remote.bucket import Bucket, Limits, News, Want
+from workers.remote.call import Ask, Call
 from workers.remote.clerk import Clerk
 from workers.remote.flight import Flight
 from workers.remote.turn import Turn, TurnLapsed
-from workers.remote.turns import TurnKeeper
+from workers.remote.turns import MemoryTurns, TurnKeeper
 
 LIMITS = Limits(spacing=0.0, transit=0.0, connections=1, daily_budget=100, send_within=6.0, answer_within=31.0)
 

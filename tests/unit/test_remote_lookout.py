@@ -9,8 +9,8 @@ import pytest
 
 from assayer.errors import StorageError
 from tests.unit.twins import FixedClock
-from workers.remote import MemoryReplies
 from workers.remote.lookout import Lookout
+from workers.remote.replies import MemoryReplies
 
 WEEK = dt.timedelta(days=7)
 

@@ -11,7 +11,9 @@ from assayer.methods.innoeval.convened import Convened
 from assayer.methods.innoeval.options import Options
 from assayer.methods.innoeval.pipeline import evaluate
 from assayer.models import Absent, BoardRecord, Decision, Report, Reviewer
-from assayer.reports import as_html, as_json, as_markdown, report_schema
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
+from assayer.reports.schema import as_json, report_schema
 from assayer.world import World
 from index.memory import MemoryCorpus
 from tests.unit.innoeval_board import BOARD_ANSWERS

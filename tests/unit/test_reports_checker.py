@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assayer.reports import as_json
+from assayer.reports.schema import as_json
 from benchmarks.quality import check_reports, quotations
 from benchmarks.quality.check_reports import check, main
 from benchmarks.quality.quotations import stands_in

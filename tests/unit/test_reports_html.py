@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from assayer.models import Absent, Frozen, Report, Summary
-from assayer.reports import as_html
+from assayer.reports.html import as_html
 from assayer.reports.matrix import matrix_of
 from assayer.reports.outside import one_line, web_url
 from tests.unit.reports_document import Document, words

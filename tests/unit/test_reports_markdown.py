@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from assayer.models import Report
-from assayer.reports import as_markdown
-from assayer.reports.markdown import escape
+from assayer.reports.markdown import as_markdown, escape
 from assayer.reports.outside import one_line
 from tests.unit.reports_document import Document, words
 from tests.unit.reports_fixture import full_report

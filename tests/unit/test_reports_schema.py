@@ -9,7 +9,8 @@ import pytest
 
 from assayer.models import Notice, Report, SourceUse, TextFlag
 from assayer.models.base import Frozen
-from assayer.reports import as_json, report_schema, wording
+from assayer.reports import wording
+from assayer.reports.schema import as_json, report_schema
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import hostile_report
 

@@ -5,7 +5,8 @@ import datetime as dt
 import pytest
 
 from assayer.models import FieldOrigin, Report, Retraction, SourceTrouble, SourceUse
-from assayer.reports import as_html, as_markdown
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import ATTACK

@@ -16,8 +16,10 @@ from assayer.models import (
     Verdict,
     ViewpointEvidence,
 )
-from assayer.reports import as_html, as_json, as_markdown
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
 from assayer.reports.neighbourhood import drawing_of, side
+from assayer.reports.schema import as_json
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
 

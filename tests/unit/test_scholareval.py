@@ -10,7 +10,8 @@ from pydantic import BaseModel
 
 from assayer.errors import AssayerError, BudgetExhausted, LlmRejected, LlmUnavailable, MalformedAnswer
 from assayer.ideas import parse_idea
-from assayer.methods import scholareval
+from assayer.methods.scholareval import Options
+from assayer.methods.scholareval.pipeline import evaluate
 from assayer.methods.scholareval.schemas import PaperReading, ReadingQuestion, Readings, RelevanceQuestion
 from assayer.models import Absent, CorpusFit, Paper, PaperId, Report, Retraction, Score
 from assayer.ports import Embedder
@@ -21,7 +22,7 @@ from tests.unit.scholareval_questions import IDEA
 from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding_hashing import HashingEmbedder
 
-OPTIONS = scholareval.Options()
+OPTIONS = Options()
 POOR = CorpusFit(level="poor", value=0.01, criterion="given by the test")
 TOPICS = (
     "a small reader",
@@ -62,7 +63,7 @@ def _world(
 
 async def _report(world: World, run: Run | None = None) -> Report:
     idea = parse_idea(IDEA, source="idea.md")
-    return (await scholareval.evaluate(idea, world, run or a_run(), OPTIONS)).report
+    return (await evaluate(idea, world, run or a_run(), OPTIONS)).report
 
 
 def _texts(report: Report) -> list[str]:
@@ -80,7 +81,7 @@ async def test_an_idea_gets_both_modules_with_scores_and_citations() -> None:
 async def test_modules_are_five_and_six_levels_deep() -> None:
     few = OPTIONS.model_copy(update={"candidates": 8, "hits": 8})
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await scholareval.evaluate(idea, _world()[0], a_run(), few)).report
+    report = (await evaluate(idea, _world()[0], a_run(), few)).report
     assert {depth.module: depth.levels for depth in report.coverage.depth} == {"soundness": 5, "contribution": 6}
 
 
@@ -174,7 +175,7 @@ async def test_a_synthesis_that_failed_leaves_the_comparisons_in_the_report() ->
 
 async def test_a_heading_that_looks_like_a_marker_is_just_a_heading() -> None:
     idea = parse_idea(IDEA.replace("## Method", "## @Design of the method"), source="idea.md")
-    report = (await scholareval.evaluate(idea, _world()[0], a_run(), OPTIONS)).report
+    report = (await evaluate(idea, _world()[0], a_run(), OPTIONS)).report
     assert report.references
 
 
@@ -205,9 +206,9 @@ async def test_a_spent_budget_ends_in_a_report_that_says_so() -> None:
 
 
 async def test_a_corpus_that_does_not_cover_the_field_gives_no_score_and_parades_no_far_off_paper() -> None:
-    strict = OPTIONS.model_copy(update={"admission": scholareval.Options().admission.model_copy(update={"poor": 0.99})})
+    strict = OPTIONS.model_copy(update={"admission": Options().admission.model_copy(update={"poor": 0.99})})
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], a_run(), strict)).report
+    report = (await evaluate(idea, _world(fit=POOR)[0], a_run(), strict)).report
     assert report.references == ()
     assert all(isinstance(part.score, Absent) for part in report.parts)
     assert any(notice.kind == "corpus_fit" for notice in report.notices)
@@ -217,7 +218,7 @@ async def test_a_corpus_that_does_not_cover_the_field_gives_no_score_and_parades
 async def test_near_papers_in_a_poor_corpus_are_shown_but_earn_no_novelty_score() -> None:
     lenient = OPTIONS.model_copy(update={"admission": OPTIONS.admission.model_copy(update={"poor": 0.0})})
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], a_run(), lenient)).report
+    report = (await evaluate(idea, _world(fit=POOR)[0], a_run(), lenient)).report
     assert report.references
     assert all(isinstance(one.score, Absent) for one in report.parts[1].assessments)
 
@@ -228,7 +229,7 @@ async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found
     run.journal.use("arxiv", "search", requests=1, results=5)
     run.journal.near_beyond.update({PaperId(f"arxiv:{number}"): "arxiv" for number in range(5)})
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], run, lenient)).report
+    report = (await evaluate(idea, _world(fit=POOR)[0], run, lenient)).report
     assert any(isinstance(one.score, Score) for one in report.parts[1].assessments)
     notice = next(notice for notice in report.notices if notice.kind == "corpus_fit")
     assert "Searches in arxiv found 5 paper(s) near" in notice.text
@@ -240,17 +241,17 @@ async def test_search_beyond_a_poor_corpus_that_found_nothing_near_changes_nothi
     run = a_run()
     run.journal.use("arxiv", "search", requests=1, results=40)
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], run, lenient)).report
+    report = (await evaluate(idea, _world(fit=POOR)[0], run, lenient)).report
     assert all(isinstance(one.score, Absent) for one in report.parts[1].assessments)
 
 
 async def test_silence_beyond_a_poor_corpus_is_no_novelty_either() -> None:
-    strict = OPTIONS.model_copy(update={"admission": scholareval.Options().admission.model_copy(update={"partial": 2})})
+    strict = OPTIONS.model_copy(update={"admission": Options().admission.model_copy(update={"partial": 2})})
     run = a_run()
     run.journal.use("arxiv", "search", requests=1, results=5)
     run.journal.near_beyond.update({PaperId(f"arxiv:{number}"): "arxiv" for number in range(5)})
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await scholareval.evaluate(idea, _world(fit=POOR)[0], run, strict)).report
+    report = (await evaluate(idea, _world(fit=POOR)[0], run, strict)).report
     reasons = {one.score.reason for one in report.parts[1].assessments if isinstance(one.score, Absent)}
     assert len(reasons) == 1
     assert "a few searches beyond it did not find says nothing about novelty" in reasons.pop()

@@ -371,6 +371,16 @@ def test_fault_in_the_value_always_breaks_the_schema(fault: AnswerFault, spare: 
             Zoo.model_validate_json(answer.content)
 
 
+def test_numbers_of_an_enum_are_drawn_from_it_and_its_fault_lies_outside() -> None:
+    scores: list[Any] = [0, 1, 1.5, 2]
+    graded = create_model("Graded", __base__=Strict, score=(float, Field(json_schema_extra={"enum": scores})))
+    node = node_for(answer_schema(graded).schema, strict=True)
+    drawn = {json.loads(compose(node, read([PROMPT]), seed).text)["score"] for seed in range(40)}
+    assert drawn == set(scores)
+    faults = [faulty(graded, "wrong_enum", spare=spare / 10) for spare in range(10)]
+    assert {(one.fault, json.loads(one.text)["score"] in scores) for one in faults} == {("wrong_enum", False)}
+
+
 def test_plain_text_answers_without_a_schema_and_truncates() -> None:
     prompt = Prompt("We grow maize along a gradient of soil moisture.", "We grow maize.", {})
     assert "maize" in compose(None, prompt, 1).text

@@ -6,7 +6,7 @@ import pytest
 
 import workers.sources
 from tests.unit.canned_remote import CannedRemote
-from workers.remote import Remote
+from workers.remote.call import Remote
 from workers.sources import (
     Arxiv,
     Cites,

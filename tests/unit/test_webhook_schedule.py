@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from assayer.errors import AddressRefused
-from cluster.webhooks import WebhookSettings, check_address
+from cluster.webhook_settings import WebhookSettings
+from cluster.webhooks import check_address
 from orchestrator.webhooks.models import draw_secret
 from orchestrator.webhooks.schedule import Dead, Delivered, Later, next_step
 from orchestrator.webhooks.settings import DeliverySettings

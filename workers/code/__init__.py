@@ -1,9 +1,8 @@
-"""Repositories of code: search, and reading without running anything."""
+"""Repositories of code: search, and reading without running anything.
 
-from workers.code.checkout import Checkout, Commit, Entry
-from workers.code.cloning import Cloner
-from workers.code.github import ApiCheckout, GitHub
-from workers.code.run_code import RunCode
+Only the settings are exported here, so that reading the settings loads nothing that does the work.
+"""
+
 from workers.code.settings import CodeSettings
 
-__all__ = ["ApiCheckout", "Checkout", "Cloner", "CodeSettings", "Commit", "Entry", "GitHub", "RunCode"]
+__all__ = ["CodeSettings"]

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, RootModel
 from assayer.flow import together
 from assayer.models import Repository
 from workers.code.checkout import Commit, Entry, checked_name, is_sha
-from workers.remote import Ask, Call, Remote, Reply
+from workers.remote.call import Ask, Call, Remote, Reply
 from workers.sources.answers import Count, Entries, Shape, Text, read, read_known
 from workers.sources.asking import ask_for
 from workers.sources.fields import line, link, read_date

@@ -12,7 +12,7 @@ from workers.code.github import ApiCheckout, GitHub
 from workers.code.settings import CodeSettings
 from workers.code.survey import survey
 from workers.keeping import Keeper
-from workers.remote import Ask, Remote
+from workers.remote.call import Ask, Remote
 from workers.sources.source import Window
 
 __all__ = ["RunCode"]

@@ -1,22 +1,8 @@
-"""Guarded downloads of addresses that come from data: public hosts only, limits on everything, typed failures."""
+"""Guarded downloads of addresses that come from data: public hosts only, limits on everything, typed failures.
 
-from workers.fetching.addresses import Address, Policy, shown
-from workers.fetching.downloads import Download, Downloader
-from workers.fetching.kinds import Kind
-from workers.fetching.posting import Poster
-from workers.fetching.resolving import Resolver, SystemResolver
+Only the settings are exported here, so that reading the settings loads nothing that does the work.
+"""
+
 from workers.fetching.settings import DownloadLimits, FetchingSettings
 
-__all__ = [
-    "Address",
-    "Download",
-    "DownloadLimits",
-    "Downloader",
-    "FetchingSettings",
-    "Kind",
-    "Policy",
-    "Poster",
-    "Resolver",
-    "SystemResolver",
-    "shown",
-]
+__all__ = ["DownloadLimits", "FetchingSettings"]

@@ -12,7 +12,7 @@ from workers.full_texts.candidates import Candidate, candidates, located
 from workers.full_texts.copies import Copy
 from workers.full_texts.parsed import ParsedPaper
 from workers.full_texts.settings import FullTextSettings
-from workers.remote import Ask
+from workers.remote.call import Ask
 from workers.sources.source import LocatesPdfs
 
 __all__ = ["Acquired", "Acquisition", "GetsCopies", "ReadsDocuments", "Step", "is_about"]

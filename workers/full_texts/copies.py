@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError
-from workers.fetching import Download, DownloadLimits, Kind
+from workers.fetching import DownloadLimits
+from workers.fetching.downloads import Download
+from workers.fetching.kinds import Kind
 from workers.full_texts.archive import Archive
 from workers.full_texts.candidates import Candidate
 from workers.full_texts.metrics import COPIES

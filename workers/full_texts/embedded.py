@@ -7,7 +7,8 @@ from importlib.metadata import version
 from assayer.imrad import part_of
 from assayer.models import Section
 from assayer.sanitise import hidden_flags
-from workers.documents import ParsedPdf, PdfLimits, extract_pdf
+from workers.documents import PdfLimits
+from workers.documents.pdf import ParsedPdf, extract_pdf
 from workers.full_texts.bibliography import read_references
 from workers.full_texts.parsed import ParsedPaper
 

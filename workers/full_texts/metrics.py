@@ -24,4 +24,4 @@ GROBID_ANSWERS = Counter(
     "What servers made of documents: tei, empty, busy, refused, broken.",
     ["server", "outcome"],
 )
-GROBID_UP = Gauge("assayer_grobid_up", "1 while a server is in the pool.", ["server"])
+GROBID_UP = Gauge("assayer_grobid_up", "1 while a server is in the pool.", ["server"], multiprocess_mode="livemin")

@@ -17,7 +17,7 @@ from workers.full_texts.copies import Downloads
 from workers.full_texts.documents import open_documents
 from workers.full_texts.places import Places
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
-from workers.remote import Ask
+from workers.remote.call import Ask
 from workers.remote.turns import Turns
 from workers.sources.source import LocatesPdfs
 

@@ -1,9 +1,8 @@
-"""The literature of an evaluation: the local corpus first, topped up from remote sources, merged and accounted for."""
+"""The literature of an evaluation: the local corpus first, topped up from remote sources, merged and accounted for.
 
-from workers.literature.federation import Federation
-from workers.literature.federations import Federations
-from workers.literature.local import LocalCorpus
-from workers.literature.merging import merge
+Only the settings are exported here, so that reading the settings loads nothing that does the work.
+"""
+
 from workers.literature.settings import LiteratureSettings
 
-__all__ = ["Federation", "Federations", "LiteratureSettings", "LocalCorpus", "merge"]
+__all__ = ["LiteratureSettings"]

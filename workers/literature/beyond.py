@@ -13,7 +13,7 @@ from assayer.models import Identifiers, Operation, Paper, Retraction
 from assayer.run import Run
 from workers.literature.allowance import Allowance
 from workers.literature.settings import LiteratureSettings
-from workers.remote import Ask
+from workers.remote.call import Ask
 from workers.sources.source import Cites, Recommends, Resolves, Retracts, Searches, Snippet, Snippets, Source, Window
 
 __all__ = ["Beyond", "Question"]

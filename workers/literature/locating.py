@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from assayer.errors import SourceError
 from assayer.models import Identifiers
 from assayer.run import Run
-from workers.remote import Ask
+from workers.remote.call import Ask
 from workers.sources.source import LocatesPdfs
 
 __all__ = ["Locator"]

@@ -12,6 +12,7 @@ from assayer.models import CachedAnswer, CallRecord, LedgerRow
 from assayer.ports import Answer, Clock
 from assayer.run import Run
 from workers.llm.answers import Answers
+from workers.llm.metrics import count
 from workers.llm.tally import Tally
 
 __all__ = ["Ledger"]
@@ -34,22 +35,28 @@ class Ledger:
 
     async def hit(self, run: Run, cached: CachedAnswer, value: Out) -> Answer[Out]:
         record = cached.record.model_copy(update={"cached": True})
-        await self._write(self._answers.record(self._row(run, cached.key, record), None))
+        await self._write(self._recorded(self._row(run, cached.key, record)))
         return Answer(value, record)
 
     async def paid(self, run: Run, answer: CachedAnswer, instead_of: CachedAnswer | None) -> None:
         """Returns once the answer is stored."""
-        await self._write(self._answers.record(self._row(run, answer.key, answer.record), answer, instead_of))
+        await self._write(self._recorded(self._row(run, answer.key, answer.record), answer, instead_of))
 
     async def failed(self, run: Run, key: str, tally: Tally, error: AssayerError) -> None:
-        await self._write(self._answers.record(self._failure(run, key, tally, str(error)), None))
+        await self._write(self._recorded(self._failure(run, key, tally, str(error))))
 
     def abandoned(self, run: Run, key: str, tally: Tally) -> None:
         """For a caller that is being cancelled and must not wait."""
-        self._start(self._answers.record(self._failure(run, key, tally, "The caller went away."), None))
+        self._start(self._recorded(self._failure(run, key, tally, "The caller went away.")))
 
     async def aclose(self) -> None:
         await asyncio.gather(*self._writes, return_exceptions=True)
+
+    def _recorded(
+        self, row: LedgerRow, answer: CachedAnswer | None = None, instead_of: CachedAnswer | None = None
+    ) -> Coroutine[None, None, None]:
+        count(row)
+        return self._answers.record(row, answer, instead_of)
 
     def _failure(self, run: Run, key: str, tally: Tally, error: str) -> LedgerRow:
         record = tally.record(self._clock.monotonic())

@@ -10,6 +10,7 @@ from assayer.ports import Clock
 from workers.llm.concurrency import AdaptiveLimit
 from workers.llm.failures import PermanentFailure, Took, TransientFailure
 from workers.llm.gate import Gate
+from workers.llm.metrics import ASKED, IN_FLIGHT, LIMIT
 from workers.llm.probe import probe
 from workers.llm.question import Asker, Question, Said
 from workers.llm.settings import LlmSettings
@@ -80,9 +81,17 @@ class EndpointLine:
 
     async def ask(self, question: Question, asker: Asker) -> Said:
         sends = _Sends(self._clock)
+        with ASKED.track_inprogress():
+            try:
+                return await self._passed(question, asker, sends)
+            finally:
+                LIMIT.set(self.gate.limit.value)
+
+    async def _passed(self, question: Question, asker: Asker, sends: _Sends) -> Said:
         async with self.gate.passage(asker.urgent) as passage:
             try:
-                completion = await self._speaker.ask(question.model, question.body, sends.note)
+                with IN_FLIGHT.track_inprogress():
+                    completion = await self._speaker.ask(question.model, question.body, sends.note)
             except TransientFailure as failure:
                 failure.took = sends.took()
                 if failure.overloaded:

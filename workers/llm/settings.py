@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, SecretStr, field_validator
 
 from assayer.models import Frozen
-from assayer.tasks import Tier
+from assayer.models.llm import Tier
 
 __all__ = ["ConcurrencySettings", "LlmSettings", "Price", "StructuredSetting"]
 

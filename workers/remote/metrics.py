@@ -35,4 +35,9 @@ FAILURES = Counter(
 PARSE_FAILURES = Counter(
     "assayer_source_parse_failures_total", "Answers, or records in them, that could not be read.", ["source", "cause"]
 )
-BREAKER_OPEN = Gauge("assayer_source_breaker_open", "1 while a source that keeps failing is left alone.", ["source"])
+BREAKER_OPEN = Gauge(
+    "assayer_source_breaker_open",
+    "1 while a source that keeps failing is left alone.",
+    ["source"],
+    multiprocess_mode="livemax",
+)

@@ -1,6 +1,8 @@
-"""Reranking: how well texts answer a query, by a cross-encoder on this machine."""
+"""Reranking: how well texts answer a query, by a cross-encoder on this machine.
 
-from workers.reranking.reranker import CrossEncoderReranker
+Only the settings are exported here, so that reading the settings loads nothing that does the work.
+"""
+
 from workers.reranking.settings import RerankerSettings
 
-__all__ = ["CrossEncoderReranker", "RerankerSettings"]
+__all__ = ["RerankerSettings"]

@@ -14,7 +14,7 @@ from pydantic import (
 from pydantic import ValidatorFunctionWrapHandler as Validator
 
 from assayer.errors import SourceMalformed
-from workers.remote import Reply
+from workers.remote.call import Reply
 from workers.remote.metrics import PARSE_FAILURES
 
 __all__ = ["Count", "Entries", "Maybe", "Shape", "Text", "Truth", "read", "read_known"]

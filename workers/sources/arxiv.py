@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from assayer.identity import arxiv_id, with_arxiv
 from assayer.models import Identifiers, Operation, Paper, Retraction
-from workers.remote import Ask, Call, Remote
+from workers.remote.call import Ask, Call, Remote
 from workers.sources.arxiv_entries import SOURCE, Page, read_page
 from workers.sources.asking import ask_for
 from workers.sources.fields import in_window

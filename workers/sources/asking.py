@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from assayer.errors import SourceMalformed
-from workers.remote import Ask, Call, Remote, Reply
+from workers.remote.call import Ask, Call, Remote, Reply
 
 __all__ = ["ask_for"]
 

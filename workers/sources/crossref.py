@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assayer.models import Identifiers, Operation, Paper, Retraction
-from workers.remote import Ask, Call, Remote
+from workers.remote.call import Ask, Call, Remote
 from workers.sources.answers import read, read_known
 from workers.sources.asking import ask_for
 from workers.sources.crossref_works import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from assayer.errors import SourceError
 from assayer.identity import title_key
 from assayer.models import Identifiers, Paper, PaperId, Retraction
-from workers.remote import Ask
+from workers.remote.call import Ask
 from workers.sources.fields import in_window
 from workers.sources.source import Snippet, Window
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import ClassVar, Literal, NamedTuple
 
 from assayer.models import Identifiers, Operation, Paper, Retraction
-from workers.remote import Ask, Call, Remote
+from workers.remote.call import Ask, Call, Remote
 from workers.sources.answers import read, read_known
 from workers.sources.asking import ask_for
 from workers.sources.dois import ARXIV_PREFIX, batches, in_path, listable

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from pydantic import BaseModel
 
 from assayer.models import Identifiers, Operation, Paper
-from workers.remote import Ask, Call, Remote, Reply
+from workers.remote.call import Ask, Call, Remote, Reply
 from workers.sources.answers import read
 from workers.sources.asking import ask_for
 from workers.sources.fields import in_window, prose

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from assayer.models import Identifiers, Paper, Retraction
-from workers.remote import Ask
+from workers.remote.call import Ask
 
 __all__ = [
     "Cites",

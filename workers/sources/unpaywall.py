@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assayer.models import Identifiers
-from workers.remote import Ask, Call, Remote
+from workers.remote.call import Ask, Call, Remote
 from workers.sources.answers import Entries, Maybe, Shape, Text, read_known
 from workers.sources.asking import ask_for
 from workers.sources.dois import ARXIV_PREFIX, in_path

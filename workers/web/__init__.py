@@ -1,8 +1,8 @@
-"""The open web: a search API, and reading of pages."""
+"""The open web: a search API, and reading of pages.
 
-from workers.web.reading import PageReader
-from workers.web.run_web import RunWeb
-from workers.web.search import WebSearch
+Only the settings are exported here, so that reading the settings loads nothing that does the work.
+"""
+
 from workers.web.settings import PageSettings
 
-__all__ = ["PageReader", "PageSettings", "RunWeb", "WebSearch"]
+__all__ = ["PageSettings"]

@@ -14,7 +14,8 @@ from assayer.models.idea import TextFlag
 from assayer.ports import Clock
 from assayer.sanitise import clean_text, hidden_flags, sanitise
 from workers.confinement.running import KilledCause, ParserKilled, run_confined
-from workers.fetching import Download, Downloader, shown
+from workers.fetching.addresses import shown
+from workers.fetching.downloads import Download, Downloader
 from workers.remote.metrics import PARSE_FAILURES
 from workers.sources.fields import read_date
 from workers.web.settings import PageSettings

@@ -7,7 +7,7 @@ from assayer.errors import FullTextError
 from assayer.flow import together
 from assayer.models import Absent, Page, WebResult
 from workers.keeping import Keeper
-from workers.remote import Ask
+from workers.remote.call import Ask
 from workers.sources.source import Window
 from workers.web.reading import PageReader
 from workers.web.search import WebSearch

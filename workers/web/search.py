@@ -11,7 +11,7 @@ import re
 from typing import ClassVar
 
 from assayer.models import WebResult
-from workers.remote import Ask, Call, Remote, Reply
+from workers.remote.call import Ask, Call, Remote, Reply
 from workers.sources.answers import Entries, Shape, Text, read_known
 from workers.sources.asking import ask_for
 from workers.sources.fields import last_day, line, link

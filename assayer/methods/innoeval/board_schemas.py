@@ -7,9 +7,9 @@ import datetime as dt
 from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
-from assayer.methods.innoeval.dimensions import Dimension, Scale
+from assayer.methods.innoeval.dimensions import Dimension
 from assayer.methods.innoeval.schemas import Find, FindLabel
 from assayer.models import Frozen, Reviewer, Section
 
@@ -33,8 +33,16 @@ __all__ = [
 FitLevel = Literal["good", "partial", "poor"]
 
 
+def _longest(words: int) -> int:
+    """Characters that an answer may have where so many words are asked for: twice as much is out of hand."""
+    return 2 * 8 * words
+
+
 class Claim(Frozen):
-    text: str = Field(description="At most 50 words; cites finds, if any, by label in square brackets. No links.")
+    text: str = Field(
+        max_length=_longest(50),
+        description="At most 50 words; cites finds, if any, by label in square brackets. No links.",
+    )
 
 
 class FindNote(Frozen):
@@ -55,9 +63,13 @@ class JudgingQuestion(Frozen):
     """Empty when the idea is read by section."""
     sections: tuple[Section, ...]
     left_out: tuple[str, ...]
+    """Headings of what speaks to other dimensions."""
+    no_room: tuple[str, ...]
     evidence: tuple[Find, ...]
     notes: tuple[FindNote, ...]
     fit: FitLevel
+    day: dt.date | None
+    """By which all of it was public; None when nobody set one."""
     reviewer: Reviewer
     dimension: Dimension
 
@@ -69,20 +81,27 @@ class Judgement(Frozen):
     weaknesses: list[Claim] = Field(max_length=3, description="The weightiest first; may be empty.")
     suggestions: list[Claim] = Field(max_length=1, description="The one change that would raise this score most.")
     rationale: str = Field(
-        description="One to three sentences: which band fits, and the facts that keep the idea from the next higher "
-        "and the next lower."
+        max_length=_longest(100),
+        description="One to three sentences: the band, and the facts that keep the idea from the next higher and the "
+        "next lower. No labels.",
     )
     score: float | None
 
 
 @cache
-def judgement_on(scale: Scale) -> type[Judgement]:
-    """The same answer with the score held to one scale."""
-    rating = Annotated[float, Field(ge=scale.min, le=scale.max)] | None
-    description = (
-        f"{scale.min:g} to {scale.max:g} by the rubric, whole or half, inside a band; "
-        "null only if nothing given lets anyone judge."
-    )
+def judgement_on(scores: tuple[float, ...]) -> type[Judgement]:
+    """The same answer with the score held to those of a rubric."""
+
+    def listed(score: float) -> float:
+        if score not in scores:
+            raise ValueError(
+                f"{score:g} is no score of this rubric; there are {', '.join(f'{one:g}' for one in scores)}"
+            )
+        return score
+
+    values = [int(one) if one.is_integer() else one for one in map(float, scores)]
+    rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
+    description = "One of the rubric's scores; null only if nothing given lets anyone judge."
     return create_model("Judgement", __base__=Judgement, score=(rating, Field(description=description)))
 
 
@@ -116,17 +135,22 @@ class MetaQuestion(Frozen):
 
 class WeighedDispute(Frozen):
     dimension: str = Field(pattern=r"^D\d+$", description="Label of one of the dimensions given, e.g. D1.")
-    positions: str = Field(description="At most 50 words: who holds what, by label, e.g. R2, and on which ground.")
-    weighing: str = Field(description="At most 40 words: which ground weighs more, or what would have to be known.")
+    positions: str = Field(
+        max_length=_longest(50), description="At most 50 words: who holds what, e.g. R2, and on which ground."
+    )
+    weighing: str = Field(
+        max_length=_longest(40), description="At most 40 words: which ground weighs more, or what would settle it."
+    )
 
 
 class Synthesis(Frozen):
-    disputes: list[WeighedDispute] = Field(max_length=3, description="The most consequential first; often one or none.")
+    disputes: list[WeighedDispute] = Field(max_length=3, description="The most consequential first; may be empty.")
     strengths: list[Claim] = Field(max_length=3, description="The weightiest first.")
     weaknesses: list[Claim] = Field(max_length=3, description="The weightiest first.")
     suggestions: list[Claim] = Field(max_length=3, description="What would change most for the least work first.")
     assessment: str = Field(
-        description="60 to 150 words for a reader who reads nothing else. No scores, no recommendation."
+        max_length=_longest(180),
+        description="80 to 180 words for a reader who reads nothing else. No labels, scores or recommendation.",
     )
 
 
@@ -148,11 +172,17 @@ class AdviceQuestion(Frozen):
 class LaterStep(Frozen):
     label: FindLabel
     quote: str = Field(description="8 to 40 consecutive words copied exactly from this find's text.")
-    shows: str = Field(description="At most 30 words: what this later work found or built that bears on the idea.")
-    weakness: Annotated[str, Field(pattern=r"^W\d+$")] | None = Field(
-        description="Label of the weakness that the change answers, e.g. W1; null if it answers none of them."
+    shows: str = Field(
+        max_length=_longest(30),
+        description="At most 30 words: what this later work found or built that bears on the idea.",
     )
-    change: str = Field(description="At most 50 words: what to change in the plan, how, and what that would gain.")
+    weakness: Annotated[str, Field(pattern=r"^W\d+$")] | None = Field(
+        description="Label of the weakness that the change would lessen, e.g. W1; null if it lessens none of them."
+    )
+    change: str = Field(
+        max_length=_longest(50),
+        description="At most 50 words: what to change in the plan, how, and what that would gain.",
+    )
 
 
 class Advice(Frozen):

@@ -1,6 +1,7 @@
 """The tasks of the board: prompt file, answer schema, check. None has a fallback: no rule of ours is a reviewer."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from assayer.evidence import unknown_labels
 from assayer.methods.innoeval.board_schemas import (
@@ -13,10 +14,10 @@ from assayer.methods.innoeval.board_schemas import (
     Synthesis,
     judgement_on,
 )
-from assayer.methods.innoeval.dimensions import Scale
+from assayer.methods.innoeval.dimensions import Dimension
 from assayer.tasks import Prompts, Task
 
-__all__ = ["ADVICE", "ALL", "SYNTHESIS", "judging"]
+__all__ = ["ADVICE", "ALL", "JUDGING", "SYNTHESIS", "judging"]
 
 _PROMPTS = Prompts("assayer.methods.innoeval")
 
@@ -55,30 +56,33 @@ def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
     return complaints + [f"{label} is not a weakness given here." for label in sorted(unknown)]
 
 
-def judging(scale: Scale) -> Task[JudgingQuestion, Judgement]:
-    """Of a dimension with this scale; one task under one name, its score held to the scale."""
-    return Task(
-        "innoeval.judging",
-        _PROMPTS,
-        "judging.v1.md",
-        judgement_on(scale),
-        tier="strong",
-        max_tokens=2_500,
-        check=_check_judging,
-    )
+JUDGING = Task[JudgingQuestion, Judgement](
+    "innoeval.judging",
+    _PROMPTS,
+    "judging.v2.md",
+    Judgement,
+    tier="strong",
+    max_tokens=2_500,
+    check=_check_judging,
+)
+
+
+def judging(dimension: Dimension) -> Task[JudgingQuestion, Judgement]:
+    """One task under one name, its score held to the dimension's rubric."""
+    return replace(JUDGING, output=judgement_on(dimension.scores))
 
 
 SYNTHESIS = Task[MetaQuestion, Synthesis](
     "innoeval.synthesis",
     _PROMPTS,
-    "synthesis.v1.md",
+    "synthesis.v2.md",
     Synthesis,
     tier="strong",
     max_tokens=3_000,
     check=_check_synthesis,
 )
 ADVICE = Task[AdviceQuestion, Advice](
-    "innoeval.advice", _PROMPTS, "advice.v1.md", Advice, tier="strong", max_tokens=2_500, check=_check_advice
+    "innoeval.advice", _PROMPTS, "advice.v2.md", Advice, tier="strong", max_tokens=2_500, check=_check_advice
 )
 
-ALL = (judging(Scale()), SYNTHESIS, ADVICE)
+ALL = (JUDGING, SYNTHESIS, ADVICE)

@@ -11,9 +11,9 @@ from assayer.flow import Failed, attempt, both, each
 from assayer.methods.innoeval.advice import advise
 from assayer.methods.innoeval.board import control, draw, masking, reviewer
 from assayer.methods.innoeval.board_options import BoardOptions
-from assayer.methods.innoeval.board_tasks import judging
+from assayer.methods.innoeval.board_tasks import JUDGING
 from assayer.methods.innoeval.decision import decide
-from assayer.methods.innoeval.dimensions import Dimension, Scale
+from assayer.methods.innoeval.dimensions import Dimension
 from assayer.methods.innoeval.dossier import Deliberation, Dossier
 from assayer.methods.innoeval.reviewing import Judged, Review, lost, review
 from assayer.methods.innoeval.rules import rules_of
@@ -36,7 +36,6 @@ from assayer.run import Run
 
 __all__ = ["Convened"]
 
-_JUDGING = judging(Scale())
 _UNDECIDED = Absent(reason="not decided yet.")
 
 
@@ -152,8 +151,8 @@ class Convened:
             pool=self._pool_used(),
             reviewers=reviewers,
             dimensions=tuple(_judged_dimension(one, readings[one.name]) for one in self._dimensions),
-            prompt_version=_JUDGING.version,
-            models=tuple(sorted({one.model for one in self._run.journal.calls if one.task == _JUDGING.name})),
+            prompt_version=JUDGING.version,
+            models=tuple(sorted({one.model for one in self._run.journal.calls if one.task == JUDGING.name})),
             score=final_score(self._dimensions, matrix),
             interval=interval(self._dimensions, matrix),
             agreement=agreement(matrix),

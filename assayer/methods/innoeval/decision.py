@@ -20,6 +20,7 @@ from assayer.methods.innoeval.thresholds import (
     balanced_recall,
     held_out,
     macro_f1,
+    permuted,
     resampled,
     thresholds_of,
 )
@@ -40,6 +41,8 @@ __all__ = [
 FEWEST = 30
 """Labelled ideas, of which two in every outcome."""
 _REPLICATES = 200
+_LUCK = 0.05
+"""Share of shuffles of the outcomes that may do as well as the scores: more, and the scores have told nothing."""
 
 
 class ScoredIdea(NamedTuple):
@@ -191,10 +194,12 @@ def fit(
     generator = np.random.default_rng(seed)
     named = held_out(scores, labels, classes, generator)
     recall = balanced_recall(named, labels, classes)
-    if recall <= 1 / classes:
+    shuffled = permuted(scores, labels, classes, np.random.default_rng([seed, 1]))
+    if np.mean(shuffled >= recall) > _LUCK:
         raise InputError(
-            f"On held-out ideas these scores name the outcomes no better than chance: a mean recall of {recall:.2f}, "
-            f"where guessing gives {1 / classes:.2f}.",
+            f"On held-out ideas these scores name the outcomes no better than chance may: a mean recall of "
+            f"{recall:.2f}, where guessing gives {1 / classes:.2f} and one in twenty shuffles of the outcomes "
+            f"{np.quantile(shuffled, 1 - _LUCK):.2f} or more.",
             "Join neighbouring outcomes, or score more ideas; thresholds fitted to this would be arbitrary.",
         )
     samples = (resampled(labels, classes, generator) for _ in range(_REPLICATES))

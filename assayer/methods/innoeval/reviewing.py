@@ -1,5 +1,6 @@
 """One reviewer, one dimension: what the prompt shows, and the review that comes back."""
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,8 +65,8 @@ async def review(
 ) -> Review:
     """`reading` is what the idea says on the dimension; None for the whole idea. Raises an LlmError,
     BudgetExhausted or RunCancelled."""
-    question = _question(options, dossier, reviewer, dimension, reading)
-    answer = await ask(llm, judging(dimension.scale), question, run)
+    question = _question(options, dossier, reviewer, dimension, reading, run.cutoff)
+    answer = await ask(llm, judging(dimension), question, run)
     return Review(
         reviewer=reviewer,
         score=_score(answer, dimension),
@@ -86,7 +87,12 @@ def shown(knowledge: Sequence[Knowledge], chars: int) -> tuple[Find, ...]:
 
 
 def _question(
-    options: BoardOptions, dossier: Dossier, reviewer: Reviewer, dimension: Dimension, reading: Reading | None
+    options: BoardOptions,
+    dossier: Dossier,
+    reviewer: Reviewer,
+    dimension: Dimension,
+    reading: Reading | None,
+    day: dt.date | None,
 ) -> JudgingQuestion:
     seen = [one for one in visible(reviewer, dossier.before) if one.kind in dimension.evidence]
     evidence = shown(seen, options.excerpt_chars)
@@ -96,9 +102,11 @@ def _question(
         idea=dossier.text if reading is None else "",
         sections=() if reading is None else reading.sections,
         left_out=() if reading is None else reading.left_out,
+        no_room=() if reading is None else reading.no_room,
         evidence=evidence,
         notes=tuple(_note(one, labels[one.paper_id]) for one in dossier.groundings if one.paper_id in labels),
         fit=dossier.fit.level,
+        day=day,
         reviewer=reviewer,
         dimension=dimension,
     )

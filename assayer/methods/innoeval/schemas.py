@@ -15,7 +15,7 @@ from assayer.models import Frozen
 
 FindLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the finds given, e.g. P3.")]
 PartLabel = Annotated[str, Field(pattern=r"^S\d+$", description="Label of one of the parts given, e.g. S1.")]
-PartText = Annotated[str, Field(description="15 to 80 words, readable without the idea.")]
+PartText = Annotated[str, Field(max_length=1_500, description="15 to 80 words, readable without the idea.")]
 SearchQuery = Annotated[str, Field(description="3 to 10 words. No operators, no quotation marks, no years.")]
 CodeQuery = Annotated[str, Field(description="2 to 5 words. No operators, no quotation marks, no years.")]
 RefinedText = Annotated[
@@ -46,7 +46,7 @@ class ExtractionQuestion(Frozen):
 
 class Extraction(Frozen):
     tldr: str | None = Field(
-        description="The idea in one or two sentences, 20 to 60 words; null only if the text holds none."
+        description="The idea in one or two sentences, 20 to 60 words; null only if the text proposes nothing."
     )
     motivations: list[PartText] = Field(max_length=3, description="The strongest first; none that repeats the tldr.")
     research_questions: list[PartText] = Field(max_length=3, description="The most central first.")
@@ -87,7 +87,7 @@ class Relevance(Frozen):
     label: FindLabel
     reason: str = Field(description="At most 40 words: what ties it to the idea, and what it can be trusted for.")
     relevance: Ten
-    quality: Ten | None = Field(description="0 to 10 by the rubric; may be null where relevance is 0 or 1.")
+    quality: Ten | None = Field(description="0 to 10 by the rubric; null where relevance is 0 or 1.")
 
 
 class Relevances(Frozen):
@@ -157,7 +157,7 @@ class GroundedPart(Frozen):
 class GroundedFind(Frozen):
     label: FindLabel
     groundings: list[GroundedPart] = Field(
-        max_length=3, description="The most telling first, mostly one; an empty list if the find speaks to no part."
+        max_length=3, description="The most telling first; an empty list if the find speaks to no part."
     )
 
 

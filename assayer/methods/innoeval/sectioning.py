@@ -18,7 +18,9 @@ class Reading(NamedTuple):
 
     sections: tuple[Section, ...]
     left_out: tuple[str, ...]
-    """Headings of what speaks to other dimensions, or found no room."""
+    """Headings of what speaks to other dimensions."""
+    no_room: tuple[str, ...]
+    """Headings of what would have been read, had there been more."""
     unread: int
     """Sections that speak to the dimension and found no room, or not all of it."""
     lengths: tuple[int, ...]
@@ -48,7 +50,8 @@ def read_for(dimension: Dimension, judged: Sequence[Dimension], sections: Sequen
         room -= len(cut)
     return Reading(
         sections=tuple(chosen[place] for place in sorted(chosen)),
-        left_out=tuple(one.title for place, one in enumerate(sections) if place not in chosen),
+        left_out=tuple(one.title for place, one in enumerate(sections) if place not in wanted),
+        no_room=tuple(sections[place].title for place in sorted(wanted) if place not in chosen),
         unread=unread,
         lengths=tuple(len(chosen[place].text) if place in chosen else 0 for place in range(len(sections))),
     )

@@ -54,18 +54,18 @@ def _check_grounding(question: GroundingQuestion, answer: Groundings) -> list[st
 
 
 EXTRACTION = Task[ExtractionQuestion, Extraction](
-    "innoeval.extraction", _PROMPTS, "extraction.v1.md", Extraction, max_tokens=2_500, check=_check_extraction
+    "innoeval.extraction", _PROMPTS, "extraction.v2.md", Extraction, max_tokens=2_500, check=_check_extraction
 )
 QUERIES = Task[QueriesQuestion, Queries](
-    "innoeval.queries", _PROMPTS, "queries.v1.md", Queries, max_tokens=1_500, check=_check_queries
+    "innoeval.queries", _PROMPTS, "queries.v2.md", Queries, max_tokens=1_500, check=_check_queries
 )
 RELEVANCE = Task[RelevanceQuestion, Relevances](
-    "innoeval.relevance", _PROMPTS, "relevance.v1.md", Relevances, max_tokens=2_000, check=_check_relevance
+    "innoeval.relevance", _PROMPTS, "relevance.v2.md", Relevances, max_tokens=2_000, check=_check_relevance
 )
 GROUNDING = Task[GroundingQuestion, Groundings](
     "innoeval.grounding",
     _PROMPTS,
-    "grounding.v1.md",
+    "grounding.v2.md",
     Groundings,
     tier="strong",
     max_tokens=5_000,
@@ -78,7 +78,7 @@ def refining(limit: int) -> Task[RefinementQuestion, Refinement]:
     return Task(
         "innoeval.refinement",
         _PROMPTS,
-        "refinement.v1.md",
+        "refinement.v2.md",
         refinement_within(limit),
         max_tokens=1_500,
         check=_check_refinement,

@@ -3,13 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Labels", "balanced_recall", "held_out", "macro_f1", "resampled", "thresholds_of"]
+__all__ = ["Floats", "Labels", "balanced_recall", "held_out", "macro_f1", "permuted", "resampled", "thresholds_of"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 """Rows of outcomes, 0 the worst."""
 
 _FOLDS = 5
+_SHUFFLES = 100
 
 
 def thresholds_of(scores: Floats, labels: Labels, classes: int) -> tuple[float, ...]:
@@ -53,6 +54,13 @@ def held_out(scores: Floats, labels: Labels, classes: int, generator: np.random.
 
 def balanced_recall(named: Labels, labels: Labels, classes: int) -> float:
     return float(np.mean([(named[labels == label] == label).mean() for label in range(classes)]))
+
+
+def permuted(scores: Floats, labels: Labels, classes: int, generator: np.random.Generator) -> Floats:
+    """Balanced recall on held-out ideas whose outcomes were shuffled: what scores that tell nothing reach by luck."""
+    shuffles = (generator.permutation(labels) for _ in range(_SHUFFLES))
+    recalls = [balanced_recall(held_out(scores, some, classes, generator), some, classes) for some in shuffles]
+    return np.array(recalls, np.float64)
 
 
 def macro_f1(named: Labels, labels: Labels, classes: int) -> float:

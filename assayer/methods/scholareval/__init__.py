@@ -1,6 +1,8 @@
-"""ScholarEval: is the plan sound, and what does it add? Both judged from papers, every claim cited."""
+"""ScholarEval: is the plan sound, and what does it add? Both judged from papers, every claim cited.
 
-from assayer.methods.scholareval.options import Options
-from assayer.methods.scholareval.pipeline import METHOD, Evaluation, evaluate
+Only the options are exported here, so that reading the settings loads nothing that does the work.
+"""
 
-__all__ = ["METHOD", "Evaluation", "Options", "evaluate"]
+from assayer.methods.scholareval.options import METHOD, Options
+
+__all__ = ["METHOD", "Options"]

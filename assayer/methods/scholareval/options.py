@@ -4,7 +4,9 @@ from pydantic import Field
 
 from assayer.models import Frozen
 
-__all__ = ["Admission", "Options"]
+__all__ = ["METHOD", "Admission", "Options"]
+
+METHOD = "scholareval"
 
 
 class Admission(Frozen):

@@ -9,16 +9,14 @@ from assayer.flow import Failed, attempt, measured, together
 from assayer.library import Library
 from assayer.methods.scholareval.assessments import whole
 from assayer.methods.scholareval.contribution import Contribution
-from assayer.methods.scholareval.options import Options
+from assayer.methods.scholareval.options import METHOD, Options
 from assayer.methods.scholareval.soundness import Soundness
 from assayer.models import Absent, Idea, IdeaCard, ModuleDepth, Part, Report
 from assayer.numbering import Numbering
 from assayer.run import Run
 from assayer.world import World
 
-__all__ = ["METHOD", "Evaluation", "evaluate"]
-
-METHOD = "scholareval"
+__all__ = ["Evaluation", "evaluate"]
 
 
 async def evaluate(idea: Idea, world: World, run: Run, options: Options) -> Evaluation:

@@ -19,7 +19,8 @@ from benchmarks.quality.grapheval.innoeval import pairs, points
 from benchmarks.quality.grapheval.plagiarism import measure_plagiarism
 from benchmarks.quality.grapheval.reporting import Setup, row, shown
 from benchmarks.quality.grapheval.splits import Measured, compare, measure
-from workers.embedding import EmbedderSettings, SentenceTransformerEmbedder
+from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding_settings import EmbedderSettings
 
 _SOURCE = DATA / "iclr2017" / "submissions.jsonl.gz"
 

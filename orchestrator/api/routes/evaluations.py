@@ -5,7 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import Response
 
-from assayer.reports import as_html, as_json, as_markdown
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
+from assayer.reports.schema import as_json
 from orchestrator.api.accepting import Preference, accepted, awaited, cancelled
 from orchestrator.api.asking import request_of
 from orchestrator.api.documented import REPLAYABLE, problems

@@ -1,4 +1,4 @@
-"""What happens to an evaluation: as a stream while it happens, and as a timeline afterwards."""
+"""What happens to a job: as a stream while it happens, and for evaluations as a timeline afterwards."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -18,14 +18,14 @@ from orchestrator.api.security import Reader
 from orchestrator.api.services import Offered, Services
 from orchestrator.api.streaming import held_open
 from orchestrator.jobs.events import JobEvent
-from orchestrator.jobs.models import TERMINAL, Job
+from orchestrator.jobs.models import TERMINAL, Job, JobKind
 from orchestrator.jobs.timeline import timeline_of
 
 __all__ = ["router"]
 
 _LOG = logging.getLogger(__name__)
 
-router = APIRouter(prefix="/v1/evaluations/{id}", tags=["evaluations"])
+router = APIRouter()
 
 _PAGE = 200
 """Events read at once."""
@@ -37,23 +37,29 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 _LAST = "Number of the last event that was received; the stream goes on after it"
 
 
-@router.get(
-    "/events",
-    response_class=EventSourceResponse,
-    responses={**_STREAM, **problems(404, 422)},
-    dependencies=[Depends(held_open)],
-)
-async def stream(
-    id: PathId,
-    caller: Reader,
-    services: Offered,
-    last_event_id: Annotated[int, Header(ge=0, le=2**31 - 1, description=_LAST)] = 0,
-) -> Response:
-    """What happens to it, from the start or from where a reader left off."""
-    job = await found(services, caller.tenant, id, "evaluation")
-    if job.state in TERMINAL and not await services.events.after(job.id, last_event_id, 1):
-        return Response(status_code=204)
-    return EventSourceResponse(_told(services, job, last_event_id), ping=services.settings.heartbeat_seconds, sep="\n")
+def _streamed(kind: JobKind) -> APIRouter:
+    streams = APIRouter(prefix=f"/v1/{kind}s/{{id}}", tags=[f"{kind}s"])
+
+    @streams.get(
+        "/events",
+        response_class=EventSourceResponse,
+        responses={**_STREAM, **problems(404, 422)},
+        dependencies=[Depends(held_open)],
+    )
+    async def stream(
+        id: PathId,
+        caller: Reader,
+        services: Offered,
+        last_event_id: Annotated[int, Header(ge=0, le=2**31 - 1, description=_LAST)] = 0,
+    ) -> Response:
+        """What happens to it, from the start or from where a reader left off."""
+        job = await found(services, caller.tenant, id, kind)
+        if job.state in TERMINAL and not await services.events.after(job.id, last_event_id, 1):
+            return Response(status_code=204)
+        told = _told(services, job, last_event_id)
+        return EventSourceResponse(told, ping=services.settings.heartbeat_seconds, sep="\n")
+
+    return streams
 
 
 async def _told(services: Services, job: Job, last: int) -> AsyncIterator[ServerSentEvent]:
@@ -82,7 +88,7 @@ def _sent(event: JobEvent) -> ServerSentEvent:
     return ServerSentEvent(data.model_dump_json(), id=str(event.number), event=event.kind, sep="\n")
 
 
-@router.get("/timeline", responses=problems(404))
+@router.get("/v1/evaluations/{id}/timeline", responses=problems(404), tags=["evaluations"])
 async def drawn(id: PathId, caller: Reader, services: Offered) -> Timeline:
     """What ran when: its time in the queue, the stages of its method, its calls to language models."""
     job = await found(services, caller.tenant, id, "evaluation")
@@ -91,3 +97,8 @@ async def drawn(id: PathId, caller: Reader, services: Offered) -> Timeline:
         events += page
     rows = await services.ledger.rows(job.run_id) if job.run_id is not None else []
     return timeline_of(job, events, rows, services.clock.now())
+
+
+_KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking")
+for _kind in _KINDS:
+    router.include_router(_streamed(_kind))

@@ -1,11 +1,13 @@
 """Whether the service lives, whether it can work, and how it does: for probes and Prometheus, not for tenants."""
 
+import logging
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from assayer.errors import StorageError
 from orchestrator.api.documented import open_problems, problems
 from orchestrator.api.figures import exposition
 from orchestrator.api.problems import Refusal
@@ -14,6 +16,8 @@ from orchestrator.api.security import require
 from orchestrator.api.services import Offered
 
 __all__ = ["router"]
+
+_LOG = logging.getLogger(__name__)
 
 router = APIRouter(tags=["operation"])
 
@@ -50,4 +54,9 @@ async def metrics(request: Request, services: Offered) -> Response:
     every tenant, unless the settings open it."""
     if not services.settings.open_metrics:
         require(request.scope["assayer.caller"], "admin")
-    return Response(exposition(await services.census.take()), media_type=CONTENT_TYPE_LATEST)
+    try:
+        census = await services.census.take()
+    except StorageError as error:
+        _LOG.warning("figures without the database's: %s", error)
+        census = None
+    return Response(exposition(census), media_type=CONTENT_TYPE_LATEST)

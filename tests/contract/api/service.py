@@ -14,7 +14,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from assayer.models import EvaluationId, IdeaId
-from cluster.webhooks import WebhookSettings, check_address
+from cluster.webhook_settings import WebhookSettings
+from cluster.webhooks import check_address
 from orchestrator.api.application import application
 from orchestrator.api.identifiers import drawn
 from orchestrator.api.resources import Check

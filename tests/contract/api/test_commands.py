@@ -77,6 +77,17 @@ async def test_idea_is_submitted_watched_fetched_and_drawn(program: Program, ser
     assert "<svg" in (program.home / "timeline.html").read_text()
 
 
+async def test_ranking_is_watched_to_its_verdict(program: Program, service: Service) -> None:
+    async with service.client(program.key, program.url) as client:
+        ideas = [{"title": f"Plan {number}", "text": f"{TEXT} {number}"} for number in range(2)]
+        job = (await client.post("/v1/rankings", json={"ideas": ideas})).json()["id"]
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(program.run("watch", job))
+        await service.finish(Problem(type="x", title="It failed", detail="Because."))
+    assert watching.result().code == 1
+    assert watching.result().err.strip() == f"{job} (2 ideas) is failed: It failed. Because."
+
+
 async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: Program, service: Service) -> None:
     async with asyncio.TaskGroup() as group, service.services.listener.on("assayer_jobs") as heard:
         submitting = group.create_task(program.run("submit", "ideas", "--name", "Call", "--wait"))

@@ -8,13 +8,14 @@ import pytest
 
 from assayer.models import Absent, IdeaId
 from assayer.models.ranking import Comparison, DimensionVerdict
-from orchestrator.api.comparison_resources import AcceptedComparison, ComparisonResource
+from orchestrator.api.comparison_resources import AcceptedComparison, ComparisonBody, ComparisonResource
+from orchestrator.client import AsyncClient
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.jobs.requests import ComparisonRequest
 from orchestrator.jobs.results import ComparisonResult, outcomes_of
 from orchestrator.jobs.settings import QueueSettings
 from orchestrator.store import PgLeases
-from tests.contract.api.service import OTHER, Service
+from tests.contract.api.service import OTHER, Service, served
 from tests.contract.api.test_problems import problem
 from tests.unit.batch_bodies import words
 
@@ -124,3 +125,12 @@ def test_judge_that_changes_sides_with_the_order_has_shown_a_tie() -> None:
     assert (agreed.winner, agreed.agreed) == ("first", True)
     (single,) = outcomes_of(one, answers[1:])
     assert (single.winner, single.agreed) == ("second", None)
+
+
+async def test_comparison_tells_that_it_began_and_that_it_is_done(service: Service) -> None:
+    async with served(service.app) as url, AsyncClient(url, await service.key()) as follower:
+        body = ComparisonBody.model_validate(BODY)
+        accepted = await follower.compare(body)
+        await finish(service)
+        told = [event async for event in follower.comparison_events(accepted.id)]
+    assert [event.kind for event in told] == ["queued", "started", "done"]

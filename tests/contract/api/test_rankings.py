@@ -11,12 +11,13 @@ from assayer.models.ranking import Comparison, Ranking
 from assayer.ranking.options import Options
 from assayer.ranking.pipeline import rank
 from orchestrator.api.ranking_resources import AcceptedRanking, RankingResource
+from orchestrator.client import AsyncClient
 from orchestrator.jobs.models import JobVerdict, Problem
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.results import RankingResult
 from orchestrator.jobs.settings import QueueSettings
 from orchestrator.store import PgLeases
-from tests.contract.api.service import OTHER, Service
+from tests.contract.api.service import OTHER, Service, served
 from tests.contract.api.test_problems import problem
 from tests.unit.batch_bodies import WORDS, as_jsonl
 from tests.unit.judges import JudgeLlm, ranking_run, right
@@ -75,6 +76,26 @@ async def test_ranking_is_read_as_json_markdown_page_and_table(service: Service,
     table = await client.get(accepted.links.report, headers={"Accept": "text/csv"})
     assert ",'=Plan 3," in table.text
     problem(await client.get(accepted.links.report, headers={"Accept": "image/png"}), 406, "not-acceptable")
+
+
+async def test_ranking_tells_how_far_it_is_and_that_it_is_done(service: Service) -> None:
+    async with served(service.app) as url, service.client(key := await service.key(), url) as client:
+        accepted = await submit(client)
+        lease = await service.lease()
+        stages = [{"stage": "comparing", "done": 3, "total": 8}]
+        await service.services.events.append(lease.job, "progress", {"stages": stages})
+        problem = Problem(type="x", title="It failed", detail="Because.")
+        failed = JobVerdict(state="failed", problem=problem)
+        assert await PgLeases(service.database, QueueSettings()).finish(lease, failed)
+        async with AsyncClient(url, key) as follower:
+            told = [event async for event in follower.ranking_events(accepted.id)]
+        whole = await client.get(accepted.links.events)
+        over = await client.get(accepted.links.events, headers={"Last-Event-ID": str(told[-1].number)})
+        of_another_kind = await client.get(f"/v1/evaluations/{accepted.id}/events")
+    assert [event.kind for event in told] == ["queued", "started", "progress", "failed"]
+    assert told[2].data["stages"] == stages
+    assert whole.text.count("event: ") == len(told)
+    assert (over.status_code, of_another_kind.status_code) == (204, 404)
 
 
 async def test_comparisons_of_one_ranking_are_not_asked_again_in_the_next(
@@ -158,7 +179,7 @@ async def test_another_tenants_ranking_batch_and_comparisons_are_not_there(
     rows = as_jsonl([{"text": idea["text"]} for idea in IDEAS])
     batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()["id"]
     async with service.caller(tenant=OTHER) as stranger:
-        for link in (accepted.links.ranking, accepted.links.report, accepted.links.comparisons):
+        for link in vars(accepted.links).values():
             problem(await stranger.get(link), 404, "not-found")
         problem(await stranger.delete(accepted.links.ranking), 404, "not-found")
         problem(await stranger.post("/v1/rankings", json={"batch": batch}), 404, "not-found")

@@ -8,7 +8,8 @@ import httpx2
 import pytest
 from standardwebhooks import Webhook as Signer
 
-from cluster.webhooks import WebhookSettings, open_deliverer
+from cluster.webhook_settings import WebhookSettings
+from cluster.webhooks import open_deliverer
 from orchestrator.api.webhook_resources import DeliveryResource, NewWebhook, WebhookResource
 from tests.contract.api.service import BODY, OTHER, Service
 from tests.contract.api.test_problems import problem

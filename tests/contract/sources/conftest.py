@@ -10,7 +10,9 @@ from benchmarks.simulator.outside.server import TWINS
 from tests.contract.sources.specimens import LIBRARY, SPECIMENS, Specimen
 from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
-from workers.remote import Courier, MemoryReplies, MemoryTurns
+from workers.remote.courier import Courier
+from workers.remote.replies import MemoryReplies
+from workers.remote.turns import MemoryTurns
 
 _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_seconds": 0.01}
 

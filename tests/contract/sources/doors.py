@@ -8,7 +8,9 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import SPECIMENS
 from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
-from workers.remote import Courier, MemoryReplies, MemoryTurns
+from workers.remote.courier import Courier
+from workers.remote.replies import MemoryReplies
+from workers.remote.turns import MemoryTurns
 
 __all__ = ["open_door"]
 

@@ -11,7 +11,7 @@ from assayer.models import Identifiers
 from benchmarks.simulator.outside.library import Entry, Library
 from benchmarks.simulator.outside.openalex_works import doi_of, pmid_of
 from benchmarks.simulator.outside.sample import SAMPLE
-from workers.remote import Ask, Call, Remote, Reply
+from workers.remote.call import Ask, Call, Remote, Reply
 from workers.remote.settings import (
     ArxivSettings,
     CrossrefSettings,

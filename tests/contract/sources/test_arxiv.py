@@ -9,7 +9,8 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.sources.crowds import crowded_world
 from tests.contract.sources.doors import open_door
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.remote import Call, Courier
+from workers.remote.call import Call
+from workers.remote.courier import Courier
 from workers.sources.arxiv import Arxiv
 from workers.sources.arxiv_entries import read_page
 from workers.sources.source import Window

@@ -9,7 +9,7 @@ from assayer.models import Identifiers, Paper
 from benchmarks.simulator.outside.library import Entry
 from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, offering
-from workers.remote import Courier
+from workers.remote.courier import Courier
 from workers.sources.source import Cites, LocatesPdfs, Recommends, Resolves, Retracts, Searches, Snippets, Window
 
 QUERY = "Sparse attention for machine translation"

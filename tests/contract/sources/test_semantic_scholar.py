@@ -12,7 +12,7 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.sources.crowds import CROWD, crowded_world
 from tests.contract.sources.doors import open_door
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.remote import Courier
+from workers.remote.courier import Courier
 from workers.sources.semantic_scholar import SemanticScholar
 from workers.sources.source import Window
 

@@ -1,5 +1,7 @@
 """What `/metrics` says."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,3 +43,23 @@ def test_processes_that_share_a_directory_are_counted_together(tmp_path: Path, m
     told = names(exposition(Census((), (), (), ())))
     assert "assayer_jobs_queued" in told
     assert "python_info" not in told
+
+
+def test_what_a_killed_process_had_in_work_is_forgotten_and_what_it_counted_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    program = """
+from prometheus_client import Counter, Gauge
+Counter("assayer_counted", "Of this test.").inc()
+Gauge("assayer_in_work", "Of this test.", multiprocess_mode="livesum").inc()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    told = exposition(Census((), (), (), ())).decode()
+    assert "\nassayer_counted_total 1.0\n" in told
+    assert "assayer_in_work" not in told
+
+
+def test_a_database_out_of_reach_is_a_figure() -> None:
+    assert b"\nassayer_database_up 0.0\n" in exposition(None)
+    assert b"\nassayer_database_up 1.0\n" in exposition(Census((), (), (), ()))

@@ -2,6 +2,7 @@
 
 import hashlib
 from itertools import pairwise
+from math import ceil
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -14,6 +15,8 @@ EvidenceKind = Literal["literature", "web", "code"]
 _TAKEN = frozenset({"background", "board"})
 _WIDEST_GAP = 1.0
 """Points of the scale between two bands; more is a band forgotten."""
+_HALVES_UP_TO = 50
+"""Points that a scale is wide. Wider ones are divided into at most a hundred whole steps."""
 
 
 class Scale(Frozen):
@@ -78,6 +81,18 @@ class Dimension(Frozen):
             if upper.low - lower.high > _WIDEST_GAP:
                 raise ValueError(f"no band covers the scores between {lower.high:g} and {upper.low:g}")
         return self
+
+    def scores_in(self, band: Band) -> tuple[float, ...]:
+        """What can be given in a band: its ends and the steps between, halves on all but wide scales. Ascending."""
+        width = self.scale.max - self.scale.min
+        step = 0.5 if width <= _HALVES_UP_TO else float(ceil(width / 100))
+        count = ceil((band.high - band.low) / step)
+        return (*(round(band.low + number * step, 6) for number in range(count)), band.high)
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """All that can be given, ascending; none lies between two bands."""
+        return tuple(score for band in reversed(self.bands) for score in self.scores_in(band))
 
     @property
     def sha256(self) -> str:

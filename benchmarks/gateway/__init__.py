@@ -1,0 +1,1 @@
+"""Thousands of calls in flight in one process that speaks to an LLM."""

@@ -1,0 +1,81 @@
+"""What other processes cost while something goes on: memory and CPU time, sampled from outside."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import linear_regression
+from time import monotonic
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import psutil
+
+__all__ = ["Sample", "Watch", "slope"]
+
+_SAMPLE_SECONDS = 2.0
+_START_UP = 0.25
+"""Of the samples: caches fill and pools grow before memory can be flat."""
+
+
+class Sample(NamedTuple):
+    seconds: float
+    """Since the watch began."""
+    bytes: int
+    """Proportional set size of all processes: memory that they share counts once."""
+
+
+@dataclass
+class Watch:
+    """Between enter and exit. Processes that come or go meanwhile count for as long as they were seen."""
+
+    processes: Callable[[], Sequence[psutil.Process]]
+    samples: list[Sample] = field(default_factory=list)
+    cpu_seconds: float = 0.0
+    _first: dict[int, float] = field(default_factory=dict)
+    _last: dict[int, float] = field(default_factory=dict)
+    _done: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> Self:
+        self._began = monotonic()
+        self._first = {process.pid: _cpu(process) for process in self.processes()}
+        self._sampler = threading.Thread(target=self._sample, daemon=True)
+        self._sampler.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._sampler.join()
+        self._look()
+        self.cpu_seconds = sum(last - self._first.get(pid, 0.0) for pid, last in self._last.items())
+
+    def _sample(self) -> None:
+        while not self._done.wait(_SAMPLE_SECONDS):
+            self._look()
+
+    def _look(self) -> None:
+        total = 0
+        for process in self.processes():
+            try:
+                total += process.memory_full_info().pss
+                self._last[process.pid] = _cpu(process)
+            except psutil.Error:
+                continue
+        self.samples.append(Sample(monotonic() - self._began, total))
+
+
+def slope(samples: Sequence[Sample]) -> float:
+    """Bytes a second, by least squares, without the start; 0 for too few samples to tell."""
+    settled = samples[int(len(samples) * _START_UP) :]
+    if len(settled) < 3:
+        return 0.0
+    return linear_regression([one.seconds for one in settled], [one.bytes for one in settled]).slope
+
+
+def _cpu(process: psutil.Process) -> float:
+    try:
+        used = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(used.user + used.system)

@@ -1,0 +1,81 @@
+"""The log of the service: a JSON document a line, with the ids of whose work it tells about, and no text of theirs."""
+
+import datetime as dt
+import json
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
+from typing import Any, Literal
+
+from assayer.errors import ConfigurationError
+from assayer.logged import now_logged
+from assayer.models import Frozen
+
+__all__ = ["JsonLines", "LogSettings", "write_log"]
+
+_SECRET = re.compile(r"\b((?:ak|whsec|sk)[_-][A-Za-z0-9]{0,8})[A-Za-z0-9_/+=-]{12,}")
+_ROOT = Path(__file__).parents[1]
+_LIBRARIES = ("uvicorn", "ray", "httpx2", "openai", "sentence_transformers", "alembic")
+"""They tell much at the level at which we tell what matters."""
+
+
+class LogSettings(Frozen):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    file: Path | None = None
+    """Lines are added to it by every process of the machine, and a new one is begun when it has been moved away. None:
+    standard error, or on a Ray of one machine `logs/service.jsonl` in the data directory."""
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        at = dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(timespec="milliseconds")
+        line: dict[str, Any] = {
+            "at": at,
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "process": record.process,
+            **now_logged(),
+            **getattr(record, "told", {}),
+            "message": _SECRET.sub(r"\1…", record.getMessage()),
+        }
+        if record.exc_info is not None and (error := record.exc_info[1]) is not None:
+            line["errors"] = list(_errors(error))
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def write_log(settings: LogSettings, otherwise: Path | None = None) -> None:
+    """Of this process from now on, for good; to `otherwise`, or standard error, where the settings name no file. Raises
+    ConfigurationError."""
+    file = settings.file or otherwise
+    handler: logging.Handler = logging.StreamHandler(sys.stderr)
+    if file is not None:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            handler = WatchedFileHandler(file, encoding="utf-8")
+        except OSError as error:
+            raise ConfigurationError(
+                f"The log cannot be written to {file}: {error.strerror}.", "Set ASSAYER_LOG__FILE."
+            ) from None
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(handlers=[handler], level=settings.level.upper(), force=True)
+    logging.captureWarnings(True)
+    for name in _LIBRARIES:
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.root.level))
+
+
+def _errors(error: BaseException | None) -> Iterator[dict[str, Any]]:
+    """An error and what it came from: kinds and places. What errors say may quote what they choked on."""
+    while error is not None:
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [f"{_shown(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
+        yield {"kind": f"{type(error).__module__}.{type(error).__qualname__}", "places": places}
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _shown(filename: str) -> str:
+    path = Path(filename)
+    return str(path.relative_to(_ROOT)) if path.is_relative_to(_ROOT) else filename

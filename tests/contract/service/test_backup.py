@@ -1,0 +1,126 @@
+"""A backup as docs/operations/backup.md says to make it: dumped while the service works, restored elsewhere."""
+
+import asyncio
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from benchmarks.simulator.process import Simulator
+from cluster.postgres import EmbeddedPostgres
+from cluster.postgres.programs import Programs
+from cluster.service import open_service
+from cluster.serving_http import bound, serve_until_told
+from cluster.settings import Settings
+from orchestrator.jobs.settings import QueueSettings
+from tests.contract.service.caller import IDEA, Caller, until
+from tests.contract.service.test_service import PARTS, answered_by, running, settings
+
+__all__ = ["settings"]
+
+_SECONDS = 120.0
+_NUMBERS = count()
+TREES = (
+    "We measure how quickly seedlings of four oak species root in compacted soil, with and without the fungi of old "
+    "forests, to learn whether replanting fails for want of fungi or of air in the ground."
+)
+
+
+async def tool(program: str, *arguments: str) -> None:
+    found = await asyncio.to_thread(
+        subprocess.run,
+        [str(Programs.find().folder / program), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+
+
+@pytest.fixture
+async def restored_url(server_url: str) -> AsyncIterator[str]:
+    """An empty database, dropped afterwards."""
+    name = f"restored_{next(_NUMBERS)}"
+    connection = await asyncpg.connect(server_url)
+    await connection.execute(f"CREATE DATABASE {name}")
+    yield server_url.replace("/postgres?", f"/{name}?")
+    await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    await connection.close()
+
+
+@asynccontextmanager
+async def served(settings: Settings, key: str) -> AsyncIterator[Caller]:
+    async with open_service(settings, PARTS) as service:
+        with bound("127.0.0.1", 0) as listening:
+            serving = asyncio.create_task(
+                serve_until_told(service.app, listening, service.run, lambda: service.drain(0))
+            )
+            async with Caller.at(f"http://127.0.0.1:{listening.getsockname()[1]}", key).client as client:
+                yield Caller(client)
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
+
+
+async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_jobs_end_after_restoring_it(
+    settings: Settings, simulator: Simulator, shared_url: str, restored_url: str, tmp_path: Path
+) -> None:
+    settings = settings.model_copy(update={"queue": QueueSettings(lease_seconds=1)})
+    dump = str(tmp_path / "assayer.dump")
+    async with running(settings) as world:
+        key = world.caller.client.headers["Authorization"].removeprefix("Bearer ")
+        done = await world.caller.submit(source="quotes.txt")
+        before = await world.caller.ended(done)
+        report = (await world.caller.report(done)).json()
+        simulator.configure(latency_mean=0.3)
+        answered = simulator.stats().answered
+        under_way = await world.caller.submit(TREES)
+        await until(answered_by(simulator), lambda now: now >= answered + 3)
+        await tool("pg_dump", "--format=custom", "--no-owner", f"--file={dump}", f"--dbname={shared_url}")
+        taken = await world.caller.evaluation(under_way)
+        await world.caller.cancel(under_way)  # in the service that goes on: the backup knows nothing of it
+
+    await tool("pg_restore", "--no-owner", "--exit-on-error", f"--dbname={restored_url}", dump)
+    simulator.configure(latency_mean=0)
+    restored = settings.model_copy(
+        update={"database": settings.database.model_copy(update={"url": SecretStr(restored_url)})}
+    )
+    async with served(restored, key) as caller:
+        assert await caller.evaluation(done) == before
+        assert (await caller.report(done)).json() == report
+        ended = await caller.ended(under_way)
+        asked = simulator.stats().answered
+        same = await caller.ended(await caller.submit(IDEA))
+        events = (await caller.client.get(f"/v1/evaluations/{done}/events")).text
+    assert taken["state"] == "running"
+    assert ended["state"] == "done"
+    assert ended["attempt"] > taken["attempt"]
+    assert same["state"] == "done"
+    assert simulator.stats().answered == asked, "answers are part of the backup: nothing is paid for twice"
+    assert "event: done" in events
+
+
+async def test_a_copy_of_the_data_directory_of_a_stopped_service_is_a_backup() -> None:
+    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
+    with tempfile.TemporaryDirectory(prefix="assayer-home-") as folder:
+        first, second = Path(folder) / "one", Path(folder) / "two"
+        async with EmbeddedPostgres(first / "postgres", durable=False) as server:
+            connection = await asyncpg.connect(await server.ensure())
+            await connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+            await connection.close()
+        copied = await asyncio.to_thread(
+            subprocess.run, [shutil.which("cp") or "cp", "-a", str(first), str(second)], check=False, timeout=_SECONDS
+        )
+        assert copied.returncode == 0
+        async with EmbeddedPostgres(second / "postgres", durable=False) as server:
+            connection = await asyncpg.connect(await server.ensure())
+            answer = await connection.fetchval("SELECT answer FROM kept")
+            await connection.close()
+    assert answer == 42

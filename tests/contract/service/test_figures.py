@@ -1,0 +1,101 @@
+"""`/metrics` of a service that works: what the alerts and the dashboard rest on."""
+
+from collections.abc import Mapping
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from benchmarks.simulator.process import Simulator
+from cluster.settings import Settings
+from orchestrator.jobs.tenancy import TenantPlan
+from orchestrator.store import PgTenants
+from tests.contract.service.caller import until
+from tests.contract.service.test_service import TENANT, Running, running, settings
+
+__all__ = ["settings"]
+
+DONE = {"tenant": TENANT, "kind": "evaluation", "state": "done"}
+
+
+class Figures(dict[tuple[str, frozenset[tuple[str, str]]], float]):
+    @classmethod
+    async def of(cls, world: Running) -> "Figures":
+        answer = await world.caller.client.get("/metrics")
+        assert answer.status_code == 200, answer.text
+        return cls(
+            ((sample.name, frozenset(sample.labels.items())), sample.value)
+            for family in text_string_to_metric_families(answer.text)
+            for sample in family.samples
+        )
+
+    def one(self, name: str, labels: Mapping[str, str] | None = None) -> float:
+        return self.get((name, frozenset((labels or {}).items())), 0.0)
+
+    def all(self, name: str, **labels: str) -> float:
+        return sum(value for (one, of), value in self.items() if one == name and labels.items() <= dict(of).items())
+
+
+async def test_ideas_calls_cost_and_cache_hits_are_told(settings: Settings, simulator: Simulator) -> None:
+    async with running(settings) as world:
+        await PgTenants(world.service.database).update(TENANT, TenantPlan(name="Default", monthly_usd=50.0))
+        before = await Figures.of(world)
+        sent = simulator.stats()
+        ended = await world.caller.ended(await world.caller.submit(source="mine.txt"))
+        middle = await Figures.of(world)
+        stats = simulator.stats()
+        await world.caller.ended(await world.caller.submit(source="yours.txt"))
+        after = await Figures.of(world)
+
+    def grown(name: str, **labels: str) -> float:
+        return middle.all(name, **labels) - before.all(name, **labels)
+
+    assert after.one("assayer_database_up") == 1
+    assert after.one("assayer_jobs_ended_last_hour", DONE) == 2
+    assert middle.one("assayer_jobs_cost_usd_last_hour", DONE) == pytest.approx(ended["cost_usd"])
+    assert middle.one("assayer_job_seconds_last_hour", {**DONE, "quantile": "0.95"}) > 0
+    assert middle.one("assayer_tenant_spent_usd_this_month", {"tenant": TENANT}) == pytest.approx(ended["cost_usd"])
+    assert middle.one("assayer_tenant_monthly_usd", {"tenant": TENANT}) == 50
+    assert grown("assayer_llm_requests_total") == stats.requests - sent.requests
+    assert grown("assayer_llm_tokens_total", kind="prompt") == stats.prompt_tokens - sent.prompt_tokens
+    assert grown("assayer_llm_cost_usd_total") == pytest.approx(ended["cost_usd"])
+    assert grown("assayer_llm_call_seconds_count") == grown("assayer_llm_calls_total", outcome="answered") > 0
+    assert grown("assayer_job_attempts_total", kind="evaluation", outcome="done") == 1
+    assert grown("assayer_job_attempt_seconds_count", kind="evaluation") == 1
+    assert middle.one("assayer_llm_questions") == middle.one("assayer_llm_requests_in_flight") == 0
+    assert middle.one("assayer_llm_requests_limit") >= 1
+    assert middle.one("assayer_worker_jobs") == 0
+    assert after.all("assayer_stage_calls_last_5_minutes") >= 2 * grown("assayer_llm_calls_total")
+    assert after.all("assayer_llm_calls_total", outcome="cached") > before.all(
+        "assayer_llm_calls_total", outcome="cached"
+    )
+
+
+async def test_what_is_in_flight_and_in_work_is_told_while_it_is(settings: Settings, simulator: Simulator) -> None:
+    simulator.configure(latency_mean=5)
+    async with running(settings) as world:
+        id = await world.caller.submit()
+        figures = await until(lambda: Figures.of(world), lambda now: now.one("assayer_llm_requests_in_flight") > 0)
+        await world.caller.cancel(id)
+        await until(world.taken, lambda taken: taken == 0)
+        ended = await Figures.of(world)
+    assert figures.one("assayer_jobs_running", {"tenant": TENANT, "priority": "interactive"}) == 1
+    assert figures.one("assayer_worker_jobs") == 1
+    assert ended.one("assayer_llm_requests_in_flight") == ended.one("assayer_llm_questions") == 0
+
+
+async def test_faults_are_told_by_boundary_and_by_kind(settings: Settings, simulator: Simulator) -> None:
+    simulator.configure(server_error_rate=1.0)
+    assert settings.llm is not None
+    hasty = settings.model_copy(
+        update={"llm": settings.llm.model_copy(update={"max_attempts": 2, "backoff_initial_seconds": 0.01})}
+    )
+    async with running(hasty) as world:
+        before = await Figures.of(world)
+        await world.caller.submit()
+        failed = {"boundary": "LlmError", "error": "LlmUnavailable"}
+        figures = await until(
+            lambda: Figures.of(world),
+            lambda now: now.one("assayer_faults_total", failed) > before.one("assayer_faults_total", failed),
+        )
+    assert figures.all("assayer_llm_faults_total") > before.all("assayer_llm_faults_total")
+    assert figures.all("assayer_llm_calls_total", outcome="failed") > 0

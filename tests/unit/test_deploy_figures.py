@@ -1,0 +1,134 @@
+"""Alerts and dashboard: every expression is PromQL and asks for figures that the program tells, by their labels."""
+
+import importlib
+import json
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import promql_parser
+import pytest
+import yaml
+from prometheus_client import REGISTRY
+
+import orchestrator
+import workers
+from orchestrator.api.figures import families
+from orchestrator.jobs.models import TenantId
+from orchestrator.store.census import Census, Ended, Money, Owed, Queued, Running, Stage
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+OF_PROMETHEUS = {"up": {"job", "instance"}}
+_SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
+_BEES = TenantId("bees")
+_FULL = Census(
+    (Queued(_BEES, "batch", 1, 2.0),),
+    (Running(_BEES, "batch", 1),),
+    (Ended(_BEES, "evaluation", "done", 1, 0.1, 1.0, 2.0),),
+    (Stage("review", 3, 1, 1, 0.5, 1.0),),
+    (Money(_BEES, 10.0, 1.0),),
+    Owed(1, 2.0),
+)
+
+
+@cache
+def told() -> Mapping[str, set[str]]:
+    """Labels of every figure, by its name in PromQL. Those of a module are known once it is imported."""
+    found = {sample.name: set(sample.labels) for family in families(_FULL) for sample in family.samples} | {
+        "assayer_database_up": set()
+    }
+    for package in (workers, orchestrator):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if module.name.rpartition(".")[2] in ("metrics", "observing", "deliverer"):
+                importlib.import_module(module.name)
+    for collector in list(REGISTRY._collector_to_names):
+        name, kind = getattr(collector, "_name", ""), getattr(collector, "_type", "")
+        if name.startswith("assayer_"):
+            labels = set(getattr(collector, "_labelnames", ()))
+            for suffix in _SUFFIXES[kind]:
+                found[name + suffix] = labels | ({"le"} if suffix == "_bucket" else set())
+    return found
+
+
+def rules() -> list[dict[str, Any]]:
+    document = yaml.safe_load((DEPLOY / "prometheus" / "rules.yaml").read_text("utf-8"))
+    return [rule for group in document["groups"] for rule in group["rules"]]
+
+
+def targets() -> list[dict[str, Any]]:
+    dashboard = json.loads((DEPLOY / "grafana" / "assayer.json").read_text("utf-8"))
+    return [target for panel in dashboard["panels"] for target in panel.get("targets", ())]
+
+
+def selectors(node: Any) -> Iterator[Any]:
+    match type(node).__name__:
+        case "VectorSelector":
+            yield node
+        case "MatrixSelector":
+            yield node.vector_selector
+        case "BinaryExpr":
+            yield from selectors(node.lhs)
+            yield from selectors(node.rhs)
+        case "Call":
+            for argument in node.args:
+                yield from selectors(argument)
+        case "AggregateExpr" | "ParenExpr" | "UnaryExpr" | "SubqueryExpr":
+            yield from selectors(node.expr)
+        case "NumberLiteral" | "StringLiteral":
+            return
+        case other:
+            raise AssertionError(other)
+
+
+EXPRESSIONS = [rule["expr"] for rule in rules()] + [target["expr"] for target in targets()]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_an_expression_asks_for_what_there_is(expression: str) -> None:
+    known = {**OF_PROMETHEUS, **told()}
+    asked = list(selectors(promql_parser.parse(expression)))
+    for selector in asked:
+        assert selector.name in known
+        matched = {matcher.name for matcher in selector.matchers.matchers}
+        assert matched <= known[selector.name] | {"job", "instance"}
+    grouped = {label for labels in re.findall(r"by \(([^)]*)\)", expression) for label in labels.split(", ")}
+    assert grouped <= {"job"}.union(*(known[selector.name] for selector in asked))
+
+
+def test_an_expression_with_a_slip_is_found_out() -> None:
+    with pytest.raises(ValueError, match="unclosed"):
+        promql_parser.parse("sum by (tenant (assayer_jobs_queued)")
+
+
+def test_every_alert_has_a_name_of_its_own_a_severity_and_says_what_to_do() -> None:
+    names = [rule["alert"] for rule in rules()]
+    assert len(names) == len(set(names)) > 8
+    for rule in rules():
+        assert rule["labels"]["severity"] in ("page", "ticket")
+        assert rule["annotations"].keys() == {"summary", "action"}
+
+
+def test_what_an_alert_says_names_only_labels_that_its_expression_keeps() -> None:
+    for rule in rules():
+        for label in re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]):
+            assert label in rule["expr"] or rule["expr"].startswith("up"), rule["alert"]
+
+
+def test_names_follow_the_conventions_of_prometheus() -> None:
+    for name in told():
+        assert re.fullmatch(r"assayer_[a-z][a-z0-9_]*", name)
+        assert "milliseconds" not in name
+
+
+def test_no_two_panels_lie_on_each_other() -> None:
+    dashboard = json.loads((DEPLOY / "grafana" / "assayer.json").read_text("utf-8"))
+    cells = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in dashboard["panels"])
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(cells) == len(set(cells))

@@ -1,0 +1,68 @@
+"""What a job's lease says of how it is to be worked on reaches the engine."""
+
+import datetime as dt
+from typing import Any, cast
+from uuid import UUID
+
+import pytest
+
+from assayer.errors import BudgetExhausted
+from assayer.ideas import parse_idea
+from assayer.models import EvaluationId, Idea
+from assayer.ports import Progress, ProgressEvent
+from cluster.commission import Commission
+from cluster.engine import Engine
+from cluster.performing import EnginePerformer
+from cluster.ranking import Ranker
+from orchestrator.jobs.models import JobId, Lease, Priority, TenantId
+from orchestrator.jobs.requests import EvaluationRequest, Limits
+from workers.documents import DocumentLimits
+
+IDEA = parse_idea("We will measure how pollinators respond to flower strips in fields and in gardens. " * 3, "idea.txt")
+
+
+class Silent:
+    def report(self, event: ProgressEvent) -> None:
+        pass
+
+
+class RefusingEngine:
+    """Remembers what it was asked, and has no money for it."""
+
+    def __init__(self) -> None:
+        self.asked: list[Commission] = []
+
+    async def evaluate(
+        self, idea: Idea, method: str, cutoff: dt.date | None, progress: Progress, commission: Commission
+    ) -> None:
+        self.asked.append(commission)
+        raise BudgetExhausted("Nothing is left.")
+
+
+async def _begun(run: EvaluationId, request: dict[str, Any]) -> None:
+    raise AssertionError
+
+
+@pytest.mark.parametrize("priority", ["interactive", "batch"])
+async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priority) -> None:
+    engine = RefusingEngine()
+    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), DocumentLimits())
+    work = EvaluationRequest(idea=IDEA, limits=Limits(max_usd=2.0))
+    lease = Lease(
+        job=JobId("ev_1"),
+        tenant=TenantId("acme"),
+        token=UUID(int=1),
+        attempt=1,
+        priority=priority,
+        work=work,
+        document=None,
+        max_usd=1.5,
+        pinned=None,
+    )
+
+    with pytest.raises(BudgetExhausted):
+        await performer.perform(lease, Silent(), _begun)
+
+    (commission,) = engine.asked
+    assert (commission.job, commission.purse, commission.limits) == ("ev_1", 1.5, work.limits)
+    assert commission.urgent == (priority == "interactive")

@@ -1,0 +1,62 @@
+"""What commands load before they do anything: a list of commands needs no library of theirs, a small one no large."""
+
+import subprocess
+import sys
+
+import pytest
+
+from cluster.cli.deferred import Deferred
+from cluster.cli.main import COMMANDS
+
+LARGE = frozenset(
+    {
+        "aiohttp",
+        "bm25s",
+        "faiss",
+        "fastapi",
+        "jinja2",
+        "krippendorff",
+        "lxml",
+        "numpy",
+        "openai",
+        "prometheus_client",
+        "pyarrow",
+        "pypdfium2",
+        "ray",
+        "scipy",
+        "sentence_transformers",
+        "sklearn",
+        "sqlalchemy",
+        "starlette",
+        "torch",
+        "transformers",
+        "trafilatura",
+        "uvicorn",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("modules", "unneeded"),
+    [
+        ("cluster.cli.main", LARGE | {"alembic", "asyncpg", "httpx2", "psutil", "pydantic_settings"}),
+        ("cluster.settings", LARGE | {"alembic", "asyncpg", "httpx2", "psutil"}),
+        ("cluster.cli.tenants, cluster.cli.keys, cluster.database", LARGE | {"alembic", "httpx2"}),
+        (
+            "cluster.cli.submit, cluster.cli.watch, cluster.cli.fetch, cluster.cli.cancel, cluster.cli.timeline, "
+            "orchestrator.client",
+            LARGE | {"alembic", "asyncpg", "psutil"},
+        ),
+        ("cluster.cli.serve, cluster.cli.doctor, cluster.cli.corpus", LARGE | {"alembic", "asyncpg", "httpx2"}),
+    ],
+    ids=["help", "settings", "accounts", "client", "others"],
+)
+def test_start_loads_no_library_that_the_command_does_not_need(modules: str, unneeded: frozenset[str]) -> None:
+    program = f"import sys, {modules}; print(*set({sorted(unneeded)}) & sys.modules.keys())"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert ended.stdout.split() == []
+
+
+@pytest.mark.parametrize("listed", COMMANDS, ids=[one.name for one in COMMANDS])
+def test_list_of_commands_says_what_the_command_says_of_itself(listed: Deferred) -> None:
+    assert listed.command().help == listed.help

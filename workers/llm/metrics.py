@@ -1,0 +1,45 @@
+"""What calls to language models come to, by task and model."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from assayer.models import LedgerRow
+
+__all__ = ["ASKED", "IN_FLIGHT", "LIMIT", "count"]
+
+CALLS = Counter(
+    "assayer_llm_calls_total",
+    "Questions of tasks by how they ended: answered, cached (answered before), failed.",
+    ["task", "model", "outcome"],
+)
+SECONDS = Histogram(
+    "assayer_llm_call_seconds",
+    "From the first send of a question to the end of the last, retries and repairs included.",
+    ["task"],
+    buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640),
+)
+SENDS = Counter("assayer_llm_requests_total", "Requests sent, retries and repairs included.", ["model"])
+TOKENS = Counter("assayer_llm_tokens_total", "Tokens read (prompt) and written (completion).", ["model", "kind"])
+COST = Counter("assayer_llm_cost_usd_total", "US dollars, of calls whose price is known.", ["model"])
+FAULTS = Counter("assayer_llm_faults_total", "What went wrong in calls, recovered from or not, by kind.", ["kind"])
+ASKED = Gauge(
+    "assayer_llm_questions", "Questions in flight, and those that wait for their turn.", multiprocess_mode="livesum"
+)
+IN_FLIGHT = Gauge("assayer_llm_requests_in_flight", "Questions on their way to an answer.", multiprocess_mode="livesum")
+LIMIT = Gauge("assayer_llm_requests_limit", "How many may be in flight now.", multiprocess_mode="livesum")
+
+
+def count(row: LedgerRow) -> None:
+    """One row of the ledger; what came from the cache cost nothing this time."""
+    record = row.record
+    CALLS.labels(record.task, record.model, "cached" if record.cached else row.outcome).inc()
+    if record.cached:
+        return
+    for fault in record.faults:
+        FAULTS.labels(fault.kind).inc()
+    if not record.attempts:
+        return
+    SECONDS.labels(record.task).observe(record.latency_seconds)
+    SENDS.labels(record.model).inc(record.attempts)
+    TOKENS.labels(record.model, "prompt").inc(record.prompt_tokens)
+    TOKENS.labels(record.model, "completion").inc(record.completion_tokens)
+    COST.labels(record.model).inc(record.cost_usd or 0.0)
