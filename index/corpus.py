@@ -2,6 +2,8 @@
 
 import asyncio
 import datetime as dt
+import os
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,12 +11,13 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from assayer.errors import CorpusError
 from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
+from index.filters import Filters
 from index.fit import fit_passages, judge, nearness
 from index.layout import paper_text
-from index.manifest import Manifest, read_manifest, verify
+from index.manifest import Manifest, read_manifest
+from index.opening import refuse_other_model
 from index.passages import spans
 from index.reader import Reader
 from index.store import SOURCE
@@ -26,29 +29,30 @@ Out = TypeVar("Out")
 
 
 class Corpus:
-    """`assayer.ports.Literature`. Searches run in one thread of their own, so the event loop stays free."""
+    """`assayer.ports.Literature`: one version. Searches run in a thread of their own, so the event loop stays free."""
 
-    def __init__(self, reader: Reader, manifest: Manifest, embedder: Embedder) -> None:
+    def __init__(self, reader: Reader, manifest: Manifest, embedder: Embedder, hold: int) -> None:
+        """`hold` is the descriptor that keeps the version from being removed; it is closed with the corpus."""
         self.manifest = manifest
         self._reader = reader
         self._embedder = embedder
+        self._release = weakref.finalize(self, os.close, hold)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="corpus")
 
     @classmethod
     def open(cls, directory: Path, embedder: Embedder) -> "Corpus":
         """The current version. Raises CorpusError when there is none, when a file is not as it was written, or
         when another embedding model made it."""
-        path = Versions(directory).current()
-        manifest = read_manifest(path)
-        # The name first: to tell its dimensions a model may have to be fetched and loaded.
-        if manifest.embedder != embedder.name or manifest.dimensions != embedder.dimensions:
-            raise CorpusError(
-                f"The corpus in {directory} was built with the embedding model {manifest.embedder} "
-                f"({manifest.dimensions} dimensions), not with the present {embedder.name}.",
-                "Configure that model (ASSAYER_EMBEDDER__MODEL), or build again: assayer corpus build PATH.",
-            )
-        verify(manifest, path)
-        return cls(Reader(path, manifest), manifest, embedder)
+        versions = Versions(directory)
+        manifest = read_manifest(versions.current())
+        refuse_other_model(manifest, embedder, directory)
+        hold = versions.hold(manifest.version)
+        try:
+            versions.verify(manifest)
+            return cls(Reader.open(versions, manifest), manifest, embedder, hold)
+        except BaseException:
+            os.close(hold)
+            raise
 
     def __len__(self) -> int:
         """Papers."""
@@ -63,35 +67,45 @@ class Corpus:
         return SOURCE
 
     async def search(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
-        vectors, rows = await self._embedder.embed(queries, "query"), self._rows(before)
-        return await self._run(lambda: self._reader.search(queries, vectors, limit, rows))
+        return await self.find(queries, limit, Filters(before=before))
+
+    async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
+        """As `search`, of the papers that pass the filters."""
+        vectors = await self._embedder.embed(queries, "query")
+        return await self._run(lambda: self._reader.search(queries, vectors, limit, filters))
 
     async def snippets(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Passage]]:
-        vectors, rows = await self._embedder.embed(queries, "query"), self._rows(before)
-        return await self._run(lambda: self._reader.snippets(queries, vectors, limit, rows))
+        vectors, filters = await self._embedder.embed(queries, "query"), Filters(before=before)
+        return await self._run(lambda: self._reader.snippets(queries, vectors, limit, filters))
 
     async def neighbours(
         self, papers: Sequence[PaperId], limit: int, before: dt.date | None
     ) -> dict[PaperId, list[Hit]]:
-        known, rows = self._reader.store.rows(papers), self._rows(before)
-        return await self._run(lambda: self._reader.neighbours(known, limit, rows))
+        filters = Filters(before=before)
+        return await self._run(lambda: self._reader.neighbours(self._reader.units(papers), limit, filters))
 
     async def references(
         self, papers: Sequence[PaperId], limit: int, before: dt.date | None
     ) -> dict[PaperId, list[Paper]]:
         """In the order of the paper's own list. Papers whose references no source gave are missing."""
-        known, rows = self._reader.store.rows(papers), self._rows(before)
-        return await self._run(lambda: self._reader.references(known, limit, rows))
+        filters = Filters(before=before)
+        return await self._run(lambda: self._reader.references(self._reader.units(papers), limit, filters))
+
+    async def citations(
+        self, papers: Sequence[PaperId], limit: int, before: dt.date | None
+    ) -> dict[PaperId, list[Paper]]:
+        """Papers of the corpus that cite each given one, the newest first."""
+        filters = Filters(before=before)
+        return await self._run(lambda: self._reader.citations(self._reader.units(papers), limit, filters))
 
     async def papers(self, ids: Sequence[PaperId], before: dt.date | None) -> dict[PaperId, Paper]:
-        store, rows = self._reader.store, self._rows(before)
-        return {one: store.paper(row) for one, row in store.rows(ids).items() if row < rows}
+        reader, filters = self._reader, Filters(before=before)
+        return {one: reader.paper(unit) for one, unit in reader.units(ids).items() if reader.counts(unit, filters)}
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
-        known = self._reader.store.rows(papers)
+        known = self._reader.units(papers)
         (vector,) = await self.meanings([text])
-        cosines = self._reader.papers.dense.similarities(vector, list(known.values()))
-        return dict(zip(known, cosines.tolist(), strict=True))
+        return dict(zip(known, self._reader.similarities(vector, list(known.values())), strict=True))
 
     async def meanings(self, texts: Sequence[str]) -> Vectors:
         """What papers are held against: one unit vector a text. One longer than a passage counts as the mean of its
@@ -109,50 +123,52 @@ class Corpus:
 
     def days(self) -> tuple[dt.date, ...]:
         """On which its papers were published, each once, in order."""
-        return self._reader.store.days()
+        return self._reader.days()
 
     def newest(self, before: dt.date | None) -> dt.date | None:
         """Day of the newest paper that counts; None when none is dated."""
-        return self._reader.store.newest(before)
+        return self._reader.newest(before)
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """A corpus is as old as its files and knows of none."""
-        return {}
+        """What its records say; it is as old as they are."""
+        known = await self.papers([paper.id for paper in papers], None)
+        return {one: paper.retraction for one, paper in known.items() if paper.retraction is not None}
 
     async def fit(self, text: str, before: dt.date | None) -> CorpusFit:
         """See `index.fit` for what is measured."""
         passages = await self._embedder.embed(fit_passages(text), "query")
-        rows = self._rows(before)
-        value = await self._run(lambda: self._nearness(passages, rows))
-        return judge(value, self.manifest.fit, rows, before)
+        filters = Filters(before=before)
+        papers = self._reader.counting(filters)
+        value = await self._run(lambda: self._nearness(passages, filters)) if papers else 0.0
+        return judge(value, self.manifest.fit, papers, before)
 
     async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        return await self._run(lambda: {paper: self._full_text(paper) for paper in papers})
+        return await self._run(lambda: self._full_texts(papers))
 
     def close(self) -> None:
-        """Ends the thread; what waits for it is cancelled."""
+        """Ends the thread; what waits for it is cancelled. The version may be removed then."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+        self._release()
 
     async def _run(self, work: Callable[[], Out]) -> Out:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def _rows(self, before: dt.date | None) -> int:
-        return self._reader.store.until(before)
-
-    def _nearness(self, passages: Vectors, rows: int) -> float:
+    def _nearness(self, passages: Vectors, filters: Filters) -> float:
         neighbours = self.manifest.fit.neighbours if self.manifest.fit else 1
-        if not len(passages) or not rows:
+        if not len(passages):
             return 0.0
-        return nearness(passages, self._reader.papers.dense, rows, neighbours)
+        return nearness(passages, lambda asked, limit: self._reader.nearest(asked, limit, filters), neighbours)
 
-    def _full_text(self, paper: PaperId) -> FullText | Absent:
-        row = self._reader.store.row(paper)
-        if row is None:
-            return Absent(reason="the paper is not in the corpus")
-        sections = self._reader.store.sections(row)
-        if not sections:
-            return Absent(reason="the corpus holds only the abstract")
-        return FullText(paper_id=paper, sections=sections, parser="corpus")
+    def _full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
+        units = self._reader.units(papers)
+        found: dict[PaperId, FullText | Absent] = {}
+        for paper in papers:
+            if paper not in units:
+                found[paper] = Absent(reason="the paper is not in the corpus")
+            else:
+                text = self._reader.full_text(units[paper])
+                found[paper] = text or Absent(reason="the corpus holds only the abstract")
+        return found
 
 
 class HoldsFullTexts(Protocol):

@@ -6,21 +6,37 @@ paper left out, says what is usual inside the field.
 """
 
 import datetime as dt
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import CorpusFit, Frozen
 from assayer.ports import Vectors
-from index.dense import Dense
+from index.dense import Nearest
 from index.passages import spans
 
-__all__ = ["FEWEST", "STATISTIC", "FitCalibration", "calibrate", "fit_passages", "judge", "nearness", "neighbours_for"]
+__all__ = [
+    "FEWEST",
+    "SAMPLE",
+    "STATISTIC",
+    "FitCalibration",
+    "Search",
+    "calibrate",
+    "fit_passages",
+    "judge",
+    "nearness",
+    "neighbours_for",
+]
+
+Search: TypeAlias = Callable[[Vectors, int], Sequence[Nearest]]
+"""For each vector so many of the nearest papers that count."""
 
 FEWEST = 10
 """Papers; fewer cover no field."""
+SAMPLE = 500
+"""Papers whose fit is measured."""
 _WORDS = 80
 _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS = 3, 20
 _GOOD = (0.05, 0.75)
@@ -36,6 +52,8 @@ class FitCalibration(Frozen):
     """What the statistic is among the corpus's own papers."""
 
     neighbours: int
+    papers: int
+    """In the corpus when it was measured."""
     sample: int
     """Papers measured."""
     median: float
@@ -52,18 +70,18 @@ def fit_passages(text: str) -> list[str]:
     return [text[span.start : span.end].strip() for span in spans(text, _WORDS)]
 
 
-def nearness(passages: Vectors, papers: Dense, rows: int, neighbours: int, without: int | None = None) -> float:
-    """Mean cosine with the nearest papers, over all passages; `without` is a row that does not count."""
+def nearness(passages: Vectors, search: Search, neighbours: int, without: int | None = None) -> float:
+    """Mean cosine with the nearest papers, over all passages; `without` is a paper that does not count."""
     extra = 0 if without is None else 1
     means = []
-    for nearest in papers.nearest(passages, neighbours + extra, rows):
+    for nearest in search(passages, neighbours + extra):
         others = nearest.similarities[nearest.rows != without]
         means.append(others[:neighbours].mean())
     return float(np.mean(means))
 
 
-def calibrate(values: Sequence[float] | NDArray[np.float64], neighbours: int) -> FitCalibration:
-    """From the statistic of the corpus's own papers."""
+def calibrate(values: Sequence[float] | NDArray[np.float64], neighbours: int, papers: int) -> FitCalibration:
+    """From the statistic of some of the corpus's own papers."""
     median = float(np.median(values))
 
     def bar(quantile: float, share: float) -> float:
@@ -71,6 +89,7 @@ def calibrate(values: Sequence[float] | NDArray[np.float64], neighbours: int) ->
 
     return FitCalibration(
         neighbours=neighbours,
+        papers=papers,
         sample=len(values),
         median=round(median, 4),
         good_from=bar(*_GOOD),

@@ -15,6 +15,7 @@ __all__ = [
     "PAPERS",
     "PASSAGES",
     "REJECTED",
+    "WORDS",
     "PassagePlace",
     "paper_text",
     "passage_text",
@@ -27,6 +28,8 @@ PAPERS = "papers"
 """Directory of the index over title and abstract, one row a paper."""
 PASSAGES = "passages"
 """Directory of the index over the other passages, in the order of their papers."""
+WORDS = "words"
+"""Directory of a version's two word indexes, of papers and of passages."""
 REJECTED = "rejected.jsonl"
 _PLACES = "places.npy"
 
@@ -48,10 +51,10 @@ def paper_text(title: str, abstract: str) -> str:
     return f"{title}\n{abstract}"
 
 
-def passage_text(record: PaperRecord, place: PassagePlace) -> str:
-    """What is embedded and indexed of a passage: its words under the paper's title."""
-    text = record.abstract if place.section == ABSTRACT else record.sections[place.section].text
-    return f"{record.title}\n{text[place.start : place.end].strip()}"
+def passage_text(title: str, text: str, place: PassagePlace) -> str:
+    """What is embedded and indexed of a passage: its words under the paper's title. `text` is the abstract or the
+    section that it stands in."""
+    return f"{title}\n{text[place.start : place.end].strip()}"
 
 
 def passages_of(row: int, record: PaperRecord) -> list[PassagePlace]:

@@ -1,27 +1,23 @@
-"""What a version of a corpus is made of, and the proof that its files are whole."""
+"""What a version of a corpus is made of."""
 
 import datetime as dt
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError, field_validator
 
 from assayer.errors import CorpusError
 from assayer.models import Frozen
-from index.dense import DenseParameters
+from index.files import REBUILD, FileSum
 from index.fit import FitCalibration
 from index.format import FORMAT
-from index.sources import SourceFile, checksum
+from index.segment import SegmentEntry
+from index.sources import Rejection, SourceFile
 
-__all__ = ["FileSum", "Manifest", "RejectionCount", "read_manifest", "sums", "verify", "write_manifest"]
+__all__ = ["MANIFEST", "Changes", "Manifest", "RejectionCount", "counted", "read_manifest", "write_manifest"]
 
-_NAME = "manifest.json"
-
-
-class FileSum(Frozen):
-    path: str
-    """Relative to the version's directory."""
-    sha256: str
-    bytes: int
+MANIFEST = "manifest.json"
 
 
 class RejectionCount(Frozen):
@@ -29,32 +25,40 @@ class RejectionCount(Frozen):
     count: int
 
 
+class Changes(Frozen):
+    """Of papers, against the version before."""
+
+    before: str
+    """That version."""
+    new: int
+    changed: int
+    unchanged: int
+    removed: int
+    unknown: int
+    """Deletions of papers that were not there."""
+    embedded: int
+    """Texts that had to be embedded; the others kept their vectors."""
+    seconds: float
+
+
 class Manifest(Frozen):
     format: str = FORMAT
     version: str
-    """Hash of the records and of everything else that determines an answer."""
+    """Hash of the segments, what is hidden in them, and of everything else that determines an answer."""
     embedder: str
     dimensions: int
-    papers: int
-    dated: int
-    earliest: dt.date | None
-    latest: dt.date | None
-    full_texts: int
-    """Papers with sections."""
-    with_references: int
-    """Papers whose references the sources know."""
-    passages: int
-    """Beyond the one that every abstract begins with."""
     exact_up_to: int
-    paper_index: DenseParameters
-    passage_index: DenseParameters | None
-    """None without passages of its own."""
+    segments: tuple[SegmentEntry, ...]
+    """The oldest first."""
     fit: FitCalibration | None
     """None for a corpus too small to measure."""
     sources: tuple[SourceFile, ...]
     rejected: tuple[RejectionCount, ...]
     """Lines set aside, the most frequent reason first; each line is in `rejected.jsonl`."""
+    changes: Changes | None
+    """None for a corpus that was built anew."""
     files: tuple[FileSum, ...]
+    """Of the version's own directory; those of segments stand with them."""
 
     @field_validator("format")
     @classmethod
@@ -63,40 +67,44 @@ class Manifest(Frozen):
             raise ValueError(f"is not {FORMAT}")
         return value
 
+    @property
+    def papers(self) -> int:
+        return sum(one.papers - one.hidden for one in self.segments)
 
-def sums(directory: Path) -> tuple[FileSum, ...]:
-    """Of every file of a version but the manifest itself."""
-    paths = sorted(path for path in directory.rglob("*") if path.is_file() and path.name != _NAME)
-    return tuple(
-        FileSum(path=path.relative_to(directory).as_posix(), sha256=checksum(path), bytes=path.stat().st_size)
-        for path in paths
-    )
+    @property
+    def earliest(self) -> dt.date | None:
+        return min((one.earliest for one in self.segments if one.earliest), default=None)
+
+    @property
+    def latest(self) -> dt.date | None:
+        return max((one.latest for one in self.segments if one.latest), default=None)
+
+    def total(self, count: str) -> int:
+        """Over all segments, hidden papers included: `dated`, `full_texts`, `with_references`, `passages`."""
+        return sum(getattr(one, count) for one in self.segments)
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.bytes for file in (*self.files, *(file for one in self.segments for file in one.files)))
+
+
+def counted(rejections: Iterable[Rejection]) -> tuple[RejectionCount, ...]:
+    """The most frequent reason first."""
+    reasons = Counter(rejection.reason for rejection in rejections).most_common()
+    return tuple(RejectionCount(reason=reason, count=count) for reason, count in reasons)
 
 
 def write_manifest(manifest: Manifest, directory: Path) -> None:
-    (directory / _NAME).write_text(manifest.model_dump_json(indent=1) + "\n", "utf-8")
+    (directory / MANIFEST).write_text(manifest.model_dump_json(indent=1) + "\n", "utf-8")
 
 
 def read_manifest(directory: Path) -> Manifest:
     """Raises CorpusError when it is missing, damaged or of another format."""
     try:
-        return Manifest.model_validate_json((directory / _NAME).read_bytes())
+        return Manifest.model_validate_json((directory / MANIFEST).read_bytes())
     except OSError:
-        raise CorpusError(f"The corpus version in {directory} has no readable manifest.", _REBUILD) from None
+        raise CorpusError(f"The corpus version in {directory} has no readable manifest.", REBUILD) from None
     except ValidationError as error:
         if any(problem["loc"] == ("format",) for problem in error.errors()):
-            raise CorpusError(f"The corpus in {directory} was built by another release of assayer.", _REBUILD) from None
-        raise CorpusError(f"The manifest in {directory} is damaged.", _REBUILD) from None
-
-
-def verify(manifest: Manifest, directory: Path) -> None:
-    """Raises CorpusError naming the first file that is missing or not as it was written."""
-    for file in manifest.files:
-        path = directory / file.path
-        if not path.is_file():
-            raise CorpusError(f"The corpus is damaged: {path} is missing.", _REBUILD)
-        if path.stat().st_size != file.bytes or checksum(path) != file.sha256:
-            raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", _REBUILD)
-
-
-_REBUILD = "Build it again: assayer corpus build PATH."
+            raise CorpusError(f"The corpus in {directory} was built by another release of assayer.", REBUILD) from None
+        raise CorpusError(f"The manifest in {directory} is damaged.", REBUILD) from None

@@ -1,53 +1,86 @@
-"""Answers questions about one version of a corpus, one after the other. `index.corpus` runs it in a thread."""
+"""Answers questions about one version of a corpus, one after the other. `index.corpus` runs it in a thread.
 
-from collections.abc import Mapping, Sequence
+Every segment is asked and the answers are merged: exactly, as cosines compare across segments, and words are counted
+over all of them together.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.models import Hit, Paper, PaperId, Passage
+from assayer.models import FullText, Hit, Paper, PaperId, Passage, Section
 from assayer.ports import Vectors
+from index.dense import Nearest
+from index.filters import Filters
 from index.fusion import fuse
-from index.layout import ABSTRACT, PAPERS, PASSAGES, PassagePlace, read_places
+from index.hiding import read_hidden
+from index.ids import hashed
+from index.layout import ABSTRACT, PAPERS, PASSAGES, WORDS
 from index.manifest import Manifest
 from index.passages import spans
-from index.store import PaperStore
-from index.text_index import Found, TextIndex
+from index.segment import Segment
+from index.versions import Versions
+from index.words import Words
 
-__all__ = ["Reader"]
+__all__ = ["Found", "Reader"]
 
 _DEPTH = 50
 """Least number of candidates of each ranking before they are fused."""
 
+Units = NDArray[np.int64]
+
+
+class Found(NamedTuple):
+    """Two opinions on one query, each best first."""
+
+    by_meaning: Nearest
+    by_words: Units
+
 
 class Reader:
-    """A unit is a paper, by its row, or a passage, by its number after all papers. `rows` says how many of the
-    first papers count, which is how a cutoff arrives here."""
+    """A unit is a paper, by its row after those of all earlier segments, or a passage, counted likewise after all
+    papers."""
 
-    def __init__(self, directory: Path, manifest: Manifest) -> None:
-        self.store = PaperStore(directory)
-        self.papers = TextIndex(directory / PAPERS, manifest.paper_index, manifest.exact_up_to)
-        self._passages: TextIndex | None = None
-        self._places: NDArray[np.int32] = np.empty((0, len(PassagePlace._fields)), np.int32)
-        if manifest.passage_index is not None:
-            self._passages = TextIndex(directory / PASSAGES, manifest.passage_index, manifest.exact_up_to)
-            self._places = read_places(directory / PASSAGES)
+    def __init__(self, segments: Sequence[Segment], words: Path) -> None:
+        self.segments = segments
+        self._words, self._passage_words = Words(words / PAPERS), Words(words / PASSAGES)
+        self._starts = np.array([0, *accumulate(len(one) for one in segments)], np.int64)
+        passages = np.array([0, *accumulate(len(one.places) for one in segments)], np.int64)
+        self._passage_starts = self._starts[-1] + passages
 
-    def search(self, queries: Sequence[str], vectors: Vectors, limit: int, rows: int) -> list[list[Hit]]:
-        found = self.papers.find(queries, vectors, _depth(limit), rows)
+    @classmethod
+    def open(cls, versions: Versions, manifest: Manifest) -> "Reader":
+        directory = versions.path(manifest.version)
+        segments = [
+            Segment(versions.segment(entry.name), entry, read_hidden(directory, entry.name), manifest.exact_up_to)
+            for entry in manifest.segments
+        ]
+        return cls(segments, directory / WORDS)
+
+    @cached_property
+    def _segment_of(self) -> dict[int, int]:
+        return {segment.entry.ordinal: number for number, segment in enumerate(self.segments)}
+
+    def search(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
+        found = self.opinions(queries, vectors, _depth(limit), filters)
         return [
             [
-                Hit(paper=self.store.paper(row), similarity=similarity)
-                for row, similarity in self._fused(vector, [one.by_meaning.rows, one.by_words], limit)
+                Hit(paper=self.paper(unit), similarity=similarity)
+                for unit, similarity in self._fused(vector, [one.by_meaning.rows, one.by_words], limit)
             ]
             for vector, one in zip(vectors, found, strict=True)
         ]
 
-    def snippets(self, queries: Sequence[str], vectors: Vectors, limit: int, rows: int) -> list[list[Passage]]:
+    def snippets(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Passage]]:
         depth = _depth(limit)
-        in_papers = self.papers.find(queries, vectors, depth, rows)
-        in_passages = self._find_passages(queries, vectors, depth, rows)
+        in_papers = self.opinions(queries, vectors, depth, filters)
+        in_passages = self._find_passages(queries, vectors, depth, filters)
         return [
             [
                 self._passage(unit, similarity)
@@ -56,78 +89,226 @@ class Reader:
             for vector, first, second in zip(vectors, in_papers, in_passages, strict=True)
         ]
 
-    def neighbours(self, papers: Mapping[PaperId, int], limit: int, rows: int) -> dict[PaperId, list[Hit]]:
-        own = list(papers.values())
-        found = self.papers.dense.nearest(self.papers.dense.vectors[own], limit + 1, rows)
+    def neighbours(self, papers: Mapping[PaperId, int], limit: int, filters: Filters) -> dict[PaperId, list[Hit]]:
+        if not papers:
+            return {}
+        own = np.stack([self._vector(unit) for unit in papers.values()])
         answers = {}
-        for (paper_id, row), nearest in zip(papers.items(), found, strict=True):
+        for (paper_id, unit), nearest in zip(papers.items(), self.nearest(own, limit + 1, filters), strict=True):
             others = [
-                Hit(paper=self.store.paper(other), similarity=similarity)
+                Hit(paper=self.paper(other), similarity=similarity)
                 for other, similarity in zip(*map(np.ndarray.tolist, nearest), strict=True)
-                if other != row
+                if other != unit
             ]
             answers[paper_id] = others[:limit]
         return answers
 
-    def references(self, papers: Mapping[PaperId, int], limit: int, rows: int) -> dict[PaperId, list[Paper]]:
+    def references(self, papers: Mapping[PaperId, int], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
+        """In the order of each paper's own list; papers whose references nobody said are missing."""
         answers = {}
-        for paper_id, row in papers.items():
-            cited = self.store.references(row)
-            if cited is not None:
-                known = [other for other in self.store.rows(cited).values() if other < rows]
-                answers[paper_id] = [self.store.paper(other) for other in known[:limit]]
+        for paper_id, unit in papers.items():
+            segment, row = self._row(unit)
+            if segment.store.says_references(row):
+                cited = self._with_hashes(segment.citations.cited_by(row).tolist())
+                counting = [other for other in cited if self.counts(other, filters)]
+                answers[paper_id] = [self.paper(other) for other in counting[:limit]]
         return answers
 
-    def _find_passages(self, queries: Sequence[str], vectors: Vectors, depth: int, rows: int) -> Sequence[Found | None]:
-        """With units in place of the passages' own rows."""
-        if self._passages is None:
-            return [None] * len(queries)
-        allowed = int(np.searchsorted(self._places[:, 0], rows))
-        first = len(self.store)
+    def citations(self, papers: Mapping[PaperId, int], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
+        """Papers of the corpus that cite each, the newest first; undated ones last."""
+        answers = {}
+        for paper_id, hashes in zip(papers, hashed(papers).tolist(), strict=True):
+            citing = [
+                int(start) + row
+                for start, segment in zip(self._starts, self.segments, strict=False)
+                for row in segment.citations.citing(hashes)
+            ]
+            found = [self.paper(unit) for unit in citing if self.counts(unit, filters)]
+            answers[paper_id] = sorted(found, key=lambda one: one.publication_date or dt.date.min, reverse=True)[:limit]
+        return answers
+
+    def units(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
+        """Of the known papers, in the order of their ids as asked."""
+        asked = list(dict.fromkeys(ids))
+        found: dict[PaperId, int] = {}
+        for start, segment in zip(self._starts, self.segments, strict=False):
+            rows = segment.store.rows(asked)
+            found |= {one: int(start) + row for one, row in rows.items() if not segment.hides(row)}
+        return {one: found[one] for one in asked if one in found}
+
+    def __len__(self) -> int:
+        """Papers, hidden ones included."""
+        return int(self._starts[-1])
+
+    def locate(self, unit: int) -> tuple[int, int]:
+        """Number of a paper's segment, and its row there."""
+        number = int(np.searchsorted(self._starts, unit, side="right")) - 1
+        return number, unit - int(self._starts[number])
+
+    def digest(self, unit: int) -> int:
+        segment, row = self._row(unit)
+        return segment.store.digest(row)
+
+    def newest(self, before: dt.date | None) -> dt.date | None:
+        """Day of the newest paper that counts; None when none is dated."""
+        return max((day for one in self.segments if (day := one.store.newest(before))), default=None)
+
+    def days(self) -> tuple[dt.date, ...]:
+        """On which papers were published, each once, in order."""
+        return tuple(sorted({day for one in self.segments for day in one.store.days()}))
+
+    def counts(self, unit: int, filters: Filters) -> bool:
+        """Whether a paper passes, and is not hidden."""
+        segment, row = self._row(unit)
+        allowed = segment.allowed(_by_column(filters))
+        passes = row < allowed.rows and (allowed.mask is None or bool(allowed.mask[row]))
+        return passes and (not filters.without or segment.store.id(row) not in filters.without)
+
+    def paper(self, unit: int) -> Paper:
+        segment, row = self._row(unit)
+        return segment.store.paper(row)
+
+    def sections(self, unit: int) -> tuple[Section, ...]:
+        segment, row = self._row(unit)
+        return segment.store.sections(row)
+
+    def full_text(self, unit: int) -> FullText | None:
+        sections = self.sections(unit)
+        return FullText(paper_id=self.paper(unit).id, sections=sections, parser="corpus") if sections else None
+
+    def nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[Nearest]:
+        """Units of papers."""
+        without = set(self.units(filters.without).values())
+        filters = _by_column(filters)
+        each = [
+            segment.papers.nearest(vectors, limit + len(without), segment.allowed(filters)) for segment in self.segments
+        ]
+        return _merged(each, self._starts, limit, len(vectors), without)
+
+    def similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> list[float]:
+        """Cosines with papers and passages, in order."""
+        asked = np.asarray(units, np.int64)
+        cosines = np.zeros(len(asked))
+        for number, segment in enumerate(self.segments):
+            for starts, dense in ((self._starts, segment.papers), (self._passage_starts, segment.passages)):
+                here = (asked >= starts[number]) & (asked < starts[number + 1])
+                if dense is not None and here.any():
+                    cosines[here] = dense.similarities(query, asked[here] - starts[number])
+        found: list[float] = cosines.tolist()
+        return found
+
+    def counting(self, filters: Filters) -> int:
+        """How many papers pass, whatever `without` names."""
+        return sum(segment.allowed(_by_column(filters)).count for segment in self.segments)
+
+    def opinions(self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters) -> list[Found]:
+        """Of papers, before they are fused."""
+        by_meaning = self.nearest(vectors, depth, filters)
         return [
-            Found(one.by_meaning._replace(rows=one.by_meaning.rows + first), one.by_words + first)
-            for one in self._passages.find(queries, vectors, depth, allowed)
+            Found(nearest, self._by_words(self._words, self._starts, query, depth, filters))
+            for query, nearest in zip(queries, by_meaning, strict=True)
         ]
 
-    def _fused(
-        self, query: NDArray[np.float32], rankings: Sequence[NDArray[np.int64]], limit: int
-    ) -> list[tuple[int, float]]:
+    def _find_passages(
+        self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters
+    ) -> Sequence[Found | None]:
+        if self._passage_starts[-1] == self._passage_starts[0]:
+            return [None] * len(queries)
+        columns = _by_column(filters)
+        each = [
+            segment.passages.nearest(vectors, depth, segment.allowed_passages(columns)) if segment.passages else []
+            for segment in self.segments
+        ]
+        by_meaning = _merged(each, self._passage_starts, depth, len(vectors), set())
+        return [
+            Found(nearest, self._by_words(self._passage_words, self._passage_starts, query, depth, filters))
+            for query, nearest in zip(queries, by_meaning, strict=True)
+        ]
+
+    def _by_words(self, words: Words, starts: Units, query: str, depth: int, filters: Filters) -> Units:
+        places = words.best(query, depth + len(filters.without), filters).places.tolist()
+        units = [int(starts[self._segment_of[one >> 32]]) + (one & 0xFFFFFFFF) for one in places]
+        if filters.without:
+            units = [unit for unit in units if self._id(unit) not in filters.without]
+        return np.array(units[:depth], np.int64)
+
+    def _fused(self, query: NDArray[np.float32], rankings: Sequence[Units], limit: int) -> list[tuple[int, float]]:
         """Units and cosines, best first; equal ranks by cosine, then by unit."""
         scores = fuse(ranking.tolist() for ranking in rankings)
-        similarities = self._similarities(query, list(scores))
+        similarities = dict(zip(scores, self.similarities(query, list(scores)), strict=True))
         best = sorted(scores, key=lambda unit: (-scores[unit], -similarities[unit], unit))[:limit]
         return [(unit, similarities[unit]) for unit in best]
 
-    def _similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> dict[int, float]:
-        first = len(self.store)
-        papers = [unit for unit in units if unit < first]
-        found = dict(zip(papers, self.papers.dense.similarities(query, papers).tolist(), strict=True))
-        if self._passages is not None:
-            others = [unit for unit in units if unit >= first]
-            own = self._passages.dense.similarities(query, [unit - first for unit in others])
-            found |= zip(others, own.tolist(), strict=True)
-        return found
-
     def _passage(self, unit: int, similarity: float) -> Passage:
         """Which papers a passage cites is not known: sources give references by paper."""
-        if unit < len(self.store):
-            paper, section, text = self.store.paper(unit), "abstract", self.store.paper(unit).abstract
+        if unit < self._starts[-1]:
+            paper, section, text = self.paper(unit), "abstract", self.paper(unit).abstract
             start, end = spans(text)[0]
         else:
-            row, number, start, end = self._places[unit - len(self.store)].tolist()
-            paper = self.store.paper(row)
+            segment, own = self._row(unit)
+            row, number, start, end = segment.places[own].tolist()
+            paper = segment.store.paper(row)
             section, text = "abstract", paper.abstract
             if number != ABSTRACT:
-                found = self.store.sections(row)[number]
+                found = segment.store.sections(row)[number]
                 section, text = found.title, found.text
         return Passage(paper=paper, section=section, text=text[start:end].strip(), similarity=similarity)
+
+    def _id(self, unit: int) -> PaperId:
+        """Of a paper, or of the paper of a passage."""
+        segment, row = self._row(unit)
+        return segment.store.id(row if unit < self._starts[-1] else int(segment.places[row][0]))
+
+    def _row(self, unit: int) -> tuple[Segment, int]:
+        """The segment of a unit and the row in it, of papers or of passages."""
+        starts = self._starts if unit < self._starts[-1] else self._passage_starts
+        number = int(np.searchsorted(starts, unit, side="right")) - 1
+        return self.segments[number], unit - int(starts[number])
+
+    def _vector(self, unit: int) -> NDArray[np.float32]:
+        segment, row = self._row(unit)
+        vector: NDArray[np.float32] = segment.papers.vectors[row].astype(np.float32)
+        return vector
+
+    def _with_hashes(self, hashes: Sequence[int]) -> list[int]:
+        """Units of the papers with these hashes of ids that are not hidden, in order."""
+        asked = np.array(hashes, np.uint64)
+        found: list[list[int]] = [[] for _ in hashes]
+        for start, segment in zip(self._starts, self.segments, strict=False):
+            for some, rows in zip(found, segment.store.with_hashes(asked), strict=True):
+                some += [int(start) + row for row in rows if not segment.hides(row)]
+        return list(dict.fromkeys(unit for some in found for unit in some))
+
+
+def _merged(
+    each: Sequence[Sequence[Nearest]], starts: Units, limit: int, queries: int, without: set[int]
+) -> list[Nearest]:
+    """The best of all segments, as units."""
+    merged = []
+    for query in range(queries):
+        parts = [(found[query], start) for found, start in zip(each, starts, strict=False) if found]
+        units = np.concatenate([np.empty(0, np.int64), *(part.rows + start for part, start in parts)])
+        similarities = np.concatenate([np.empty(0), *(part.similarities for part, _ in parts)])
+        if without:
+            kept = ~np.isin(units, list(without))
+            units, similarities = units[kept], similarities[kept]
+        if len(parts) > 1:
+            order = np.lexsort((units, -similarities))
+            units, similarities = units[order], similarities[order]
+        merged.append(Nearest(units[:limit], similarities[:limit]))
+    return merged
+
+
+def _by_column(filters: Filters) -> Filters:
+    """What a segment's columns can tell; ids are looked up over all segments."""
+    return filters.model_copy(update={"without": frozenset()}) if filters.without else filters
 
 
 def _depth(limit: int) -> int:
     return max(_DEPTH, 2 * limit)
 
 
-def _rankings(papers: Found, passages: Found | None, depth: int) -> list[NDArray[np.int64]]:
+def _rankings(papers: Found, passages: Found | None, depth: int) -> list[Units]:
     """One by meaning, as cosines can be compared; two by words, as BM25 scores of two indexes cannot."""
     if passages is None:
         return [papers.by_meaning.rows, papers.by_words]

@@ -104,6 +104,9 @@ class PaperRecord(BaseModel):
     sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
     references: tuple[Key, ...] | None = None
     """Ids of what it cites; None when nobody said."""
+    fields: Annotated[tuple[Line, ...], BeforeValidator(_list_of)] = ()
+    """Of study, as the source names them."""
+    retracted: bool = False
 
     @field_validator("title", "abstract")
     @classmethod

@@ -1,7 +1,6 @@
 """Reads papers from JSON Lines files; what cannot be used is set aside with its place and a reason."""
 
 import gzip
-import hashlib
 import json
 import zlib
 from collections import Counter
@@ -13,9 +12,10 @@ from pydantic import ValidationError
 
 from assayer.errors import InputError
 from assayer.models import Frozen
+from index.files import checksum
 from index.records import PaperRecord, complaint
 
-__all__ = ["Harvest", "Rejection", "SourceFile", "checksum", "describe", "harvest"]
+__all__ = ["Harvest", "Rejection", "SourceFile", "describe", "harvest"]
 
 _SUFFIXES = (".jsonl", ".jsonl.gz")
 
@@ -44,11 +44,6 @@ class Harvest:
 
     records: dict[str, PaperRecord] = field(default_factory=dict)
     rejections: list[Rejection] = field(default_factory=list)
-
-
-def checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def describe(path: Path) -> SourceFile:

@@ -1,4 +1,4 @@
-"""The records of a corpus in an Arrow file, memory-mapped: opening reads ids and dates only."""
+"""The records of a segment in an Arrow file, memory-mapped like all that lies beside it: opening reads nothing."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,13 +10,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from assayer.models import Identifiers, Paper, PaperId, Section
+from assayer.models import Identifiers, Paper, PaperId, Retraction, Section
+from index.ids import Hashes, IdTable, hashed, write_ids
 from index.records import PaperRecord
 
-__all__ = ["PaperStore", "write_papers"]
+__all__ = ["SOURCE", "PaperStore", "digest", "write_papers"]
 
 SOURCE = "corpus"
-_FILE = "papers.arrow"
+_FILE, _DAYS = "papers.arrow", "days.npy"
+_EPOCH = dt.date(1970, 1, 1)
 _BATCH = 1024
 """Rows of a record batch; all but the last have as many."""
 _REMEMBERED = 8192
@@ -34,6 +36,9 @@ _SCHEMA = pa.schema(
         pa.field("citation_count", pa.int32()),
         pa.field("identifiers", pa.struct([(space, pa.string()) for space in Identifiers.model_fields])),
         pa.field("references", pa.list_(pa.string())),
+        pa.field("fields", pa.list_(pa.string()), nullable=False),
+        pa.field("retracted", pa.bool_(), nullable=False),
+        pa.field("digest", pa.uint64(), nullable=False),
         pa.field("sections", pa.list_(pa.struct([("title", pa.string()), ("text", pa.string())]))),
     ]
 )
@@ -48,6 +53,13 @@ _PAPER_FIELDS = (
     "citation_count",
     "identifiers",
 )
+_RECORD_FIELDS = [name for name in PaperRecord.model_fields if name in _SCHEMA.names]
+_SEARCHED_FIELDS = ["title", "abstract", "publication_date", "venue", "fields", "retracted", "sections"]
+
+
+def digest(record: PaperRecord) -> int:
+    """Of all that a record says: equal ones need no update. The year is in the date."""
+    return int(hashed([record.model_dump_json(exclude={"year"})])[0])
 
 
 def write_papers(records: Sequence[PaperRecord], directory: Path) -> None:
@@ -57,8 +69,11 @@ def write_papers(records: Sequence[PaperRecord], directory: Path) -> None:
         pa.ipc.new_file(file, _SCHEMA) as writer,
     ):
         for start in range(0, len(records), _BATCH):
-            some = [record.model_dump() for record in records[start : start + _BATCH]]
+            some = [record.model_dump() | {"digest": digest(record)} for record in records[start : start + _BATCH]]
             writer.write_batch(pa.RecordBatch.from_pylist(some, schema=_SCHEMA))
+    write_ids([record.id for record in records], directory)
+    days = [(record.publication_date - _EPOCH).days for record in records if record.publication_date]
+    np.save(directory / _DAYS, np.array(days, np.int32))
 
 
 class PaperStore:
@@ -67,55 +82,87 @@ class PaperStore:
     def __init__(self, directory: Path) -> None:
         reader = pa.ipc.open_file(pa.memory_map(str(directory / _FILE)))
         self._batches: list[Any] = [reader.get_batch(i) for i in range(reader.num_record_batches)]
-        ids = (PaperId(one) for batch in self._batches for one in batch["id"].to_pylist())
-        self._rows = {paper_id: row for row, paper_id in enumerate(ids)}
-        self._days = _days(self._batches)
+        self._ids = IdTable(directory)
+        self._days: NDArray[np.int32] = np.asarray(np.load(directory / _DAYS, mmap_mode="r"))
         self.paper = lru_cache(_REMEMBERED)(self._paper)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._ids)
 
     def row(self, paper_id: PaperId) -> int | None:
-        return self._rows.get(paper_id)
+        return self.rows([paper_id]).get(paper_id)
 
     def rows(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
         """Of the known ones."""
-        return {one: self._rows[one] for one in ids if one in self._rows}
+        asked = list(dict.fromkeys(ids))
+        found = zip(asked, self._ids.candidates(hashed(asked)), strict=True)
+        return {one: row for one, rows in found for row in rows if self.id(row) == one}
+
+    def with_hashes(self, hashes: Hashes) -> list[list[int]]:
+        """For each hash of an id the rows that have it."""
+        return self._ids.candidates(hashes)
+
+    def id(self, row: int) -> PaperId:
+        return PaperId(self._value("id", row))
+
+    def digest(self, row: int) -> int:
+        return int(self._value("digest", row))
+
+    def record(self, row: int) -> PaperRecord:
+        """As it was written, the year apart, which is in the date."""
+        batch, place = self._batches[row // _BATCH], row % _BATCH
+        fields = {name: batch[name][place].as_py() for name in _RECORD_FIELDS}
+        day = fields["publication_date"]
+        return PaperRecord.model_validate(fields | {"publication_date": day and day.isoformat()})
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The columns that texts to search are made of, row by row."""
+        for batch in self._batches:
+            yield from batch.select(_SEARCHED_FIELDS).to_pylist()
+
+    def column(self, name: str) -> Any:
+        """A whole column, as Arrow holds it."""
+        return pa.chunked_array([batch[name] for batch in self._batches])
 
     def until(self, before: dt.date | None) -> int:
         """How many of the first rows count: all without a cutoff, else those published up to that day."""
         if before is None:
             return len(self)
-        return int(np.searchsorted(self._days, (before - dt.date(1970, 1, 1)).days, side="right"))
+        return int(np.searchsorted(self._days, (before - _EPOCH).days, side="right"))
+
+    def since(self, after: dt.date | None) -> int:
+        """Row of the first paper published on that day or later; undated papers count as later."""
+        return 0 if after is None else int(np.searchsorted(self._days, (after - _EPOCH).days, side="left"))
 
     def days(self) -> tuple[dt.date, ...]:
         """On which its rows were published, each once, in order."""
-        return tuple(dt.date(1970, 1, 1) + dt.timedelta(days=int(day)) for day in np.unique(self._days))
+        return tuple(_EPOCH + dt.timedelta(days=int(day)) for day in np.unique(self._days))
 
     def newest(self, before: dt.date | None) -> dt.date | None:
         """Day of the last dated row that counts."""
         rows = min(self.until(before), len(self._days))
-        return dt.date(1970, 1, 1) + dt.timedelta(days=int(self._days[rows - 1])) if rows else None
+        return _EPOCH + dt.timedelta(days=int(self._days[rows - 1])) if rows else None
 
     def _paper(self, row: int) -> Paper:
         batch, place = self._batches[row // _BATCH], row % _BATCH
-        return Paper(source=SOURCE, **{field: batch[field][place].as_py() for field in _PAPER_FIELDS})
+        retraction = Retraction(kind="retracted", source=SOURCE) if batch["retracted"][place].as_py() else None
+        fields = {field: batch[field][place].as_py() for field in _PAPER_FIELDS}
+        return Paper(source=SOURCE, retraction=retraction, **fields)
 
     def references(self, row: int) -> tuple[PaperId, ...] | None:
         """None when the sources did not say."""
-        found = self._batches[row // _BATCH]["references"][row % _BATCH].as_py()
+        found = self._value("references", row)
         return None if found is None else tuple(map(PaperId, found))
 
+    def says_references(self, row: int) -> bool:
+        return bool(self._batches[row // _BATCH]["references"][row % _BATCH].is_valid)
+
     def sections(self, row: int) -> tuple[Section, ...]:
-        found = self._batches[row // _BATCH]["sections"][row % _BATCH].as_py() or ()
-        return tuple(Section(**section) for section in found)
+        return tuple(Section(**section) for section in self._value("sections", row) or ())
 
     def abstracts(self, rows: Iterable[int]) -> Iterator[str]:
         for row in rows:
-            yield self._batches[row // _BATCH]["abstract"][row % _BATCH].as_py()
+            yield self._value("abstract", row)
 
-
-def _days(batches: Iterable[Any]) -> NDArray[np.int32]:
-    """Days since 1970 of the dated rows, ascending."""
-    columns = [batch["publication_date"].drop_null().cast(pa.int32()) for batch in batches]
-    return np.concatenate([column.to_numpy() for column in columns]) if columns else np.empty(0, np.int32)
+    def _value(self, column: str, row: int) -> Any:
+        return self._batches[row // _BATCH][column][row % _BATCH].as_py()

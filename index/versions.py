@@ -1,11 +1,13 @@
-"""The directory of a corpus: immutable versions, and one small file that names the current one.
+"""The directory of a corpus: immutable segments, versions that are made of them, and the name of the current one.
 
     DIRECTORY/
     ├── current                  the version that answers; replaced atomically
     ├── lock                     held while somebody builds
+    ├── segments/SEGMENT/        never changed after it was moved here; shared by versions
     └── versions/VERSION/        never changed after it was published
 
-A reader that has opened a version keeps it, whatever is published meanwhile.
+A reader that has opened a version keeps it, whatever is published meanwhile: it holds a lock on the version, and what
+is locked is not removed.
 """
 
 import fcntl
@@ -17,7 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assayer.errors import CorpusError
-from index.manifest import Manifest, read_manifest, verify
+from index.files import verify
+from index.manifest import MANIFEST, Manifest, read_manifest
 
 __all__ = ["Versions"]
 
@@ -28,27 +31,40 @@ class Versions:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._versions = directory / "versions"
+        self._segments = directory / "segments"
         self._current = directory / "current"
 
     def path(self, version: str) -> Path:
         return self._versions / version
 
+    def segment(self, name: str) -> Path:
+        return self._segments / name
+
+    def name(self) -> str:
+        """Of the current version; empty when there is none."""
+        try:
+            return self._current.read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+
     def current(self) -> Path:
         """Directory of the current version. Raises CorpusError when there is none."""
-        try:
-            version = self._current.read_text("ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            version = ""
+        version = self.name()
         if not version or not self.path(version).is_dir():
             raise CorpusError(f"There is no corpus in {self.directory}.", "Build one: assayer corpus build PATH.")
         return self.path(version)
 
+    def verify(self, manifest: Manifest) -> None:
+        """Raises CorpusError naming the first file that is missing or not as it was written."""
+        verify(manifest.files, self.path(manifest.version))
+        for segment in manifest.segments:
+            verify(segment.files, self.segment(segment.name))
+
     def intact(self, version: str | None = None) -> Manifest | None:
         """The manifest of a version, of the current one by default, if all of it is there and whole."""
         try:
-            path = self.current() if version is None else self.path(version)
-            manifest = read_manifest(path)
-            verify(manifest, path)
+            manifest = read_manifest(self.current() if version is None else self.path(version))
+            self.verify(manifest)
         except CorpusError:
             return None
         return manifest
@@ -56,7 +72,8 @@ class Versions:
     @contextmanager
     def building(self) -> Iterator[None]:
         """Raises CorpusError while another process builds here. Clears what a killed build left."""
-        self._versions.mkdir(parents=True, exist_ok=True)
+        for directory in (self._versions, self._segments):
+            directory.mkdir(parents=True, exist_ok=True)
         with (self.directory / "lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -64,28 +81,36 @@ class Versions:
                 raise CorpusError(
                     f"Another process is building the corpus in {self.directory}.", "Wait until it is done."
                 ) from None
-            for left in self._versions.glob(_UNFINISHED + "*"):
+            for left in self.directory.glob(f"*/{_UNFINISHED}*"):
                 shutil.rmtree(left)
             yield
 
     @contextmanager
     def unfinished(self) -> Iterator[Path]:
-        """A directory to build in; gone afterwards unless it was published."""
+        """A directory to build in; gone afterwards unless it was moved to its place."""
         path = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=self._versions))
         try:
             yield path
         finally:
             shutil.rmtree(path, ignore_errors=True)
 
+    def keep(self, finished: Path, segment: str) -> None:
+        """Moves a finished segment to its place. No version has it yet."""
+        self._move(finished, self.segment(segment))
+
     def publish(self, finished: Path, version: str) -> None:
-        """Moves a finished directory to its place and makes it the current version."""
+        """Moves a finished version to its place and makes it the current one."""
+        self._move(finished, self.path(version))
+        self.point_at(version)
+
+    def _move(self, finished: Path, place: Path) -> None:
         for path in [*finished.rglob("*"), finished]:
             _sync(path)
-        if self.path(version).exists():
-            shutil.rmtree(self.path(version))
+        if place.exists():
+            shutil.rmtree(place)
         finished.chmod(0o755)
-        finished.rename(self.path(version))
-        self.point_at(version)
+        finished.rename(place)
+        _sync(place.parent)
 
     def point_at(self, version: str) -> None:
         following = self._current.with_name("current.next")
@@ -93,15 +118,48 @@ class Versions:
         _sync(following)
         following.replace(self._current)
         _sync(self.directory)
-        _sync(self._versions)
+
+    def hold(self, version: str) -> int:
+        """A file descriptor: while it is open the version stays. Raises CorpusError when it has gone."""
+        try:
+            descriptor = os.open(self.path(version) / MANIFEST, os.O_RDONLY)
+        except OSError:
+            raise CorpusError(f"Version {version} of the corpus in {self.directory} has been removed.") from None
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        return descriptor
 
     def prune(self, keep: int) -> None:
-        """Removes all but the newest versions; the current one stays whatever its age."""
+        """Removes all but the newest versions, and the segments that none of the others has. The current one and
+        those that somebody reads stay whatever their age."""
         current = self.current()
         others = [path for path in self._versions.iterdir() if path != current]
         others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
         for path in others[max(0, keep - 1) :]:
-            shutil.rmtree(path)
+            if not _held(path):
+                shutil.rmtree(path)
+        self._prune_segments()
+
+    def _prune_segments(self) -> None:
+        used: set[str] = set()
+        for path in self._versions.iterdir():
+            try:
+                used |= {segment.name for segment in read_manifest(path).segments}
+            except CorpusError:
+                shutil.rmtree(path)  # of another release: nobody can read it
+        for path in self._segments.iterdir():
+            if path.name not in used:
+                shutil.rmtree(path)
+
+
+def _held(version: Path) -> bool:
+    try:
+        with (version / MANIFEST).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _sync(path: Path) -> None:

@@ -13,9 +13,11 @@ from assayer.models import Paper
 from assayer.ports import Embedder, Vectors
 from benchmarks.index.questions import LabelledIdea, first_half
 from index import Corpus
-from index.dense import Dense, DenseParameters, build_dense, vectors_file
+from index.dense import Allowed, Dense, DenseParameters, build_dense, vectors_file
+from index.filters import EVERYTHING
 from index.fusion import fuse
 from index.reader import Reader
+from index.segment import Segment
 
 __all__ = ["Figure", "approximate", "fit", "known_items", "latency", "recall"]
 
@@ -45,14 +47,14 @@ async def latency(corpus: Corpus, queries: Sequence[str], batch: int) -> list[Fi
     return figures
 
 
-def recall(name: str, dense: Dense, queries: Vectors, reader: Reader) -> list[Figure]:
+def recall(name: str, dense: Dense, queries: Vectors, segment: Segment) -> list[Figure]:
     """Share of the ten nearest by brute force that a search finds, for each cutoff."""
-    vectors = np.asarray(dense.vectors)
+    vectors = np.asarray(dense.vectors, np.float32)
     figures = []
     for cutoff in CUTOFFS:
-        rows = reader.store.until(cutoff)
+        rows = segment.store.until(cutoff)
         shares, start = [], perf_counter()
-        found = dense.nearest(queries, 10, rows)
+        found = dense.nearest(queries, 10, Allowed(rows))
         spent = (perf_counter() - start) / len(queries) * 1000
         for scores, nearest in zip(queries @ vectors[:rows].T, found, strict=True):
             best = np.argsort(-scores)[:10]
@@ -62,10 +64,10 @@ def recall(name: str, dense: Dense, queries: Vectors, reader: Reader) -> list[Fi
     return figures
 
 
-def approximate(reader: Reader, tuning: Vectors, directory: Path) -> tuple[Dense, DenseParameters, float]:
+def approximate(segment: Segment, tuning: Vectors, directory: Path) -> tuple[Dense, DenseParameters, float]:
     """The index that a larger corpus would get, over the same papers; and the seconds it took."""
     start = perf_counter()
-    own = np.asarray(reader.papers.dense.vectors)
+    own = np.asarray(segment.papers.vectors)
     vectors = vectors_file(directory, *own.shape)
     vectors[:] = own
     parameters = build_dense(vectors, directory, tuning, exact_up_to=0)
@@ -80,7 +82,7 @@ async def known_items(reader: Reader, embedder: Embedder, papers: Mapping[int, P
         ("first half of the abstract", [first_half(paper.abstract) for paper in papers.values()]),
     ):
         vectors = await embedder.embed(queries, "query")
-        found = reader.papers.find(queries, vectors, _DEPTH, len(reader.store))
+        found = reader.opinions(queries, vectors, _DEPTH, EVERYTHING)
         fused = [fuse([one.by_meaning.rows.tolist(), one.by_words.tolist()]) for one in found]
         rankings = {
             "dense": [one.by_meaning.rows.tolist() for one in found],

@@ -59,22 +59,23 @@ async def measure(papers: Path, ideas: Path, directory: Path, console: Console) 
     before, start = resident_mb(), perf_counter()
     corpus = Corpus.open(directory, embedder)
     figures.append(Figure("opening, checksums included", f"{perf_counter() - start:.2f} s"))
-    reader = Reader(Versions(directory).current(), corpus.manifest)
+    reader = Reader.open(Versions(directory), corpus.manifest)
+    (segment,) = reader.segments
     labelled = read_ideas(ideas)
     queries = sentences_of(labelled, 400)
     figures += await latency(corpus, queries[:100], batch=1)
     figures += await latency(corpus, queries[100:], batch=30)
     figures.append(Figure("memory, corpus open and searched", f"{resident_mb() - before:,.0f} MB more"))
     vectors = await embedder.embed(queries, "query")
-    figures += recall("served index", reader.papers.dense, vectors, reader)
-    some = sample(reader.store, _SAMPLE)
+    figures += recall("served index", segment.papers, vectors, segment)
+    some = sample(segment.store, _SAMPLE)
     windows = [window for paper in some.values() for window in fit_passages(paper.abstract)]
     with tempfile.TemporaryDirectory() as scratch:
         tuning = await embedder.embed(windows, "query")
-        dense, parameters, seconds = approximate(reader, tuning, Path(scratch))
+        dense, parameters, seconds = approximate(segment, tuning, Path(scratch))
         probed = f"{parameters.probes} of {parameters.lists} lists probed, recall {parameters.recall_at_10} when tuned"
         figures.append(Figure("IVF,SQ8, what more than 50,000 rows get", f"built in {seconds:.1f} s, {probed}"))
-        figures += recall("IVF,SQ8", dense, vectors, reader)
+        figures += recall("IVF,SQ8", dense, vectors, segment)
     figures += await known_items(reader, embedder, some)
     return figures + await fit(corpus, labelled)
 
@@ -86,12 +87,11 @@ async def _build(
     with console.status("Building the corpus: some minutes."):
         summary = await build_corpus([papers], directory, embedder)
     manifest = summary.manifest
-    size = sum(file.bytes for file in manifest.files) / 1e6
     took = f"{perf_counter() - start:.0f} s, {process_time() - cpu:.0f} s of CPU"
     return [
-        Figure("papers, passages besides", f"{manifest.papers:,}, {manifest.passages:,}"),
+        Figure("papers, passages besides", f"{manifest.papers:,}, {manifest.total('passages'):,}"),
         Figure("build", "reused, not measured" if summary.already_built else took),
-        Figure("on disk", f"{size:,.0f} MB"),
+        Figure("on disk", f"{manifest.bytes / 1e6:,.0f} MB"),
     ]
 
 

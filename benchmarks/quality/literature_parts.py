@@ -22,6 +22,7 @@ from benchmarks.quality.search import Found, nearest, search_report
 from benchmarks.throughput.ideas import scholar_ideas
 from index import Corpus
 from index.reader import Reader
+from index.segment import Segment
 from index.versions import Versions
 
 __all__ = ["scholarideas", "search"]
@@ -69,33 +70,33 @@ def search(given: Given) -> Iterator[str]:
     folders = given.options.reports or sorted((given.asked.out / "reports").glob("*"))
     reports = [_report(path) for folder in folders for path in sorted(folder.glob("*.json"))]
     with closing(Corpus.open(given.settings.corpus_path, given.embedder)) as corpus:
-        reader = Reader(Versions(given.settings.corpus_path).current(), corpus.manifest)
-        meanings, found = asyncio.run(_searched(corpus, reader, ideas))
-        found += _simpler(reader, ideas, meanings, given.asked.seeds[0])
-        found += _cited(reader, ideas, reports)
-        yield from search_report(reader, found, meanings, given.asked.seeds[0])
+        (segment,) = Reader.open(Versions(given.settings.corpus_path), corpus.manifest).segments
+        meanings, found = asyncio.run(_searched(corpus, segment, ideas))
+        found += _simpler(segment, ideas, meanings, given.asked.seeds[0])
+        found += _cited(segment, ideas, reports)
+        yield from search_report(segment, found, meanings, given.asked.seeds[0])
 
 
 async def _searched(
-    corpus: Corpus, reader: Reader, ideas: Sequence[Idea]
+    corpus: Corpus, segment: Segment, ideas: Sequence[Idea]
 ) -> tuple[dict[str, NDArray[np.float32]], list[Found]]:
     """What each idea means, and what the program's own search returns for its title."""
     meanings = await corpus.meanings([idea.text for idea in ideas])
     found = []
     for idea in ideas:
         (hits,) = await corpus.search([idea.title], _FOUND, idea.cutoff)
-        rows = reader.store.rows([hit.paper.id for hit in hits]).values()
+        rows = segment.store.rows([hit.paper.id for hit in hits]).values()
         found.append(Found(f"{_FOUND} by the program's search for the title", idea, tuple(rows)))
     return {idea.source: meaning for idea, meaning in zip(ideas, meanings, strict=True)}, found
 
 
 def _simpler(
-    reader: Reader, ideas: Sequence[Idea], meanings: Mapping[str, NDArray[np.float32]], seed: int
+    segment: Segment, ideas: Sequence[Idea], meanings: Mapping[str, NDArray[np.float32]], seed: int
 ) -> list[Found]:
-    vectors, generator = np.asarray(reader.papers.dense.vectors, np.float32), np.random.default_rng(seed)
+    vectors, generator = np.asarray(segment.papers.vectors, np.float32), np.random.default_rng(seed)
     found = []
     for idea in ideas:
-        rows = reader.store.until(idea.cutoff)
+        rows = segment.store.until(idea.cutoff)
         near = nearest(vectors, meanings[idea.source], rows, _FOUND)
         found.append(Found(f"{_FOUND} nearest by embedding", idea, near))
         drawn = generator.choice(rows, _FOUND, replace=False).tolist()
@@ -103,13 +104,13 @@ def _simpler(
     return found
 
 
-def _cited(reader: Reader, ideas: Sequence[Idea], reports: Sequence[Report]) -> list[Found]:
+def _cited(segment: Segment, ideas: Sequence[Idea], reports: Sequence[Report]) -> list[Found]:
     known = {idea.source: idea for idea in ideas}
     return [
         Found(
             f"references of {report.method}, {', '.join(report.provenance.models) or 'no model'}",
             known[report.idea.source],
-            tuple(reader.store.rows([one.id for one in report.references]).values()),
+            tuple(segment.store.rows([one.id for one in report.references]).values()),
         )
         for report in reports
         if report.idea.source in known

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from assayer.models import Idea
 from benchmarks.quality.grapheval.reporting import row
-from index.reader import Reader
+from index.segment import Segment
 
 __all__ = ["Found", "SearchMeasures", "Topics", "measure", "near_limit", "nearest", "search_report"]
 
@@ -86,11 +86,11 @@ def nearest(vectors: NDArray[np.float32], meaning: NDArray[np.float32], rows: in
 
 
 def search_report(
-    reader: Reader, found: Sequence[Found], meanings: Mapping[str, NDArray[np.float32]], seed: int
+    segment: Segment, found: Sequence[Found], meanings: Mapping[str, NDArray[np.float32]], seed: int
 ) -> Iterator[str]:
     """`meanings` holds one vector an idea, by its source."""
-    vectors = np.asarray(reader.papers.dense.vectors, np.float32)
-    texts = [f"{paper.title} {paper.abstract}" for paper in map(reader.store.paper, range(len(vectors)))]
+    vectors = np.asarray(segment.papers.vectors, np.float32)
+    texts = [f"{paper.title} {paper.abstract}" for paper in map(segment.store.paper, range(len(vectors)))]
     topics, limit = Topics(texts), near_limit(vectors, seed)
     measured: dict[str, list[SearchMeasures]] = {}
     for one in found:

@@ -2,8 +2,10 @@
 
 import asyncio
 import datetime as dt
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,6 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from assayer.models import Hit
 from cluster.cli.options import day
 from cluster.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from index.manifest import RejectionCount
+    from index.sources import Rejection
 
 __all__ = ["app"]
 
@@ -26,6 +32,17 @@ def build(
 ) -> None:
     """Build the corpus from paper records; the version in use is replaced only when the new one is complete."""
     asyncio.run(_build(paths, load_settings(), Console(highlight=False)))
+
+
+@app.command()
+def update(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="New and changed paper records: .jsonl or .jsonl.gz files.")
+    ] = None,
+    remove: Annotated[Path | None, typer.Option(help="A file with the ids of papers to remove, one a line.")] = None,
+) -> None:
+    """Bring the corpus up to date without building it anew; what reads the version in use is not disturbed."""
+    asyncio.run(_update(paths or [], remove, load_settings(), Console(highlight=False)))
 
 
 @app.command()
@@ -54,17 +71,20 @@ def info() -> None:
 
     path = Versions(load_settings().corpus_path).current()
     manifest = read_manifest(path)
-    index = manifest.paper_index
+    recalls = [one.paper_index.recall_at_10 for one in manifest.segments if one.paper_index.recall_at_10 is not None]
+    kinds = ", ".join(sorted({one.paper_index.kind for one in manifest.segments}))
+    hidden = sum(one.hidden for one in manifest.segments)
     rows = {
         "Version": f"{manifest.version} in {path}",
-        "Papers": f"{manifest.papers:,}, {manifest.dated:,} dated ({manifest.earliest} to {manifest.latest})",
-        "Full texts": f"{manifest.full_texts:,}, {manifest.passages:,} passages besides the abstracts",
-        "References": f"known of {manifest.with_references:,} papers",
+        "Papers": f"{manifest.papers:,}, {manifest.total('dated'):,} dated ({manifest.earliest} to {manifest.latest})",
+        "Full texts": f"{manifest.total('full_texts'):,}, {manifest.total('passages'):,} passages besides abstracts",
+        "References": f"known of {manifest.total('with_references'):,} papers",
         "Embedding model": f"{manifest.embedder}, {manifest.dimensions} dimensions",
-        "Index": index.kind if index.recall_at_10 is None else f"{index.kind}, recall@10 {index.recall_at_10:.3f}",
+        "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
+        "Segments": f"{len(manifest.segments):,}, {hidden:,} papers in them replaced or removed",
         "Sources": ", ".join(source.name for source in manifest.sources),
         "Set aside": "; ".join(f"{one.count:,} × {one.reason}" for one in manifest.rejected) or "nothing",
-        "On disk": f"{sum(file.bytes for file in manifest.files) / 1e6:,.0f} MB",
+        "On disk": f"{manifest.bytes / 1e6:,.0f} MB",
     }
     console = Console(highlight=False)
     for name, text in rows.items():
@@ -75,6 +95,50 @@ async def _build(paths: list[Path], settings: Settings, console: Console) -> Non
     from index import build_corpus
     from workers.embedding import SentenceTransformerEmbedder
 
+    with _bar(console) as progress:
+        summary = await build_corpus(
+            paths, settings.corpus_path, SentenceTransformerEmbedder(settings.embedder), progress
+        )
+    manifest = summary.manifest
+    verb = "Already built" if summary.already_built else "Built"
+    console.print(
+        f"{verb}: {manifest.papers:,} papers, version {manifest.version}, in {escape(str(summary.directory))}."
+    )
+    _show_rejections(manifest.rejected, summary.rejections, console)
+
+
+async def _update(paths: list[Path], remove: Path | None, settings: Settings, console: Console) -> None:
+    from index import read_delta, update_corpus
+    from index.manifest import counted
+    from workers.embedding import SentenceTransformerEmbedder
+
+    delta = await asyncio.to_thread(read_delta, paths, remove)
+    with _bar(console) as progress:
+        summary = await update_corpus(
+            delta, settings.corpus_path, SentenceTransformerEmbedder(settings.embedder), progress
+        )
+    manifest, done = summary.manifest, summary.manifest.changes
+    if not summary.published or done is None:
+        console.print(f"Nothing has changed: {manifest.papers:,} papers, version {manifest.version}.")
+    else:
+        console.print(
+            f"Updated in {done.seconds:.1f} s: {done.new:,} new, {done.changed:,} changed, {done.removed:,} removed, "
+            f"{done.unchanged:,} as they were; {done.unknown:,} to be removed were not there. "
+            f"{manifest.papers:,} papers, version {manifest.version}.",
+            soft_wrap=True,
+        )
+    _show_rejections(counted(delta.rejections), delta.rejections, console)
+
+
+def _show_rejections(reasons: Sequence["RejectionCount"], rejections: Sequence["Rejection"], console: Console) -> None:
+    for reason in reasons:
+        console.print(f"[yellow]Set aside[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)
+    for rejection in rejections[:_SHOWN_REJECTIONS]:
+        console.print(f"          {escape(str(rejection))}", soft_wrap=True)
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Callable[[int, int], None]]:
     with Progress(
         TextColumn("Embedding"),
         BarColumn(),
@@ -85,21 +149,7 @@ async def _build(paths: list[Path], settings: Settings, console: Console) -> Non
         disable=not console.is_terminal,
     ) as bar:
         task = bar.add_task("", total=None)
-        summary = await build_corpus(
-            paths,
-            settings.corpus_path,
-            SentenceTransformerEmbedder(settings.embedder),
-            lambda done, total: bar.update(task, completed=done, total=total),
-        )
-    manifest = summary.manifest
-    verb = "Already built" if summary.already_built else "Built"
-    console.print(
-        f"{verb}: {manifest.papers:,} papers, version {manifest.version}, in {escape(str(summary.directory))}."
-    )
-    for reason in manifest.rejected:
-        console.print(f"[yellow]Set aside[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)
-    for rejection in summary.rejections[:_SHOWN_REJECTIONS]:
-        console.print(f"          {escape(str(rejection))}", soft_wrap=True)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 async def _search(query: str, limit: int, before: dt.date | None, settings: Settings) -> list[Hit]:

@@ -149,8 +149,9 @@ class ServedCorpus:
         return await self._caller.ask(IndexReplica.similarity, self.version, text, list(papers))
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """A corpus is as old as its files and knows of none."""
-        return {}
+        """What its records say; it is as old as they are."""
+        known = await self.papers([paper.id for paper in papers], None)
+        return {one: paper.retraction for one, paper in known.items() if paper.retraction is not None}
 
     async def fit(self, text: str, before: dt.date | None) -> CorpusFit:
         return await self._caller.ask(IndexReplica.fit, self.version, text, before)

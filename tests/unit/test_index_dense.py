@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.ports import Vectors
-from index.dense import TARGET_RECALL, Dense, DenseParameters, build_dense, vectors_file
-from index.text_index import TextIndex, build_text_index
+from index.dense import TARGET_RECALL, Allowed, Dense, DenseParameters, build_dense, vectors_file
 
 DIMENSIONS = 32
 
@@ -17,8 +16,9 @@ def clustered(rows: int, seed: int) -> Vectors:
     random = np.random.default_rng(seed)
     centres = np.random.default_rng(0).normal(size=(40, DIMENSIONS))
     vectors = centres[random.integers(0, 40, rows)] + 0.6 * random.normal(size=(rows, DIMENSIONS))
-    normed: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    return normed
+    normed = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    halved: Vectors = normed.astype(np.float16).astype(np.float32)  # as precise as the file
+    return halved
 
 
 def built(directory: Path, vectors: Vectors, exact_up_to: int) -> tuple[Dense, DenseParameters]:
@@ -37,20 +37,21 @@ def test_exact_search_finds_the_best_of_the_first_rows(tmp_path: Path) -> None:
     dense, parameters = built(tmp_path, vectors, exact_up_to=500)
     assert parameters.kind == "exact"
     for rows in (500, 200, 7):
-        for query, nearest in zip(queries, dense.nearest(queries, 10, rows), strict=True):
+        for query, nearest in zip(queries, dense.nearest(queries, 10, Allowed(rows)), strict=True):
             assert nearest.rows.tolist() == true_best(vectors[:rows], query, 10)
             assert nearest.similarities == pytest.approx(vectors[nearest.rows] @ query, abs=1e-5)
 
 
 def test_search_before_every_row_finds_nothing(tmp_path: Path) -> None:
     dense, _ = built(tmp_path, clustered(50, seed=1), exact_up_to=50)
-    assert [nearest.rows.tolist() for nearest in dense.nearest(clustered(2, seed=2), 10, 0)] == [[], []]
+    assert [nearest.rows.tolist() for nearest in dense.nearest(clustered(2, seed=2), 10, Allowed(0))] == [[], []]
 
 
 def test_equal_vectors_come_in_the_order_of_their_rows(tmp_path: Path) -> None:
     vectors = np.repeat(clustered(1, seed=1), 30, axis=0)
     dense, _ = built(tmp_path, vectors, exact_up_to=30)
-    assert dense.nearest(vectors[:1], 5, 30)[0].rows.tolist() == sorted(dense.nearest(vectors[:1], 5, 30)[0].rows)
+    (nearest,) = dense.nearest(vectors[:1], 30, Allowed(30))
+    assert nearest.rows.tolist() == list(range(30))
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +68,8 @@ def test_similarity_of_a_row_does_not_depend_on_its_company(some: Dense, rows: l
 
 def test_search_answers_the_same_alone_and_among_others(some: Dense) -> None:
     queries = clustered(40, seed=5)
-    together = some.nearest(queries, 10, 300)
-    alone = [some.nearest(queries[row : row + 1], 10, 300)[0] for row in range(len(queries))]
+    together = some.nearest(queries, 10, Allowed(300))
+    alone = [some.nearest(queries[row : row + 1], 10, Allowed(300))[0] for row in range(len(queries))]
     for first, second in zip(together, alone, strict=True):
         assert first.rows.tolist() == second.rows.tolist()
         assert first.similarities.tolist() == second.similarities.tolist()
@@ -81,7 +82,7 @@ def test_approximate_search_reaches_the_target_with_and_without_a_cutoff(tmp_pat
     assert parameters.recall_at_10 is not None
     assert parameters.recall_at_10 >= TARGET_RECALL
     for rows in (4000, 3000, 400):
-        found = dense.nearest(queries, 10, rows)
+        found = dense.nearest(queries, 10, Allowed(rows))
         assert all(nearest.rows.max() < rows for nearest in found)
         shares = [
             len(set(nearest.rows.tolist()) & set(true_best(vectors[:rows], query, 10))) / 10
@@ -90,15 +91,25 @@ def test_approximate_search_reaches_the_target_with_and_without_a_cutoff(tmp_pat
         assert np.mean(shares) >= 0.97
 
 
-def test_texts_are_searched_exactly_up_to_the_rows_they_were_built_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("exact_up_to", [0, 4000])
+@pytest.mark.parametrize("share", [0.9, 0.3, 0.002])
+def test_search_with_a_mask_finds_the_best_of_what_counts(tmp_path: Path, exact_up_to: int, share: float) -> None:
+    vectors, queries = clustered(4000, seed=1), clustered(100, seed=2)
+    dense, _ = built(tmp_path, vectors, exact_up_to)
+    mask = np.random.default_rng(3).random(4000) < share
+    shares = []
+    for rows in (4000, 3000):
+        counting = np.flatnonzero(mask[:rows])
+        for query, nearest in zip(queries, dense.nearest(queries, 10, Allowed(rows, mask)), strict=True):
+            best = counting[true_best(vectors[counting], query, 10)]
+            assert np.isin(nearest.rows, counting).all()
+            shares.append(len(set(nearest.rows.tolist()) & set(best.tolist())) / min(10, len(counting)))
+    assert np.mean(shares) >= 0.97
+
+
+def test_few_rows_that_count_are_searched_exactly_whatever_the_index(tmp_path: Path) -> None:
     vectors, query = clustered(4000, seed=1), clustered(1, seed=2)
-    file = vectors_file(tmp_path, *vectors.shape)
-    file[:] = vectors
-    parameters = build_text_index(["words"] * 4000, file, tmp_path, clustered(100, seed=7), exact_up_to=500)
-    index = TextIndex(tmp_path, parameters, exact_up_to=500)
-
-    def found(rows: int) -> int:
-        return len(index.find(["words"], query, rows, rows)[0].by_meaning.rows)
-
-    assert found(500) == 500
-    assert found(4000) < 3000
+    dense, parameters = built(tmp_path, vectors, exact_up_to=500)
+    assert parameters.kind == "ivf_sq8"
+    assert len(dense.nearest(query, 500, Allowed(500))[0].rows) == 500
+    assert len(dense.nearest(query, 4000, Allowed(4000))[0].rows) < 3000

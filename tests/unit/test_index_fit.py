@@ -10,21 +10,21 @@ from index.fit import FEWEST, calibrate, fit_passages, judge, neighbours_for
 
 def test_calibration_takes_its_bars_from_the_quantiles() -> None:
     values = np.linspace(0.5, 0.7, 101)
-    calibration = calibrate(values, neighbours=20)
+    calibration = calibrate(values, neighbours=20, papers=100)
     assert calibration.median == pytest.approx(0.6)
     assert calibration.good_from == pytest.approx(0.51)
     assert calibration.partial_from == pytest.approx(0.502)
 
 
 def test_calibration_with_outliers_keeps_its_bars_near_the_median() -> None:
-    calibration = calibrate([0.1] * 10 + [0.6] * 90, neighbours=5)
+    calibration = calibrate([0.1] * 10 + [0.6] * 90, neighbours=5, papers=100)
     assert calibration.good_from == pytest.approx(0.45)
     assert calibration.partial_from == pytest.approx(0.39)
 
 
 @given(st.lists(st.floats(0, 1), min_size=FEWEST, max_size=60), st.floats(-1, 1))
 def test_judgement_is_good_only_where_it_is_also_partial(values: list[float], value: float) -> None:
-    calibration = calibrate(values, neighbours=3)
+    calibration = calibrate(values, neighbours=3, papers=100)
     assert calibration.partial_from <= calibration.good_from
     fit = judge(value, calibration, papers=100, before=None)
     assert fit.level == (
@@ -33,7 +33,9 @@ def test_judgement_is_good_only_where_it_is_also_partial(values: list[float], va
 
 
 def test_judgement_states_number_bars_and_cutoff() -> None:
-    fit = judge(0.58, calibrate(np.linspace(0.5, 0.7, 101), neighbours=20), papers=4321, before=dt.date(2021, 5, 1))
+    fit = judge(
+        0.58, calibrate(np.linspace(0.5, 0.7, 101), neighbours=20, papers=100), papers=4321, before=dt.date(2021, 5, 1)
+    )
     assert fit.level == "good"
     assert fit.value == 0.58
     for part in ("20 nearest", "4,321 papers", "2021-05-01", "0.510", "0.502", "0.600"):
@@ -41,7 +43,7 @@ def test_judgement_states_number_bars_and_cutoff() -> None:
 
 
 def test_judgement_by_too_few_papers_is_poor_whatever_the_number() -> None:
-    calibration = calibrate([0.5] * FEWEST, neighbours=1)
+    calibration = calibrate([0.5] * FEWEST, neighbours=1, papers=100)
     for fit in (judge(0.9, None, papers=4, before=None), judge(0.9, calibration, papers=3, before=dt.date(2010, 1, 1))):
         assert fit.level == "poor"
         assert "fewer than 10" in fit.criterion

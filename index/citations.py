@@ -1,0 +1,49 @@
+"""Who cites whom, in memory-mapped arrays: eight bytes an edge each way, whatever the papers' ids look like.
+
+Edges hold hashes of ids instead of rows. So a segment never changes when another one adds, moves or removes a paper
+that its own papers cite, and an edge to a paper that arrives later is there already.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.ids import Hashes, hashed
+from index.records import PaperRecord
+
+__all__ = ["Citations", "write_citations"]
+
+_STARTS, _CITED, _SORTED, _CITING = "cites-starts.npy", "cites.npy", "cited.npy", "citing.npy"
+
+
+def write_citations(records: Sequence[PaperRecord], directory: Path) -> None:
+    counts = [len(record.references or ()) for record in records]
+    cited = hashed(one for record in records for one in record.references or ())
+    citing = np.repeat(np.arange(len(records), dtype=np.uint32), counts)
+    order = np.argsort(cited, kind="stable")
+    np.save(directory / _STARTS, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
+    np.save(directory / _CITED, cited)
+    np.save(directory / _SORTED, cited[order])
+    np.save(directory / _CITING, citing[order])
+
+
+class Citations:
+    """Compressed sparse rows, and the same edges sorted by what they point at."""
+
+    def __init__(self, directory: Path) -> None:
+        self._starts: NDArray[np.int64] = np.asarray(np.load(directory / _STARTS, mmap_mode="r"))
+        self._cited: Hashes = np.asarray(np.load(directory / _CITED, mmap_mode="r"))
+        self._sorted: Hashes = np.asarray(np.load(directory / _SORTED, mmap_mode="r"))
+        self._citing: NDArray[np.uint32] = np.asarray(np.load(directory / _CITING, mmap_mode="r"))
+
+    def cited_by(self, row: int) -> Hashes:
+        """Hashes of what the paper in a row cites, in the order of its list."""
+        return self._cited[self._starts[row] : self._starts[row + 1]]
+
+    def citing(self, cited: int) -> list[int]:
+        """Rows of the papers that cite the paper with this hash, ascending."""
+        wanted = np.uint64(cited)
+        first, last = np.searchsorted(self._sorted, wanted, "left"), np.searchsorted(self._sorted, wanted, "right")
+        return sorted(set(self._citing[first:last].tolist()))

@@ -1,0 +1,242 @@
+"""Makes segments and versions: what a build and an update have in common."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from assayer.errors import CorpusError
+from assayer.models import Frozen
+from index.dense import EXACT_UP_TO, Dense
+from index.files import sums, verify
+from index.filters import EVERYTHING
+from index.fit import FEWEST, SAMPLE, FitCalibration, calibrate, fit_passages, nearness, neighbours_for
+from index.format import FORMAT
+from index.hiding import write_hidden
+from index.ids import hashed
+from index.layout import ABSTRACT, PAPERS, PASSAGES, REJECTED, WORDS, PassagePlace, paper_text, passage_text
+from index.manifest import MANIFEST, Changes, Manifest, counted, write_manifest
+from index.reader import Reader
+from index.records import PaperRecord
+from index.segment import Segment, SegmentEntry
+from index.sources import Rejection, SourceFile
+from index.store import digest
+from index.versions import Versions
+from index.words import Document, copy_words, place, write_words
+from index.writing import Embedding, Written, write_segment
+
+__all__ = ["BuildOptions", "Maker", "Plan", "known_vectors"]
+
+_ENTRY = "segment.json"
+
+
+class BuildOptions(Frozen):
+    exact_up_to: int = Field(default=EXACT_UP_TO, ge=0)
+    """Rows that are searched exactly; beyond, an approximate index is built."""
+    papers_per_segment: int = Field(default=1_000_000, ge=1)
+    """At most; so many records are held in memory."""
+    keep: int = Field(default=2, ge=1)
+    """Versions that stay in the directory, the current one included."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A version before it is made. Segments that it shares with the version before are in `kept`."""
+
+    kept: Sequence[SegmentEntry]
+    added: Sequence[SegmentEntry]
+    hidden: Mapping[str, Sequence[int]]
+    """Rows by the kept segment's name."""
+    removed: Sequence[int] = ()
+    """Places of papers in the word index of the version before that do not answer any more."""
+    removed_passages: Sequence[int] = ()
+    before: Path | None = None
+    """Directory of the version before, whose word index is taken over."""
+    fit: FitCalibration | None = None
+    """To be kept while the corpus has about the same size."""
+    sources: tuple[SourceFile, ...] = ()
+    rejections: Sequence[Rejection] = ()
+    changes: Changes | None = None
+
+    @property
+    def entries(self) -> tuple[SegmentEntry, ...]:
+        hidden = {name: len(rows) for name, rows in self.hidden.items()}
+        return (*(one.model_copy(update={"hidden": hidden.get(one.name, 0)}) for one in self.kept), *self.added)
+
+
+@dataclass(frozen=True)
+class Maker:
+    versions: Versions
+    embedding: Embedding
+    options: BuildOptions
+
+    async def segments(self, records: Sequence[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
+        """Sorted by date and cut into segments. One that a killed build left whole is used as it is."""
+        ordered = sorted(records, key=lambda one: (one.publication_date is None, one.publication_date, one.id))
+        step = self.options.papers_per_segment
+        parts = [ordered[start : start + step] for start in range(0, len(ordered), step)]
+        return [await self._segment(part, first_ordinal + number) for number, part in enumerate(parts)]
+
+    async def _segment(self, records: Sequence[PaperRecord], ordinal: int) -> SegmentEntry:
+        name = self._name(records)
+        found = await asyncio.to_thread(_intact, self.versions.segment(name))
+        if found is None:
+            with self.versions.unfinished() as directory:
+                written = await write_segment(records, directory, self.embedding, self.options.exact_up_to)
+                found = await asyncio.to_thread(_entry, name, records, written, directory)
+                (directory / _ENTRY).write_text(found.model_dump_json(indent=1) + "\n", "utf-8")
+                await asyncio.to_thread(self.versions.keep, directory, name)
+        return found.model_copy(update={"ordinal": ordinal})
+
+    def _name(self, records: Iterable[PaperRecord]) -> str:
+        """Hash of everything that determines what is made of them."""
+        made = hashlib.sha256(json.dumps([FORMAT, self.embedding.embedder.name, self.options.exact_up_to]).encode())
+        for record in records:
+            made.update(digest(record).to_bytes(8, "little"))
+        return made.hexdigest()[:16]
+
+    def version(self, plan: Plan) -> str:
+        made = hashlib.sha256(json.dumps([FORMAT, self.embedding.embedder.name, self.options.exact_up_to]).encode())
+        for entry in plan.entries:
+            made.update(json.dumps([entry.name, list(plan.hidden.get(entry.name, ()))]).encode())
+        return made.hexdigest()[:16]
+
+    async def publish(self, plan: Plan) -> Manifest:
+        version = self.version(plan)
+        with self.versions.unfinished() as directory:
+            await asyncio.to_thread(self._write, plan, directory)
+            reader = Reader(list(self._opened(plan)), directory / WORDS)
+            manifest = Manifest(
+                version=version,
+                embedder=self.embedding.embedder.name,
+                dimensions=self.embedding.embedder.dimensions,
+                exact_up_to=self.options.exact_up_to,
+                segments=plan.entries,
+                fit=await self._fit(reader, plan.fit),
+                sources=plan.sources,
+                rejected=counted(plan.rejections),
+                changes=plan.changes,
+                files=await asyncio.to_thread(sums, directory, MANIFEST),
+            )
+            write_manifest(manifest, directory)
+            await asyncio.to_thread(self.versions.publish, directory, version)
+        self.versions.prune(self.options.keep)
+        return manifest
+
+    def _write(self, plan: Plan, directory: Path) -> None:
+        lines = (rejection.model_dump_json() + "\n" for rejection in plan.rejections)
+        (directory / REJECTED).write_text("".join(lines), "utf-8")
+        for name, rows in plan.hidden.items():
+            write_hidden(directory, name, rows)
+        (directory / WORDS).mkdir()
+        added = [self._open(entry, ()) for entry in plan.added]
+        for name, documents, removed in (
+            (PAPERS, (one for segment in added for one in _papers(segment)), plan.removed),
+            (PASSAGES, (one for segment in added for one in _passages(segment)), plan.removed_passages),
+        ):
+            if plan.before is None:
+                (directory / WORDS / name).mkdir()
+            else:
+                copy_words(plan.before / WORDS / name, directory / WORDS / name)
+            write_words(directory / WORDS / name, documents, removed)
+
+    def _opened(self, plan: Plan) -> Iterator[Segment]:
+        for entry in plan.entries:
+            yield self._open(entry, plan.hidden.get(entry.name, ()))
+
+    def _open(self, entry: SegmentEntry, hidden: Sequence[int]) -> Segment:
+        rows = np.array(sorted(hidden), np.int64)
+        return Segment(self.versions.segment(entry.name), entry, rows, self.options.exact_up_to)
+
+    async def _fit(self, reader: Reader, before: FitCalibration | None) -> FitCalibration | None:
+        """The statistic of each sampled paper's own abstract, the paper itself left out."""
+        papers = reader.counting(EVERYTHING)
+        if papers < FEWEST:
+            return None
+        if before is not None and 0.9 <= papers / before.papers <= 1.1:
+            return before
+        units = [unit for unit in range(len(reader)) if reader.counts(unit, EVERYTHING)]
+        sample = [units[place] for place in np.linspace(0, len(units) - 1, min(len(units), SAMPLE)).astype(int)]
+        windows = [fit_passages(reader.paper(unit).abstract) for unit in sample]
+        vectors = await self.embedding.queries([window for some in windows for window in some])
+        groups = np.split(vectors, np.cumsum([len(some) for some in windows])[:-1])
+        neighbours = neighbours_for(papers)
+
+        def measure() -> FitCalibration:
+            values = [
+                nearness(some, lambda asked, count: reader.nearest(asked, count, EVERYTHING), neighbours, without=unit)
+                for unit, some in zip(sample, groups, strict=True)
+            ]
+            return calibrate(values, neighbours, papers)
+
+        return await asyncio.to_thread(measure)
+
+
+def known_vectors(segments: Iterable[Segment]) -> dict[int, tuple[Dense, int]]:
+    """Of all texts of some segments."""
+    found: dict[int, tuple[Dense, int]] = {}
+    for segment in segments:
+        texts = [document.text for document in _papers(segment)]
+        found |= {key: (segment.papers, row) for row, key in enumerate(hashed(texts).tolist())}
+        if segment.passages is not None:
+            texts = [document.text for document in _passages(segment)]
+            found |= {key: (segment.passages, row) for row, key in enumerate(hashed(texts).tolist())}
+    return found
+
+
+def _papers(segment: Segment) -> Iterator[Document]:
+    for row, record in enumerate(segment.store.records()):
+        yield _document(segment, row, paper_text(record["title"], record["abstract"]), record)
+
+
+def _passages(segment: Segment) -> Iterator[Document]:
+    places = iter(enumerate(PassagePlace(*columns) for columns in segment.places.tolist()))
+    number, spot = next(places, (0, None))
+    for row, record in enumerate(segment.store.records()):
+        while spot is not None and spot.paper == row:
+            yield _document(segment, number, _passage_text(record, spot), record)
+            number, spot = next(places, (0, None))
+
+
+def _passage_text(record: Mapping[str, Any], spot: PassagePlace) -> str:
+    text = record["abstract"] if spot.section == ABSTRACT else record["sections"][spot.section]["text"]
+    return passage_text(record["title"], text, spot)
+
+
+def _document(segment: Segment, row: int, text: str, record: Mapping[str, Any]) -> Document:
+    own = place(segment.entry.ordinal, row)
+    day, venue, retracted = record["publication_date"], record["venue"], record["retracted"]
+    return Document(own, text, day, venue, tuple(record["fields"]), retracted)
+
+
+def _entry(name: str, records: Sequence[PaperRecord], written: Written, directory: Path) -> SegmentEntry:
+    dates = [record.publication_date for record in records if record.publication_date]
+    return SegmentEntry(
+        name=name,
+        ordinal=0,
+        papers=len(records),
+        dated=len(dates),
+        earliest=min(dates, default=None),
+        latest=max(dates, default=None),
+        full_texts=sum(bool(record.sections) for record in records),
+        with_references=sum(record.references is not None for record in records),
+        passages=len(written.places),
+        paper_index=written.paper_index,
+        passage_index=written.passage_index,
+        files=sums(directory),
+    )
+
+
+def _intact(directory: Path) -> SegmentEntry | None:
+    try:
+        entry = SegmentEntry.model_validate_json((directory / _ENTRY).read_bytes())
+        verify(entry.files, directory)
+    except (OSError, ValidationError, CorpusError):
+        return None
+    return entry

@@ -1,0 +1,250 @@
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import ConfigurationError, CorpusError, InputError
+from assayer.models import PaperId
+from assayer.ports import Vectors
+from index import BuildOptions, Corpus, Delta, Filters, Manifest, Versions, build_corpus, read_delta, update_corpus
+from index.compaction import Size, rewritten
+from index.records import PaperRecord
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding_hashing import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+HANDBOOK = PaperId("bee-12")
+_WORDS = ("moths", "clover", "meadow", "transect", "nectar", "strip", "hedge")
+
+
+class CountingEmbedder(HashingEmbedder):
+    def __init__(self, most: int = 10**9) -> None:
+        super().__init__()
+        self.passages = 0
+        self._most = most
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        self.passages += len(texts) * (kind == "passage")
+        if self.passages > self._most:
+            raise ConfigurationError("The model is gone.")
+        return await super().embed(texts, kind)
+
+
+def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
+    return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]
+
+
+def distinct(number: int) -> dict[str, Any]:
+    """A record with words in a number of its own."""
+    return record(
+        number, abstract=" ".join(f"{word} " * (number % (3 + place)) for place, word in enumerate(_WORDS)) + "bees."
+    )
+
+
+async def built(directory: Path, papers: Sequence[dict[str, Any]] = RECORDS, segment: int = 1000) -> Manifest:
+    source = write_jsonl(directory.parent / "papers.jsonl", papers)
+    options = BuildOptions(papers_per_segment=segment)
+    return (await build_corpus([source], directory, EMBEDDER, options=options)).manifest
+
+
+async def everything(corpus: Corpus) -> dict[str, str]:
+    """Titles by id of all that answers."""
+    (hits,) = await corpus.search(["pollinators in meadows"], 10_000, None)
+    return {hit.paper.id: hit.paper.title for hit in hits}
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "corpus"
+
+
+async def test_update_adds_changes_and_removes(directory: Path) -> None:
+    before = await built(directory)
+    changed = records(3, title="Quite another title about lichens")
+    delta = Delta([*records(20, 21, 4), *changed], [PaperId("bee-07"), PaperId("nobody")])
+    manifest = (await update_corpus(delta, directory, EMBEDDER)).manifest
+    done = manifest.changes
+    assert done is not None
+    assert (done.before, done.new, done.changed, done.unchanged, done.removed, done.unknown) == (
+        before.version, 2, 1, 1, 1, 1,
+    )  # fmt: skip
+    corpus = Corpus.open(directory, EMBEDDER)
+    found = await everything(corpus)
+    assert len(corpus) == len(found) == 15
+    assert "bee-07" not in found
+    assert found["bee-03"] == "Quite another title about lichens"
+    assert {"bee-20", "bee-21"} < set(found)
+    (lichens,) = await corpus.search(["lichens"], 1, None)
+    assert lichens[0].paper.id == "bee-03"
+    assert set(await corpus.papers([PaperId("bee-07"), PaperId("bee-03")], None)) == {"bee-03"}
+
+
+async def test_update_embeds_only_what_reads_otherwise(directory: Path) -> None:
+    await built(directory)
+    embedder = CountingEmbedder()
+    delta = Delta([*records(20, title="A new one"), *records(3, citation_count=99), *records(5, title="Another")])
+    manifest = (await update_corpus(delta, directory, embedder, options=BuildOptions(papers_per_segment=5))).manifest
+    assert manifest.changes is not None
+    assert embedder.passages == 2
+    assert (await Corpus.open(directory, EMBEDDER).papers([PaperId("bee-03")], None))[
+        PaperId("bee-03")
+    ].citation_count == 99
+
+
+async def test_update_without_a_change_leaves_the_version(directory: Path) -> None:
+    before = await built(directory)
+    summary = await update_corpus(Delta(records(3, 4), [PaperId("nobody")]), directory, EMBEDDER)
+    assert (summary.manifest, summary.published) == (before, False)
+
+
+async def test_update_that_breaks_half_way_leaves_the_version_and_goes_on_when_run_again(directory: Path) -> None:
+    before = await built(directory)
+    delta = Delta(records(20, 21, 22, 23), [HANDBOOK])
+    with pytest.raises(ConfigurationError):
+        await update_corpus(delta, directory, CountingEmbedder(most=2))
+    assert Corpus.open(directory, EMBEDDER).version == before.version
+    manifest = (await update_corpus(delta, directory, EMBEDDER)).manifest
+    assert len(await everything(Corpus.open(directory, EMBEDDER))) == manifest.papers == 17
+
+
+async def test_update_of_nothing_built_or_of_another_model_is_refused(directory: Path) -> None:
+    with pytest.raises(CorpusError, match="There is no corpus"):
+        await update_corpus(Delta(records(1)), directory, EMBEDDER)
+    await built(directory)
+    with pytest.raises(CorpusError, match="hashed-words-64"):
+        await update_corpus(Delta(records(1)), directory, HashingEmbedder(dimensions=64))
+
+
+async def test_reader_keeps_its_version_through_updates(directory: Path) -> None:
+    await built(directory)
+    corpus = Corpus.open(directory, EMBEDDER)
+    before = await everything(corpus)
+    for number in range(20, 26):
+        await update_corpus(Delta(records(number), [PaperId(f"bee-{number - 20:02}")]), directory, EMBEDDER)
+    assert await everything(corpus) == before
+    assert corpus.version in {path.name for path in (directory / "versions").iterdir()}
+    corpus.close()
+    await update_corpus(Delta(records(30)), directory, EMBEDDER)
+    assert corpus.version not in {path.name for path in (directory / "versions").iterdir()}
+
+
+async def test_answers_of_many_segments_are_those_of_one(tmp_path: Path) -> None:
+    papers = [*RECORDS, *(distinct(number) for number in range(20, 120))]
+    one, many = tmp_path / "one" / "corpus", tmp_path / "many" / "corpus"
+    for directory, size in ((one, 1000), (many, 9)):
+        directory.parent.mkdir()
+        await built(directory, papers, size)
+    first, second = Corpus.open(one, EMBEDDER), Corpus.open(many, EMBEDDER)
+    assert (len(first.manifest.segments), len(second.manifest.segments)) == (1, 13)
+    cutoff = dt.date(2015, 6, 15)
+    queries = ["bumblebees in meadows", "transects", "flower strips and hoverflies"]
+    for before in (None, cutoff):
+        assert await first.search(queries, 99, before) == await second.search(queries, 99, before)
+        assert await first.snippets(queries, 99, before) == await second.snippets(queries, 99, before)
+        assert await first.references([HANDBOOK], 9, before) == await second.references([HANDBOOK], 9, before)
+        assert await first.neighbours([HANDBOOK], 9, before) == await second.neighbours([HANDBOOK], 9, before)
+        assert (await first.fit("Bees in meadows.", before)).value == (
+            await second.fit("Bees in meadows.", before)
+        ).value
+    assert first.newest(cutoff) == second.newest(cutoff)
+
+
+async def test_citations_point_to_papers_that_came_before_or_after(directory: Path) -> None:
+    await built(directory)
+    later = records(20, references=["bee-12", "bee-21"], publication_date="2022-01-01")
+    await update_corpus(Delta(later), directory, EMBEDDER)
+    await update_corpus(Delta(records(21, publication_date="2022-02-01")), directory, EMBEDDER)
+    corpus = Corpus.open(directory, EMBEDDER)
+    asked = [PaperId("bee-05"), HANDBOOK, PaperId("bee-21"), PaperId("bee-01")]
+    found = await corpus.citations(asked, 9, None)
+    assert {key: [one.id for one in papers] for key, papers in found.items()} == {
+        "bee-05": ["bee-12"],
+        "bee-12": ["bee-20"],
+        "bee-21": ["bee-20"],
+        "bee-01": [],
+    }
+    assert (await corpus.citations([HANDBOOK], 9, dt.date(2021, 12, 31)))[HANDBOOK] == []
+    references = await corpus.references([PaperId("bee-20")], 9, None)
+    assert [one.id for one in references[PaperId("bee-20")]] == ["bee-12", "bee-21"]
+    await update_corpus(Delta([], [PaperId("bee-20")]), directory, EMBEDDER)
+    corpus = Corpus.open(directory, EMBEDDER)
+    assert (await corpus.citations([HANDBOOK], 9, None))[HANDBOOK] == []
+
+
+async def test_filters_hold_in_every_segment(directory: Path) -> None:
+    marked = [record(n, venue="Ecology", fields=["Biology"], retracted=n == 30) for n in range(30, 36)]
+    await built(directory, [*RECORDS, *marked], segment=7)
+    await update_corpus(Delta(records(36, venue="ecology"), [PaperId("bee-31")]), directory, EMBEDDER)
+    corpus = Corpus.open(directory, EMBEDDER)
+
+    async def found(**filters: Any) -> set[str]:
+        (hits,) = await corpus.find(["wild bees"], 100, Filters(**filters))
+        return {hit.paper.id for hit in hits}
+
+    assert await found(venues=frozenset({"ECOLOGY"})) == {f"bee-{n}" for n in (30, 32, 33, 34, 35, 36)}
+    assert await found(fields=frozenset({"biology"}), retracted=False) == {f"bee-{n}" for n in (32, 33, 34, 35)}
+    assert await found(retracted=True) == {"bee-30"}
+    assert await found(venues=frozenset({"Ecology"}), without=frozenset({PaperId("bee-33"), HANDBOOK})) == {
+        f"bee-{n}" for n in (30, 32, 34, 35, 36)
+    }
+    years = await found(after=dt.date(2012, 1, 1), before=dt.date(2013, 12, 31))
+    assert years == {one for one in await found() if one != "bee-13" and await _year(corpus, one) in (2012, 2013)}
+    retraction = (await corpus.papers([PaperId("bee-30")], None))[PaperId("bee-30")].retraction
+    assert retraction is not None
+    assert retraction.kind == "retracted"
+
+
+async def _year(corpus: Corpus, paper: str) -> int:
+    day = (await corpus.papers([PaperId(paper)], None))[PaperId(paper)].publication_date
+    return day.year if day else 0
+
+
+@given(st.lists(st.tuples(st.integers(1, 500), st.floats(0, 1)), max_size=12), st.integers(1, 300))
+def test_an_update_writes_again_what_is_small_or_mostly_hidden(parts: list[tuple[int, float]], coming: int) -> None:
+    sizes = [Size(papers, int(papers * share)) for papers, share in parts]
+    again = rewritten(sizes, coming, most=1000)
+    kept = [size for number, size in enumerate(sizes) if number not in again]
+    assert all(size.live and size.hidden <= 0.3 * size.papers for size in kept)
+
+
+def test_many_small_updates_leave_few_segments() -> None:
+    sizes: list[Size] = [Size(100_000, 0)]
+    written = 0
+    for _ in range(365):
+        again = rewritten(sizes, 100, most=1_000_000)
+        written += (new := 100 + sum(sizes[number].live for number in again))
+        sizes = [*(size for number, size in enumerate(sizes) if number not in again), Size(new, 0)]
+    assert len(sizes) <= 10
+    assert written < 365 * 100 * 20
+    assert sum(size.live for size in sizes) == 100_000 + 365 * 100
+
+
+async def test_versions_name_only_segments_that_are_there(directory: Path) -> None:
+    await built(directory, segment=5)
+    for number in range(20, 24):
+        await update_corpus(Delta(records(number)), directory, EMBEDDER, options=BuildOptions(papers_per_segment=5))
+    versions = Versions(directory)
+    current = versions.intact()
+    assert current is not None
+    assert {one.name for one in current.segments} <= {path.name for path in (directory / "segments").iterdir()}
+
+
+def test_delta_of_nothing_of_no_ids_or_of_a_paper_both_ways_is_refused(tmp_path: Path) -> None:
+    source, ids = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "ids.txt"
+    with pytest.raises(InputError, match="nothing to update"):
+        read_delta([])
+    ids.write_text("\n \n")
+    with pytest.raises(InputError, match="holds no id"):
+        read_delta([source], ids)
+    ids.write_text("nobody\nbee-03\n")
+    with pytest.raises(InputError, match="removed and have a record, the first: bee-03"):
+        read_delta([source], ids)
+    ids.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_delta([], ids)
+    ids.write_text("nobody\nnobody\n")
+    assert read_delta([], ids).deletions == ["nobody"]

@@ -1,0 +1,105 @@
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import CorpusError
+from index.filters import EVERYTHING, Filters
+from index.fusion import fuse
+from index.words import Document, Words, copy_words, place, write_words
+
+TEXTS = (
+    "Wild bees pollinate orchards",
+    "A compiler fuses loops of tensor programs",
+    "Counting bees and hoverflies on transects",
+    "The and of",
+    "Bee hotels for solitary bees: nesting of bees",
+)
+DAYS = (dt.date(2019, 5, 1), dt.date(2020, 5, 1), dt.date(2021, 5, 1), dt.date(1969, 1, 1), None)
+
+
+def document(row: int) -> Document:
+    venue, fields = ("Ecology Letters", ("Biology",)) if row % 2 == 0 else ("", ("Computer Science", "Art"))
+    return Document(place(0, row), TEXTS[row], DAYS[row], venue, fields, retracted=row == 2)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "words").mkdir()
+    write_words(tmp_path / "words", map(document, range(len(TEXTS))))
+    return tmp_path / "words"
+
+
+def best(words: Words, query: str, limit: int = 10, filters: Filters = EVERYTHING) -> list[int]:
+    found = words.best(query, limit, filters)
+    assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
+    places: list[int] = found.places.tolist()
+    return places
+
+
+def test_query_finds_other_forms_of_its_words_the_most_telling_first(directory: Path) -> None:
+    words = Words(directory)
+    assert best(words, "The BEE, pollinating!")[0] == 0
+    assert best(words, "bee")[0] == 4
+    assert set(best(words, "bee")) == {0, 2, 4}
+    assert len(best(words, "bees", limit=1)) == 1
+    assert best(words, "bees", limit=0) == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "rows"),
+    [
+        (Filters(before=dt.date(2019, 5, 1)), {0}),
+        (Filters(before=dt.date(2019, 4, 30)), set()),
+        (Filters(after=dt.date(2019, 5, 2)), {2, 4}),
+        (Filters(after=dt.date(2019, 5, 1), before=dt.date(2021, 5, 1)), {0, 2}),
+        (Filters(venues=frozenset({"ecology letters"})), {0, 2, 4}),
+        (Filters(fields=frozenset({"ART", "biology"})), {0, 2, 4}),
+        (Filters(fields=frozenset({"Art"})), set()),
+        (Filters(retracted=True), {2}),
+        (Filters(retracted=False), {0, 4}),
+    ],
+)
+def test_filters_leave_what_passes_in_the_same_order(directory: Path, filters: Filters, rows: set[int]) -> None:
+    words = Words(directory)
+    found = best(words, "bees", filters=filters)
+    assert set(found) == rows
+    assert found == [row for row in best(words, "bees") if row in rows]
+
+
+@pytest.mark.parametrize("query", ["", "the of and", "quasar", "!?", 'text:bees AND "x', "place:1"])
+def test_query_without_a_known_word_finds_nothing_and_has_no_syntax(directory: Path, query: str) -> None:
+    found = best(Words(directory), query)
+    assert found == ([] if "bees" not in query else best(Words(directory), "bees"))
+
+
+def test_index_of_texts_without_words_answers_nothing(tmp_path: Path) -> None:
+    write_words(tmp_path, [Document(0, "!", None, "", (), False)])
+    assert best(Words(tmp_path), "bees") == []
+
+
+def test_index_without_documents_answers_nothing(tmp_path: Path) -> None:
+    write_words(tmp_path, ())
+    assert best(Words(tmp_path), "bees") == []
+
+
+def test_copy_is_changed_without_changing_what_it_came_from(directory: Path, tmp_path: Path) -> None:
+    before = Words(directory)
+    copy_words(directory, tmp_path / "copy")
+    added = Document(place(1, 0), "Bees of the tundra", dt.date(2022, 1, 1), "", (), False)
+    write_words(tmp_path / "copy", [added], removed=[place(0, 0), place(0, 4)])
+    assert set(best(Words(tmp_path / "copy"), "bees")) == {2, place(1, 0)}
+    assert set(best(Words(directory), "bees")) == set(best(before, "bees")) == {0, 2, 4}
+
+
+def test_index_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
+    (tmp_path / "meta.json").write_text("{")
+    with pytest.raises(CorpusError, match="cannot be opened"):
+        Words(tmp_path)
+
+
+def test_fusion_prefers_what_both_rankings_have() -> None:
+    scores = fuse([[1, 2, 3], [3, 4, 1]])
+    assert sorted(scores, key=lambda item: -scores[item])[:2] == [1, 3]
+    assert scores[1] == 1 / 61 + 1 / 63
+    assert fuse([]) == {}
