@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.gateway.questions import JUDGING, a_statement
 from ray import serve
 
 from assayer.errors import AssayerError, CorpusError, LlmRejected, LlmUnavailable, SourceBusy, Unreadable
 from assayer.models import Fault, PaperId
+from benchmarks.gateway.questions import JUDGING, a_statement
 from benchmarks.simulator.process import Simulator
 from cluster.serving.calling import Caller, Full, Gone
 from cluster.serving.index import IndexReplica, OtherVersion, ServedCorpus
