@@ -4,6 +4,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -20,7 +21,9 @@ from benchmarks.simulator.process import Simulator
 __all__ = ["Killer", "Killing", "Spent", "change_weather", "spent"]
 
 _WAIT_SECONDS = 60.0
-"""For a process to kill, and for work that its death may hurt."""
+"""For a process to kill."""
+_IDLE_SECONDS = 10.0
+"""For calls in flight that its death may hurt."""
 _WHOLE_SECONDS = 240.0
 _LOOK_SECONDS = 0.1
 
@@ -80,13 +83,17 @@ class Killer:
         self.done.append(Killing(kind, killed - self.began, before, away, self.weather.name))
 
     async def _found(self, kind: str) -> psutil.Process | None:
-        """One of those, once there is work under way; without any after a while, all the same."""
-        deadline = time.monotonic() + _WAIT_SECONDS
-        while time.monotonic() < deadline:
-            victim = await asyncio.to_thread(self.service.victim, kind)
-            if victim is not None and (await spent(self.simulator)).in_flight:
-                return victim
-            await asyncio.sleep(_LOOK_SECONDS)
+        """One of those, once calls are in flight; without any after a while, all the same."""
+
+        async def lives() -> bool:
+            return await asyncio.to_thread(self.service.victim, kind) is not None
+
+        async def works() -> bool:
+            return bool((await spent(self.simulator)).in_flight)
+
+        with suppress(TimeoutError):
+            await until(lives, _WAIT_SECONDS, _LOOK_SECONDS)
+            await until(works, _IDLE_SECONDS, _LOOK_SECONDS)
         return await asyncio.to_thread(self.service.victim, kind)
 
 

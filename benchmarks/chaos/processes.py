@@ -72,7 +72,7 @@ def free_port() -> int:
 
 def _title(process: psutil.Process) -> str:
     try:
-        return " ".join(process.cmdline())
+        return " ".join(process.cmdline()).strip()  # Ray leaves blanks where the command line was longer
     except psutil.Error:
         return ""
 

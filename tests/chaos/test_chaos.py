@@ -17,7 +17,7 @@ from workers.embedding_settings import EmbedderSettings
 
 pytestmark = pytest.mark.timeout(600)
 
-TEXTS = [f"Variant {number} of an idea. {ON_TOPIC}" for number in range(6)]
+TEXTS = [f"Variant {number} of an idea. {ON_TOPIC}" for number in range(8)]
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,10 @@ def chaos(ground: Ground, kinds: tuple[str, ...], corpus: Path) -> Chaos:
         kinds=kinds,
         texts=TEXTS,
         corpus=corpus,
-        seconds=6.0,
+        seconds=3.0 * len(kinds),
         most_kills=len(kinds),
         mean_pause=1.0,
-        latency=0.3,
+        latency=0.7,
         settling_seconds=300.0,
     )
 
