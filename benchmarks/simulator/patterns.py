@@ -1,10 +1,12 @@
 """Strings that match a regular expression, for schemas whose `pattern` is not a label."""
 
+from importlib import import_module
 from random import Random
-from re import _parser  # type: ignore[attr-defined]  # typeshed leaves the private parser out
 from typing import Any
 
 __all__ = ["matching"]
+
+_parser: Any = import_module("re._parser")  # by name: typeshed knows nothing of it
 
 _MOST_REPEATS = 8
 _CATEGORIES = {
