@@ -136,10 +136,11 @@ async def test_pool_that_has_more_to_do_than_it_can_queue_says_so(specimen: Call
 
 async def test_call_whose_process_is_killed_is_made_again_where_it_may_be(specimen: Caller[Specimen]) -> None:
     process = await specimen.ask(Specimen.pid)
+    before = await specimen.ask(Specimen.seen, "waiting")
     waiting = asyncio.create_task(specimen.once(Specimen.wait))
 
     async def begun() -> bool:
-        return await specimen.ask(Specimen.seen, "waiting") > 0
+        return await specimen.ask(Specimen.seen, "waiting") > before
 
     await _until(begun)
     os.kill(process, signal.SIGKILL)

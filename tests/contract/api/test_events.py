@@ -110,7 +110,8 @@ async def test_streams_of_one_key_are_counted_and_others_are_let_in(service: Ser
         job = await submitted(client)
         path = f"/v1/evaluations/{job}/events"
         async with client.stream("GET", path) as held:
-            await anext(told(held.aiter_lines()))
+            stream = told(held.aiter_lines())  # kept: a reader that nobody has any more closes the connection
+            await anext(stream)
             refused = await client.get(path)
             async with colleague.stream("GET", path) as other:
                 assert other.status_code == 200
