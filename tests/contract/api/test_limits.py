@@ -78,5 +78,6 @@ async def test_an_open_stream_takes_no_place_among_requests(service: Service) ->
     async with served(narrow.app) as url, narrow.client(await narrow.key(), url) as client, asyncio.timeout(60):
         job = (await client.post("/v1/evaluations", json=BODY)).json()["id"]
         async with client.stream("GET", f"/v1/evaluations/{job}/events") as held:
-            await anext(held.aiter_lines())
+            lines = held.aiter_lines()  # kept: a reader that nobody has any more closes the connection
+            await anext(lines)
             assert (await client.get("/v1/methods")).status_code == 200
