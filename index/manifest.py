@@ -39,6 +39,7 @@ class Changes(Frozen):
     embedded: int
     """Texts that had to be embedded; the others kept their vectors."""
     seconds: float
+    """Until the segments were written; the word index and publishing come after."""
 
 
 class Manifest(Frozen):

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,7 +77,7 @@ def info() -> None:
     hidden = sum(one.hidden for one in manifest.segments)
     rows = {
         "Version": f"{manifest.version} in {path}",
-        "Papers": f"{manifest.papers:,}, {manifest.total('dated'):,} dated ({manifest.earliest} to {manifest.latest})",
+        "Papers": f"{manifest.papers:,}; dated ones are of {manifest.earliest} to {manifest.latest}",
         "Full texts": f"{manifest.total('full_texts'):,}, {manifest.total('passages'):,} passages besides abstracts",
         "References": f"known of {manifest.total('with_references'):,} papers",
         "Embedding model": f"{manifest.embedder}, {manifest.dimensions} dimensions",
@@ -112,6 +113,7 @@ async def _update(paths: list[Path], remove: Path | None, settings: Settings, co
     from index.manifest import counted
     from workers.embedding import SentenceTransformerEmbedder
 
+    started = time.monotonic()
     delta = await asyncio.to_thread(read_delta, paths, remove)
     with _bar(console) as progress:
         summary = await update_corpus(
@@ -122,8 +124,8 @@ async def _update(paths: list[Path], remove: Path | None, settings: Settings, co
         console.print(f"Nothing has changed: {manifest.papers:,} papers, version {manifest.version}.")
     else:
         console.print(
-            f"Updated in {done.seconds:.1f} s: {done.new:,} new, {done.changed:,} changed, {done.removed:,} removed, "
-            f"{done.unchanged:,} as they were; {done.unknown:,} to be removed were not there. "
+            f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
+            f"{done.removed:,} removed, {done.unchanged:,} as they were; {done.unknown:,} to be removed were not there. "
             f"{manifest.papers:,} papers, version {manifest.version}.",
             soft_wrap=True,
         )
