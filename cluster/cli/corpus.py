@@ -125,7 +125,7 @@ async def _update(paths: list[Path], remove: Path | None, settings: Settings, co
     else:
         console.print(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
-            f"{done.removed:,} removed, {done.unchanged:,} as they were; {done.unknown:,} to be removed were not there. "
+            f"{done.removed:,} removed, {done.unchanged:,} as they were; {done.unknown:,} to remove were not there. "
             f"{manifest.papers:,} papers, version {manifest.version}.",
             soft_wrap=True,
         )
