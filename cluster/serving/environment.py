@@ -29,6 +29,8 @@ def private_environment() -> Iterator[Path]:
                 "RAY_AUTH_MODE": "token",
                 "RAY_AUTH_TOKEN_PATH": str(token),
                 "RAY_USAGE_STATS_ENABLED": "0",
+                # Ray's default is 15: behind every ordinary process of the machine, the database included.
+                "RAY_worker_niceness": "0",
             }
         ):
             yield folder
