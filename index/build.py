@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from assayer.errors import CorpusError
 from assayer.models import Frozen
 from assayer.ports import Embedder
+from index.disk import writing_to
 from index.making import BuildOptions, Maker, Plan
 from index.manifest import Manifest
 from index.sources import Rejection, SourceFile, describe, harvest
@@ -40,11 +40,8 @@ async def build_corpus(
     versions = Versions(directory)
     maker = Maker(versions, Embedding(embedder, progress or _silent), options or BuildOptions())
     files = tuple([await asyncio.to_thread(describe, path) for path in sources])
-    try:
-        with versions.building():
-            return await _build(maker, sources, files)
-    except OSError as error:
-        raise CorpusError(f"The corpus in {directory} cannot be written: {error.strerror or error}.") from error
+    with writing_to(directory), versions.building():
+        return await _build(maker, sources, files)
 
 
 async def _build(maker: Maker, sources: Sequence[Path], files: tuple[SourceFile, ...]) -> BuildSummary:

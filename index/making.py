@@ -13,13 +13,12 @@ from pydantic import Field, ValidationError
 
 from assayer.errors import CorpusError
 from assayer.models import Frozen
-from index.dense import EXACT_UP_TO, Dense
+from index.dense import EXACT_UP_TO
 from index.files import sums, verify
 from index.filters import EVERYTHING
 from index.fit import FEWEST, SAMPLE, FitCalibration, calibrate, fit_passages, nearness, neighbours_for
 from index.format import FORMAT
 from index.hiding import write_hidden
-from index.ids import hashed
 from index.layout import ABSTRACT, PAPERS, PASSAGES, REJECTED, WORDS, PassagePlace, paper_text, passage_text
 from index.manifest import MANIFEST, Changes, Manifest, counted, write_manifest
 from index.reader import Reader
@@ -31,7 +30,7 @@ from index.versions import Versions
 from index.words import Document, copy_words, place, write_words
 from index.writing import Embedding, Written, write_segment
 
-__all__ = ["BuildOptions", "Maker", "Plan", "known_vectors"]
+__all__ = ["BuildOptions", "Maker", "Plan"]
 
 _ENTRY = "segment.json"
 
@@ -176,18 +175,6 @@ class Maker:
             return calibrate(values, neighbours, papers)
 
         return await asyncio.to_thread(measure)
-
-
-def known_vectors(segments: Iterable[Segment]) -> dict[int, tuple[Dense, int]]:
-    """Of all texts of some segments."""
-    found: dict[int, tuple[Dense, int]] = {}
-    for segment in segments:
-        texts = [document.text for document in _papers(segment)]
-        found |= {key: (segment.papers, row) for row, key in enumerate(hashed(texts).tolist())}
-        if segment.passages is not None:
-            texts = [document.text for document in _passages(segment)]
-            found |= {key: (segment.passages, row) for row, key in enumerate(hashed(texts).tolist())}
-    return found
 
 
 def _papers(segment: Segment) -> Iterator[Document]:

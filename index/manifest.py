@@ -1,6 +1,12 @@
-"""What a version of a corpus is made of."""
+"""What a version of a corpus is made of.
+
+Beside a manifest lies its checksum, as `sha256sum` writes it: the manifest vouches for every other file, and nothing
+else would notice that a number in it has changed. It guards against damage and careless hands. Who may write in the
+directory can write both: never open a corpus that somebody else may change.
+"""
 
 import datetime as dt
+import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +24,7 @@ from index.sources import Rejection, SourceFile
 __all__ = ["MANIFEST", "Changes", "Manifest", "RejectionCount", "counted", "read_manifest", "write_manifest"]
 
 MANIFEST = "manifest.json"
+_SEAL = "manifest.json.sha256"
 
 
 class RejectionCount(Frozen):
@@ -96,16 +103,36 @@ def counted(rejections: Iterable[Rejection]) -> tuple[RejectionCount, ...]:
 
 
 def write_manifest(manifest: Manifest, directory: Path) -> None:
-    (directory / MANIFEST).write_text(manifest.model_dump_json(indent=1) + "\n", "utf-8")
+    written = (manifest.model_dump_json(indent=1) + "\n").encode()
+    (directory / MANIFEST).write_bytes(written)
+    (directory / _SEAL).write_text(_seal(written), "ascii")
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Raises CorpusError when it is missing, damaged or of another format."""
+    """Raises CorpusError when it is missing, of another format or version, or not as it was written."""
+    path = directory / MANIFEST
     try:
-        return Manifest.model_validate_json((directory / MANIFEST).read_bytes())
+        written = path.read_bytes()
+        manifest = Manifest.model_validate_json(written)
     except OSError:
         raise CorpusError(f"The corpus version in {directory} has no readable manifest.", REBUILD) from None
     except ValidationError as error:
         if any(problem["loc"] == ("format",) for problem in error.errors()):
             raise CorpusError(f"The corpus in {directory} was built by another release of assayer.", REBUILD) from None
-        raise CorpusError(f"The manifest in {directory} is damaged.", REBUILD) from None
+        raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD) from None
+    if not _sealed(directory, written):
+        raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", REBUILD)
+    if manifest.version != directory.name:
+        raise CorpusError(f"The corpus is damaged: {path} is that of version {manifest.version}.", REBUILD)
+    return manifest
+
+
+def _sealed(directory: Path, written: bytes) -> bool:
+    try:
+        return (directory / _SEAL).read_text("ascii") == _seal(written)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _seal(written: bytes) -> str:
+    return f"{hashlib.sha256(written).hexdigest()}  {MANIFEST}\n"

@@ -48,7 +48,6 @@ class Segment:
     """Rows of papers are sorted by date, undated last; passages lie in the order of their papers."""
 
     def __init__(self, directory: Path, entry: SegmentEntry, hidden: NDArray[np.int64], exact_up_to: int) -> None:
-        """`hidden` are rows, ascending."""
         self.entry = entry
         self.store = PaperStore(directory)
         self.citations = Citations(directory)
@@ -58,7 +57,8 @@ class Segment:
         if entry.passage_index is not None:
             self.passages = Dense(directory / PASSAGES, entry.passage_index, exact_up_to)
             self.places = read_places(directory / PASSAGES)
-        self._hidden = hidden
+        self.hidden = hidden
+        """Rows that do not answer, ascending."""
         self.allowed = lru_cache(_FILTERS_REMEMBERED)(self._allowed)
         self.allowed_passages = lru_cache(_FILTERS_REMEMBERED)(self._allowed_passages)
 
@@ -66,16 +66,22 @@ class Segment:
         return len(self.store)
 
     def hides(self, row: int) -> bool:
-        place = int(np.searchsorted(self._hidden, row))
-        return place < len(self._hidden) and int(self._hidden[place]) == row
+        place = int(np.searchsorted(self.hidden, row))
+        return place < len(self.hidden) and int(self.hidden[place]) == row
+
+    def passages_of(self, papers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows of the passages of some papers, ascending."""
+        wanted = np.zeros(len(self), np.bool_)
+        wanted[papers] = True
+        return np.flatnonzero(wanted[self.places[:, 0]])
 
     def _allowed(self, filters: Filters) -> Allowed:
         """Of the papers; what `without` names is left to whoever asks, who knows ids."""
         rows = self.store.until(filters.before)
-        if filters.only_before and not len(self._hidden):
+        if filters.only_before and not len(self.hidden):
             return Allowed(rows)
         mask = np.ones(len(self), np.bool_)
-        mask[self._hidden] = False
+        mask[self.hidden] = False
         mask[: self.store.since(filters.after)] = False
         if filters.venues:
             mask &= self._any_of("venue", filters.venues)

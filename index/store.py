@@ -160,6 +160,10 @@ class PaperStore:
     def sections(self, row: int) -> tuple[Section, ...]:
         return tuple(Section(**section) for section in self._value("sections", row) or ())
 
+    def text(self, row: int) -> tuple[str, str]:
+        """Title and abstract."""
+        return self._value("title", row), self._value("abstract", row)
+
     def abstracts(self, rows: Iterable[int]) -> Iterator[str]:
         for row in rows:
             yield self._value("abstract", row)

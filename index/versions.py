@@ -121,11 +121,15 @@ class Versions:
 
     def hold(self, version: str) -> int:
         """A file descriptor: while it is open the version stays. Raises CorpusError when it has gone."""
+        gone = CorpusError(f"Version {version} of the corpus in {self.directory} has been removed.")
         try:
             descriptor = os.open(self.path(version) / MANIFEST, os.O_RDONLY)
         except OSError:
-            raise CorpusError(f"Version {version} of the corpus in {self.directory} has been removed.") from None
+            raise gone from None
         fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if not os.fstat(descriptor).st_nlink:  # it was being removed, and the lock came when that was done
+            os.close(descriptor)
+            raise gone
         return descriptor
 
     def prune(self, keep: int) -> None:
@@ -135,8 +139,7 @@ class Versions:
         others = [path for path in self._versions.iterdir() if path != current]
         others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
         for path in others[max(0, keep - 1) :]:
-            if not _held(path):
-                shutil.rmtree(path)
+            _remove_unless_held(path)
         self._prune_segments()
 
     def _prune_segments(self) -> None:
@@ -151,15 +154,17 @@ class Versions:
                 shutil.rmtree(path)
 
 
-def _held(version: Path) -> bool:
+def _remove_unless_held(version: Path) -> None:
+    """Its manifest goes first: no reader finds half a version."""
     try:
         with (version / MANIFEST).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            (version / MANIFEST).unlink()
     except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
+        return
+    except FileNotFoundError:
+        pass  # left by a removal that was killed
+    shutil.rmtree(version)
 
 
 def _sync(path: Path) -> None:

@@ -206,8 +206,9 @@ async def test_open_of_a_version_with_a_missing_file_says_which(source: Path, di
     [
         (f'"format": "{FORMAT}"', '"format": "0-0"', "another release"),
         (f'"format": "{FORMAT}"', '"format": 1', "another release"),
-        ('"papers": 14', '"papers": "x"', "manifest"),
-        ("{", "", "manifest"),
+        ('"papers": 14', '"papers": "x"', r"manifest\.json cannot be read"),
+        ('"papers": 14', '"papers": 13', r"manifest\.json is not as it was written"),
+        ("{", "", r"manifest\.json cannot be read"),
     ],
 )
 async def test_open_of_a_manifest_it_cannot_read_says_what_to_do(
