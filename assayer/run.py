@@ -27,8 +27,6 @@ class Run:
     progress: Progress
     budget: Budget = field(default_factory=Budget)
     journal: Journal = field(default_factory=Journal)
-    urgent: bool = False
-    """Somebody waits for it: its calls pass those of runs for which nobody does."""
     unread_characters: int = 0
     """Of the idea, beyond the length that prompts show."""
     _cancelled: bool = False

@@ -36,8 +36,6 @@ class Commission:
     limits: Limits = field(default_factory=Limits)
     purse: float | None = None
     """US dollars that whoever pays has left for it. No part of the request: it may differ at the next try."""
-    urgent: bool = False
-    """Somebody waits for it: its calls pass those of the others at the gate to the model."""
     begun: Begun | None = None
     """Called once, before anything is done. What it raises ends the work."""
 

@@ -87,7 +87,6 @@ class Engine:
                 clock=self.clock,
                 progress=progress,
                 budget=commission.budget(own),
-                urgent=commission.urgent,
             )
             await commission.begin(run.id, request)
             await self.evaluations.start(run.id, idea.id, method, request)

@@ -8,6 +8,7 @@ from typing import assert_never
 from assayer.errors import Defect
 from assayer.models import Idea, IdeaId
 from assayer.ports import Progress
+from assayer.urgency import waiting
 from cluster.commission import Begun, Commission
 from cluster.engine import Engine
 from cluster.ranking import Ranker, Wanted
@@ -37,9 +38,11 @@ class EnginePerformer:
         object.__setattr__(self, "_parsers", asyncio.Semaphore(self.documents.pdfs_at_once))
 
     async def perform(self, lease: Lease, progress: Progress, begun: Begun) -> JobVerdict:
-        commission = partial(
-            Commission, job=lease.job, purse=lease.max_usd, urgent=lease.priority == "interactive", begun=begun
-        )
+        with waiting(lease.priority == "interactive"):
+            return await self._perform(lease, progress, begun)
+
+    async def _perform(self, lease: Lease, progress: Progress, begun: Begun) -> JobVerdict:
+        commission = partial(Commission, job=lease.job, purse=lease.max_usd, begun=begun)
         match lease.work:
             case EvaluationRequest() as work:
                 idea = work.idea or await self._read(lease, work)

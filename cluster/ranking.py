@@ -123,7 +123,6 @@ class Ranker:
             clock=self.clock,
             progress=progress,
             budget=commission.budget(self.settings.ranking),
-            urgent=commission.urgent,
         )
         await commission.begin(run.id, request)
         return run

@@ -11,6 +11,8 @@ from ray.serve.handle import DeploymentHandle, DeploymentResponse
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
 from assayer.errors import PartUnavailable
+from assayer.urgency import somebody_waits
+from cluster.serving.replica import Replica
 
 __all__ = ["Caller", "Full", "Gone"]
 
@@ -55,7 +57,7 @@ class Caller(Generic[T]):
         """Raises what the method raises, Gone or Full. A caller who is cancelled takes the call along."""
         try:
             async with asyncio.timeout(self.seconds):
-                response: Any = self._method(method.__name__).remote(*args, **kwargs)
+                response: Any = self._send(method.__name__, *args, **kwargs)
                 answer: R = await _answer(response)
                 return answer
         except TimeoutError:
@@ -66,6 +68,11 @@ class Caller(Generic[T]):
             raise Full(f"{self._name} has more to do than it can queue.") from None
         except (RayActorError, RaySystemError, RayServeException) as error:
             raise Gone(f"A process of {self._name} died: {type(error).__name__}.") from None
+
+    def _send(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        if somebody_waits():
+            return self._method(Replica.urgently.__name__).remote(name, *args, **kwargs)
+        return self._method(name).remote(*args, **kwargs)
 
     def _method(self, name: str) -> DeploymentHandle[T]:
         if name not in self._methods:

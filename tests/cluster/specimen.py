@@ -5,6 +5,7 @@ import os
 from collections import Counter
 
 from assayer.errors import AssayerError
+from assayer.urgency import somebody_waits
 from cluster.serving.replica import Replica
 from workers.llm.failures import PermanentFailure, TransientFailure
 
@@ -30,6 +31,9 @@ class Specimen(Replica):
         except asyncio.CancelledError:
             self._seen["cancelled"] += 1
             raise
+
+    async def waited_for(self) -> bool:
+        return somebody_waits()
 
     async def seen(self, what: str) -> int:
         return self._seen[what]

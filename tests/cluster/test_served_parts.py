@@ -14,6 +14,7 @@ from ray import serve
 
 from assayer.errors import AssayerError, CorpusError, LlmRejected, LlmUnavailable, SourceBusy, Unreadable
 from assayer.models import Fault, PaperId
+from assayer.urgency import waiting
 from benchmarks.gateway.questions import JUDGING, a_statement
 from benchmarks.simulator.process import Simulator
 from cluster.serving.calling import Caller, Full, Gone
@@ -93,6 +94,12 @@ async def test_error_of_a_pool_arrives_in_its_own_type_with_all_it_says(
         await specimen.ask(Specimen.fail, error)
     assert type(raised.value) is type(error)
     assert (str(raised.value), vars(raised.value)) == (str(error), vars(error))
+
+
+async def test_a_call_that_somebody_waits_for_is_known_as_one_where_it_is_answered(specimen: Caller[Specimen]) -> None:
+    assert not await specimen.ask(Specimen.waited_for)
+    with waiting(somebody=True):
+        assert await specimen.ask(Specimen.waited_for)
 
 
 async def test_caller_who_is_cancelled_takes_the_call_along(specimen: Caller[Specimen]) -> None:

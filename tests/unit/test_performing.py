@@ -10,6 +10,7 @@ from assayer.errors import BudgetExhausted
 from assayer.ideas import parse_idea
 from assayer.models import EvaluationId, Idea
 from assayer.ports import Progress, ProgressEvent
+from assayer.urgency import somebody_waits
 from cluster.commission import Commission
 from cluster.engine import Engine
 from cluster.performing import EnginePerformer
@@ -31,11 +32,13 @@ class RefusingEngine:
 
     def __init__(self) -> None:
         self.asked: list[Commission] = []
+        self.waiting: list[bool] = []
 
     async def evaluate(
         self, idea: Idea, method: str, cutoff: dt.date | None, progress: Progress, commission: Commission
     ) -> None:
         self.asked.append(commission)
+        self.waiting.append(somebody_waits())
         raise BudgetExhausted("Nothing is left.")
 
 
@@ -65,4 +68,5 @@ async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priori
 
     (commission,) = engine.asked
     assert (commission.job, commission.purse, commission.limits) == ("ev_1", 1.5, work.limits)
-    assert commission.urgent == (priority == "interactive")
+    assert engine.waiting == [priority == "interactive"]
+    assert not somebody_waits()

@@ -15,6 +15,7 @@ from tenacity import (
 from assayer.errors import LlmUnavailable
 from assayer.ports import Clock
 from assayer.run import Run
+from assayer.urgency import somebody_waits
 from workers.llm.completion import Completion
 from workers.llm.conversation import Conversation
 from workers.llm.failures import PermanentFailure, Took, TransientFailure
@@ -72,7 +73,7 @@ class Sender:
         reservation = await run.budget.reserve(most, estimate)
         try:
             run.check()
-            said = await self._ask(question, Asker(run.id, run.urgent), tally)
+            said = await self._ask(question, Asker(run.id, somebody_waits()), tally)
             if said.took.sends:
                 billed, written = self._usage(question, said.completion)
                 tally.billed(billed, written)
