@@ -26,7 +26,7 @@ from index.manifest import Manifest
 from index.passages import spans
 from index.segment import Segment
 from index.versions import Versions
-from index.words import Words
+from index.words import Scored, Words
 
 __all__ = ["Found", "Reader"]
 
@@ -40,7 +40,8 @@ class Found(NamedTuple):
     """Two opinions on one query, each best first."""
 
     by_meaning: Nearest
-    by_words: Units
+    by_words: Scored
+    """Units and their BM25 scores."""
 
 
 class Reader:
@@ -72,7 +73,7 @@ class Reader:
         return [
             [
                 Hit(paper=self.paper(unit), similarity=similarity)
-                for unit, similarity in self._fused(vector, [one.by_meaning.rows, one.by_words], limit)
+                for unit, similarity in self._fused(vector, [one.by_meaning.rows, one.by_words.places], limit)
             ]
             for vector, one in zip(vectors, found, strict=True)
         ]
@@ -225,12 +226,15 @@ class Reader:
             for query, nearest in zip(queries, by_meaning, strict=True)
         ]
 
-    def _by_words(self, words: Words, starts: Units, query: str, depth: int, filters: Filters) -> Units:
-        places = words.best(query, depth + len(filters.without), filters).places.tolist()
-        units = [int(starts[self._segment_of[one >> 32]]) + (one & 0xFFFFFFFF) for one in places]
+    def _by_words(self, words: Words, starts: Units, query: str, depth: int, filters: Filters) -> Scored:
+        found = words.best(query, depth + len(filters.without), filters)
+        units = np.array(
+            [int(starts[self._segment_of[one >> 32]]) + (one & 0xFFFFFFFF) for one in found.places.tolist()], np.int64
+        )
         if filters.without:
-            units = [unit for unit in units if self._id(unit) not in filters.without]
-        return np.array(units[:depth], np.int64)
+            kept = np.array([self._id(unit) not in filters.without for unit in units.tolist()], np.bool_)
+            units, found = units[kept], Scored(found.places[kept], found.scores[kept])
+        return Scored(units[:depth], found.scores[:depth])
 
     def _fused(self, query: NDArray[np.float32], rankings: Sequence[Units], limit: int) -> list[tuple[int, float]]:
         """Units and cosines, best first; equal ranks by cosine, then by unit."""
@@ -311,8 +315,8 @@ def _depth(limit: int) -> int:
 def _rankings(papers: Found, passages: Found | None, depth: int) -> list[Units]:
     """One by meaning, as cosines can be compared; two by words, as BM25 scores of two indexes cannot."""
     if passages is None:
-        return [papers.by_meaning.rows, papers.by_words]
+        return [papers.by_meaning.rows, papers.by_words.places]
     units = np.concatenate([papers.by_meaning.rows, passages.by_meaning.rows])
     similarities = np.concatenate([papers.by_meaning.similarities, passages.by_meaning.similarities])
     best = units[np.lexsort((units, -similarities))][:depth]
-    return [best, papers.by_words, passages.by_words]
+    return [best, papers.by_words.places, passages.by_words.places]

@@ -83,10 +83,10 @@ async def known_items(reader: Reader, embedder: Embedder, papers: Mapping[int, P
     ):
         vectors = await embedder.embed(queries, "query")
         found = reader.opinions(queries, vectors, _DEPTH, EVERYTHING)
-        fused = [fuse([one.by_meaning.rows.tolist(), one.by_words.tolist()]) for one in found]
+        fused = [fuse([one.by_meaning.rows.tolist(), one.by_words.places.tolist()]) for one in found]
         rankings = {
             "dense": [one.by_meaning.rows.tolist() for one in found],
-            "BM25": [one.by_words.tolist() for one in found],
+            "BM25": [one.by_words.places.tolist() for one in found],
             "hybrid": [sorted(scores, key=lambda row: (-scores[row], row)) for scores in fused],
         }
         for kind, ranked in rankings.items():
