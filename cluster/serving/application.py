@@ -24,8 +24,9 @@ _RETRY_SECONDS = 5
 """`Retry-After` of what Serve itself refuses."""
 _MARGIN = 8
 """Calls to an evaluator beside its jobs: whether all is well."""
-_BUSY = 0.75
-"""Of a process's calls in work: above it a pool grows."""
+_BUSY = 0.6
+"""Of the calls that a process may have in work: above it a pool grows. Jobs wait in the database and not before the
+evaluators, whose places are all that tells how much there is to do, and of which one is kept free."""
 
 
 def build(args: Where) -> Application:
@@ -38,8 +39,7 @@ def build(args: Where) -> Application:
         )
     where = Where(profile=args.profile, serving=serving)
     pools = _pools(settings, where)
-    jobs = serving.evaluator.model_copy(update={"ongoing": serving.evaluator.ongoing + _MARGIN})
-    evaluator = _deployed("evaluator", EvaluatorReplica, jobs, serving).bind(where, **pools)
+    evaluator = _deployed("evaluator", EvaluatorReplica, serving.evaluator, serving, _MARGIN).bind(where, **pools)
     dispatcher = _deployed("dispatcher", DispatcherReplica, serving.dispatcher, serving).bind(where, evaluator)
     front = serve.ingress()(IngressReplica)
     return _deployed("ingress", front, serving.ingress, serving).bind(
@@ -67,7 +67,8 @@ def _pools(settings: Settings, where: Where) -> dict[str, Application]:
     return pools
 
 
-def _deployed(name: str, kind: type[Any], pool: Pool, serving: ServingSettings) -> Deployment:
+def _deployed(name: str, kind: type[Any], pool: Pool, serving: ServingSettings, margin: int = 0) -> Deployment:
+    """`margin` is how many calls beside its work a process takes."""
     if pool.most is None:
         size: dict[str, Any] = {"num_replicas": pool.replicas}
     else:
@@ -81,7 +82,7 @@ def _deployed(name: str, kind: type[Any], pool: Pool, serving: ServingSettings) 
     return serve.deployment(
         name=name,
         ray_actor_options={"num_cpus": pool.cpus, "num_gpus": pool.gpus},
-        max_ongoing_requests=pool.ongoing,
+        max_ongoing_requests=pool.ongoing + margin,
         max_queued_requests=pool.queued,
         backpressure_config={"status_code": 503, "retry_after_s": _RETRY_SECONDS},
         health_check_period_s=serving.health_seconds,

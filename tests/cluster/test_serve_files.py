@@ -59,6 +59,20 @@ def test_config_builds_the_pools_that_it_names(name: str) -> None:
         assert (sizes.max_replicas if sizes else None) == asked.most
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_evaluators_whose_places_for_batches_are_taken_are_too_few(name: str) -> None:
+    where = Where.model_validate(_args(name))
+    assert where.serving is not None
+    pool = where.serving.evaluator
+    (built,) = (one for one in _built(where).deployments if one.name == "evaluator")
+    sizes = built._deployment_config.autoscaling_config
+    assert (sizes is None) == (pool.most is None)
+    if sizes is not None and pool.most is not None:
+        for running in range(pool.replicas, pool.most):
+            busy = running * pool.ongoing - where.settings().work.interactive_places
+            assert busy / sizes.get_target_ongoing_requests() > running
+
+
 def test_laptop_config_is_what_serve_runs_without_one() -> None:
     assert Where.model_validate(_args("laptop")).serving == ServingSettings()
 
