@@ -14,7 +14,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,6 +33,7 @@ class Versions:
         self._versions = directory / "versions"
         self._segments = directory / "segments"
         self._current = directory / "current"
+        self._next = directory / "current.next"
 
     def path(self, version: str) -> Path:
         return self._versions / version
@@ -72,8 +73,7 @@ class Versions:
     @contextmanager
     def building(self) -> Iterator[None]:
         """Raises CorpusError while another process builds here. Clears what a killed build left."""
-        for directory in (self._versions, self._segments):
-            directory.mkdir(parents=True, exist_ok=True)
+        self._versions.mkdir(parents=True, exist_ok=True)
         with (self.directory / "lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -83,6 +83,7 @@ class Versions:
                 ) from None
             for left in self.directory.glob(f"*/{_UNFINISHED}*"):
                 shutil.rmtree(left)
+            self._next.unlink(missing_ok=True)
             yield
 
     @contextmanager
@@ -96,6 +97,7 @@ class Versions:
 
     def keep(self, finished: Path, segment: str) -> None:
         """Moves a finished segment to its place. No version has it yet."""
+        self._segments.mkdir(exist_ok=True)
         self._move(finished, self.segment(segment))
 
     def publish(self, finished: Path, version: str) -> None:
@@ -113,10 +115,9 @@ class Versions:
         _sync(place.parent)
 
     def point_at(self, version: str) -> None:
-        following = self._current.with_name("current.next")
-        following.write_text(version + "\n", "ascii")
-        _sync(following)
-        following.replace(self._current)
+        self._next.write_text(version + "\n", "ascii")
+        _sync(self._next)
+        self._next.replace(self._current)
         _sync(self.directory)
 
     def hold(self, version: str) -> int:
@@ -135,21 +136,31 @@ class Versions:
     def prune(self, keep: int) -> None:
         """Removes all but the newest versions, and the segments that none of the others has. The current one and
         those that somebody reads stay whatever their age."""
+        self.retain(self.newest(keep))
+        self.prune_segments()
+
+    def newest(self, count: int) -> list[str]:
+        """The current version and those published last before it. Raises CorpusError when there is none."""
         current = self.current()
         others = [path for path in self._versions.iterdir() if path != current]
         others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in others[max(0, keep - 1) :]:
-            _remove_unless_held(path)
-        self._prune_segments()
+        return [path.name for path in [current, *others][:count]]
 
-    def _prune_segments(self) -> None:
+    def retain(self, versions: Iterable[str]) -> None:
+        """Removes all versions but these, the current one and those that somebody reads."""
+        kept = {self.name(), *versions}
+        for path in [path for path in self._versions.iterdir() if path.name not in kept]:
+            _remove_unless_held(path)
+
+    def prune_segments(self) -> None:
+        """Removes the segments that no version has."""
         used: set[str] = set()
         for path in self._versions.iterdir():
             try:
                 used |= {segment.name for segment in read_manifest(path).segments}
             except CorpusError:
                 shutil.rmtree(path)  # of another release: nobody can read it
-        for path in self._segments.iterdir():
+        for path in self._segments.glob("*"):
             if path.name not in used:
                 shutil.rmtree(path)
 
