@@ -4,7 +4,7 @@ import re
 
 import psutil
 
-__all__ = ["family", "replica"]
+__all__ = ["family", "replica", "replicas"]
 
 
 def family(root: int) -> list[psutil.Process]:
@@ -12,12 +12,18 @@ def family(root: int) -> list[psutil.Process]:
 
 
 def replica(root: int, deployment: str) -> psutil.Process | None:
-    """A pool's process; None while there is none. Ray writes the pool into the title, with the call in work if any."""
+    """A pool's process; None while there is none."""
+    return next(iter(replicas(root, deployment)), None)
+
+
+def replicas(root: int, deployment: str) -> list[psutil.Process]:
+    """Ray writes the pool into a process's title, with the call in work if any."""
     title = re.compile(rf"^ray::.*[:#]{deployment}(#|$|\.)", re.IGNORECASE)
+    found = []
     for process in family(root):
         try:
             if title.match(" ".join(process.cmdline()).strip()) and process.status() != psutil.STATUS_ZOMBIE:
-                return process
+                found.append(process)
         except psutil.NoSuchProcess:
             continue
-    return None
+    return found

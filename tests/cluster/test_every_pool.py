@@ -1,0 +1,123 @@
+"""A service with every pool, which grows, is overrun, and is told twice to stop."""
+
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.process import Simulator
+from tests.cluster.processes import family, replicas
+from tests.cluster.running import ENDED, Running, running
+from tests.contract.reranking_model import small_model
+from tests.corpus_papers import ON_TOPIC
+from tests.e2e.program import addresses, reading
+
+pytestmark = pytest.mark.timeout(600)
+
+POOLS = {"ingress", "dispatcher", "evaluator", "llm", "embedder", "reranker", "index", "literature", "full_texts"}
+MOST = 2
+PLACES = 4
+GROWN_SECONDS = 120.0
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator(latency_mean=0.05) as simulator:
+        yield simulator
+
+
+@pytest.fixture(scope="module")
+def service(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    model = small_model(tmp_path_factory.mktemp("reranker"))
+    # Not pytest's own temporary directory: as root the database's server runs as a user who may not pass through it.
+    with OutsideWorld(limits=False) as world, tempfile.TemporaryDirectory(prefix="assayer-served-") as folder:
+        settings = {
+            **addresses(world),
+            **reading(world),
+            "CODE__CLONE_URL": world.url("github/git"),
+            "LLM__BASE_URL": simulator.base_url,
+            "LLM__MODEL": "simulated",
+            "RERANKER__MODEL": str(model),
+            **{f"SERVING__{pool.upper()}__REPLICAS": "1" for pool in POOLS},
+            "SERVING__EVALUATOR__ONGOING": str(PLACES),
+            "SERVING__EVALUATOR__MOST": str(MOST),
+            "SERVING__INGRESS__ONGOING": "8",
+            "SERVING__INGRESS__QUEUED": "1",
+            "WORK__DRAIN_SECONDS": "300",
+        }
+        with running(Path(folder), {f"ASSAYER_{name}": value for name, value in settings.items()}) as service:
+            yield service
+
+
+def test_board_of_reviewers_is_had_from_pools_alone(service: Running) -> None:
+    for pool in POOLS:
+        assert len(replicas(service.process.pid, pool)) == 1, pool
+    job = service.submit(ON_TOPIC, method="innoeval")
+    assert service.verdict(job) == "done"
+    status, report = service.ask("GET", f"/v1/evaluations/{job}/report")
+    assert status == 200
+    used = {one["source"] for one in report["coverage"]["sources"] if one["requests"]}
+    assert used >= {"semantic_scholar", "openalex"}
+    assert any(one["operation"] == "full_texts" for one in report["coverage"]["sources"])
+
+
+def test_service_that_has_more_requests_than_it_can_queue_says_when_to_come_again(
+    service: Running, simulator: Simulator
+) -> None:
+    simulator.configure(latency_mean=600.0)
+    job = service.submit(f"Watched by many. {ON_TOPIC}")
+    place = urlsplit(service.address)
+
+    def watch(_: int) -> tuple[int, str | None, HTTPConnection]:
+        connection = HTTPConnection(place.hostname or "", place.port, timeout=30)
+        connection.request("GET", f"/v1/evaluations/{job}/events", headers={"Authorization": f"Bearer {service.key}"})
+        response = connection.getresponse()
+        return response.status, response.getheader("Retry-After"), connection
+
+    with ThreadPoolExecutor(24) as pool:
+        answers = list(pool.map(watch, range(24)))
+    try:
+        refused = [after for status, after, _ in answers if status == 503]
+        assert refused
+        assert all(after is not None and int(after) > 0 for after in refused)
+        assert {status for status, _, _ in answers} == {200, 503}
+    finally:
+        for _, _, connection in answers:
+            connection.close()
+    simulator.configure(latency_mean=0.05)
+
+
+def test_evaluators_grow_in_number_while_their_places_are_taken(service: Running, simulator: Simulator) -> None:
+    simulator.configure(latency_mean=3.0)
+    jobs = [service.submit(f"Idea number {number}. {ON_TOPIC}") for number in range(3 * PLACES)]
+    deadline = time.monotonic() + GROWN_SECONDS
+    while len(replicas(service.process.pid, "evaluator")) < MOST:
+        assert time.monotonic() < deadline, "there is still one evaluator"
+        time.sleep(0.5)
+    simulator.configure(latency_mean=0.05)
+    assert [service.verdict(job) for job in jobs] == ["done"] * len(jobs)
+
+
+def test_second_signal_ends_at_once_what_the_first_would_have_waited_for(
+    service: Running, simulator: Simulator
+) -> None:
+    simulator.configure(latency_mean=600.0)
+    job = service.submit(f"Idea that nobody waits for. {ON_TOPIC}")
+    service.wait_for(job, ENDED | {"running"})
+    children = family(service.process.pid)
+    service.process.send_signal(signal.SIGTERM)
+    with pytest.raises(subprocess.TimeoutExpired):
+        service.process.wait(5)
+    service.process.send_signal(signal.SIGTERM)
+    assert service.process.wait(60) == 130
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert [process.cmdline() for process in alive] == []
