@@ -7,9 +7,11 @@ from pathlib import Path
 from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.disk import writing_to
+from index.known import ReadyVectors
 from index.making import BuildOptions, Maker, Plan
 from index.manifest import Manifest
-from index.sources import Rejection, SourceFile, describe, harvest
+from index.sorting import sort_papers
+from index.sources import Harvest, Rejection, describe
 from index.versions import Versions
 from index.writing import Embedding, OnProgress
 
@@ -37,30 +39,36 @@ async def build_corpus(
     Raises InputError for sources that cannot be used, CorpusError for a directory that cannot be written or
     that another process builds in, ConfigurationError when the embedder's model is missing.
     """
-    versions = Versions(directory)
-    maker = Maker(versions, Embedding(embedder, progress or _silent), options or BuildOptions())
+    versions, chosen = Versions(directory), options or BuildOptions()
     files = tuple([await asyncio.to_thread(describe, path) for path in sources])
     with writing_to(directory), versions.building():
-        return await _build(maker, sources, files)
+        at_hand = await asyncio.to_thread(versions.intact)
+        wanted = (files, embedder.name, chosen.exact_up_to)
+        if at_hand and not at_hand.changes and (at_hand.sources, at_hand.embedder, at_hand.exact_up_to) == wanted:
+            versions.prune(chosen.keep)  # what a build left that was killed after it had published
+            return BuildSummary(directory=directory, manifest=at_hand, already_built=True)
+        harvest = Harvest(sources, None if chosen.embed_anew else embedder)
+        with versions.unfinished() as scratch:
+            ready = ReadyVectors(scratch)
+            papers = await asyncio.to_thread(sort_papers, ready.kept(harvest), scratch / "sorted.arrow")
+            maker = Maker(versions, Embedding(embedder, progress or _silent, ready.known()), chosen)
+            segments = await maker.cut(papers, first_ordinal=0)
+        manifest = await _published(
+            maker, Plan(kept=(), added=segments, hidden={}, sources=files, rejections=harvest.rejections)
+        )
+        return BuildSummary(
+            directory=directory, manifest=manifest, already_built=False, rejections=tuple(harvest.rejections)
+        )
 
 
-async def _build(maker: Maker, sources: Sequence[Path], files: tuple[SourceFile, ...]) -> BuildSummary:
-    versions, wanted = maker.versions, (files, maker.embedding.embedder.name, maker.options.exact_up_to)
-    at_hand = await asyncio.to_thread(versions.intact)
-    if at_hand and not at_hand.changes and (at_hand.sources, at_hand.embedder, at_hand.exact_up_to) == wanted:
-        return BuildSummary(directory=versions.directory, manifest=at_hand, already_built=True)
-    found = await asyncio.to_thread(harvest, sources)
-    segments = await maker.segments(list(found.records.values()), first_ordinal=0)
-    plan = Plan(kept=(), added=segments, hidden={}, sources=files, rejections=found.rejections)
-    manifest = await asyncio.to_thread(versions.intact, maker.version(plan))
+async def _published(maker: Maker, plan: Plan) -> Manifest:
+    """Made anew, unless a version that is still there is the same."""
+    manifest = await asyncio.to_thread(maker.versions.intact, maker.version(plan))
     if manifest is None:
-        manifest = await maker.publish(plan)
-    else:
-        versions.point_at(manifest.version)
-        versions.prune(maker.options.keep)
-    return BuildSummary(
-        directory=versions.directory, manifest=manifest, already_built=False, rejections=tuple(found.rejections)
-    )
+        return await maker.publish(plan)
+    maker.versions.point_at(manifest.version)
+    maker.versions.prune(maker.options.keep)
+    return manifest
 
 
 def _silent(done: int, total: int) -> None:

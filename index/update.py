@@ -89,6 +89,7 @@ class _Update:
         with self.watch.stage("compare"):
             compared = await asyncio.to_thread(_compare, self.reader, delta)
         if not (compared.coming or compared.leaving):
+            self.versions.prune(self.options.keep)  # what an update left that was killed after it had published
             return UpdateSummary(manifest=self.manifest, published=False, stages=tuple(self.watch.stages))
         leaving = map(self.reader.locate, compared.leaving)
         most = self.options.papers_per_segment
@@ -100,7 +101,7 @@ class _Update:
         with self.watch.stage("read what is written again"):
             records = [*compared.coming, *await asyncio.to_thread(list, revision.records())]
             known = await asyncio.to_thread(known_vectors, revision.read_again)
-        embedding = Embedding(self.embedder, self.progress, known)
+        embedding = Embedding(self.embedder, self.progress, delta.ready, known)
         maker = Maker(self.versions, embedding, self.options)
         ordinal = 1 + max(entry.ordinal for entry in self.manifest.segments)
         with self.watch.stage("embed and write segments"):

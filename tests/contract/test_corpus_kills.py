@@ -1,0 +1,104 @@
+"""kill -9 at ten points of an update, and of a build: the version of before or the new one answers, and the work ends
+well when it is done again, with nothing left over."""
+
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from index import Corpus, Versions, build_corpus
+from tests.contract.corpus_killer import OPTIONS, Steps, work
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding_hashing import HashingEmbedder
+
+_ROOT = Path(__file__).parents[2]
+_POINTS = 10
+_MOST_SECONDS = 240
+_LONG = [{"title": "Methods", "text": "We walked transects and counted. " * 60}]
+
+
+class Scene(NamedTuple):
+    what: str
+    source: Path
+    removed: Path
+    before: Path
+    """A corpus to start from; an empty directory for a first build."""
+
+    async def again(self, directory: Path) -> None:
+        await work(self.what, self.source, self.removed, directory, Steps(None))
+
+    def killed(self, *directories: str) -> list[tuple[int, int]]:
+        """Steps that were done, and the exit code; below zero a signal."""
+        told = subprocess.run(
+            [sys.executable, "-m", "tests.contract.corpus_killer", self.what, self.source, self.removed, *directories],
+            cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=_MOST_SECONDS,
+        )  # fmt: skip
+        return [(int(done), int(code)) for done, code in map(str.split, told.stdout.splitlines())]
+
+
+@pytest.fixture(params=["update", "build over another version", "first build"])
+async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
+    before, removed = tmp_path / "before", tmp_path / "removed.txt"
+    before.mkdir()
+    removed.write_text("bee-07\nbee-12\nnobody\n")
+    if request.param != "first build":
+        papers = [*RECORDS, *(record(number, sections=_LONG) for number in range(30, 50))]
+        await build_corpus([write_jsonl(tmp_path / "old.jsonl", papers)], before, HashingEmbedder(), options=OPTIONS)
+    coming = [record(3, title="Lichens on old walls"), *(record(number, sections=_LONG) for number in range(50, 62))]
+    source = write_jsonl(tmp_path / "new.jsonl", coming)
+    return Scene("update" if request.param == "update" else "build", source, removed, before)
+
+
+async def _answers(directory: Path) -> Any:
+    """All that the corpus says, or None where there is none."""
+    if not Versions(directory).name():
+        return None
+    corpus = Corpus.open(directory, HashingEmbedder())
+    try:
+        queries = ["bumblebees in meadows", "lichens", "transects"]
+        return (
+            corpus.version,
+            await corpus.search(queries, 100, None),
+            await corpus.snippets(queries, 100, None),
+            await corpus.full_texts([hit.paper.id for hit in (await corpus.search(["bees"], 100, None))[0]]),
+        )
+    finally:
+        corpus.close()
+
+
+def _tree(directory: Path) -> set[str]:
+    """Names of files and folders; of the word indexes, whose files are named by chance, how they end."""
+    named = {path.relative_to(directory) for path in directory.rglob("*")}
+    return {path.as_posix() if "words" not in path.parts[:-1] else f"{path.parent}/…{path.suffix}" for path in named}
+
+
+async def test_killed_work_leaves_one_of_the_two_versions_and_ends_well_when_done_again(
+    scene: Scene, tmp_path: Path, copied: Callable[[Path, str], Path]
+) -> None:
+    whole = copied(scene.before, "whole")
+    ((steps, code),) = scene.killed(str(whole))
+    assert code == 0
+    before, after = await _answers(scene.before), await _answers(whole)
+    assert before != after
+    points = sorted(random.Random(4).sample(range(steps), _POINTS))  # noqa: S311 - points, not secrets
+    directories = {point: copied(scene.before, f"killed-{point}") for point in points}
+    ended = scene.killed(*(f"{directory}:{point}" for point, directory in directories.items()))
+    assert ended == [(point, -9) for point in points]
+    for directory in directories.values():
+        assert await _answers(directory) in (before, after)
+        await scene.again(directory)
+        assert await _answers(directory) == after
+        assert _tree(directory) == _tree(whole)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Callable[[Path, str], Path]:
+    def copy(source: Path, name: str) -> Path:
+        return Path(shutil.copytree(source, tmp_path / name))
+
+    return copy
