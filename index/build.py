@@ -48,8 +48,7 @@ async def build_corpus(
             versions.prune(chosen.keep)  # what a build left that was killed after it had published
             return BuildSummary(directory=directory, manifest=at_hand, already_built=True)
         harvest = Harvest(sources, None if chosen.embed_anew else embedder)
-        with versions.unfinished() as scratch:
-            ready = ReadyVectors(scratch)
+        with versions.unfinished() as scratch, ReadyVectors(scratch) as ready:
             papers = await asyncio.to_thread(sort_papers, ready.kept(harvest), scratch / "sorted.arrow")
             maker = Maker(versions, Embedding(embedder, progress or _silent, ready.known()), chosen)
             segments = await maker.cut(papers, first_ordinal=0)

@@ -8,20 +8,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from index.ids import Hashes, hashed
-from index.records import PaperRecord
 
 __all__ = ["Citations", "write_citations"]
 
 _STARTS, _CITED, _SORTED, _CITING = "cites-starts.npy", "cites.npy", "cited.npy", "citing.npy"
 
 
-def write_citations(records: Sequence[PaperRecord], directory: Path) -> None:
-    counts = [len(record.references or ()) for record in records]
-    cited = hashed(one for record in records for one in record.references or ())
-    citing = np.repeat(np.arange(len(records), dtype=np.uint32), counts)
+def write_citations(references: Sequence[pa.ListArray], directory: Path) -> None:
+    """`references` in the order of the papers' rows, in pieces; null where nobody said."""
+    lengths = [pc.fill_null(pc.list_value_length(some), 0).to_numpy(zero_copy_only=False) for some in references]
+    counts = np.concatenate([np.empty(0, np.int64), *lengths]).astype(np.int64)
+    cited = np.concatenate([np.empty(0, np.uint64), *(hashed(some.flatten().to_pylist()) for some in references)])
+    citing = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
     order = np.argsort(cited, kind="stable")
     np.save(directory / _STARTS, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
     np.save(directory / _CITED, cited)

@@ -1,7 +1,7 @@
 """Ids of papers as numbers, so that hundreds of millions of them are looked up in mapped arrays."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +20,8 @@ def hashed(ids: Iterable[str]) -> Hashes:
     return np.frombuffer(digests, "<u8").astype(np.uint64)
 
 
-def write_ids(ids: Sequence[str], directory: Path) -> None:
-    hashes = hashed(ids)
+def write_ids(hashes: Hashes, directory: Path) -> None:
+    """Of the ids in the order of their rows."""
     order = np.argsort(hashes, kind="stable")
     np.save(directory / _HASHES, hashes[order])
     np.save(directory / _ROWS, order.astype(np.uint32))

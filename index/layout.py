@@ -1,6 +1,6 @@
 """What lies where in a version, and how papers become texts to search."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.passages import spans
-from index.records import PaperRecord
 
 __all__ = [
     "ABSTRACT",
@@ -57,16 +56,16 @@ def passage_text(title: str, text: str, place: PassagePlace) -> str:
     return f"{title}\n{text[place.start : place.end].strip()}"
 
 
-def passages_of(row: int, record: PaperRecord) -> list[PassagePlace]:
+def passages_of(row: int, abstract: str, sections: Iterable[str]) -> list[PassagePlace]:
     """Of the full text, and of a long abstract all but the first, which the paper itself stands for."""
-    places = [PassagePlace(row, ABSTRACT, *span) for span in spans(record.abstract)[1:]]
-    for number, section in enumerate(record.sections):
-        places += [PassagePlace(row, number, *span) for span in spans(section.text)]
+    places = [PassagePlace(row, ABSTRACT, *span) for span in spans(abstract)[1:]]
+    for number, text in enumerate(sections):
+        places += [PassagePlace(row, number, *span) for span in spans(text)]
     return places
 
 
-def write_places(places: Sequence[PassagePlace], directory: Path) -> None:
-    np.save(directory / _PLACES, np.asarray(places, np.int32))
+def write_places(places: NDArray[np.int32], directory: Path) -> None:
+    np.save(directory / _PLACES, places)
 
 
 def read_places(directory: Path) -> NDArray[np.int32]:

@@ -6,26 +6,29 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 from pydantic import Field, ValidationError
 
 from assayer.errors import CorpusError
 from assayer.models import Frozen
+from index.acceptance import Accept
 from index.dense import EXACT_UP_TO
 from index.files import sums, verify
 from index.filters import EVERYTHING
 from index.fit import FEWEST, SAMPLE, FitCalibration, calibrate, fit_passages, nearness, neighbours_for
 from index.format import FORMAT
 from index.hiding import write_hidden
-from index.layout import ABSTRACT, PAPERS, PASSAGES, REJECTED, WORDS, PassagePlace, paper_text, passage_text
+from index.ids import Hashes
+from index.layout import PAPERS, PASSAGES, REJECTED, WORDS
 from index.manifest import MANIFEST, Changes, Manifest, counted, write_manifest
 from index.reader import Reader
 from index.records import PaperRecord
 from index.segment import Segment, SegmentEntry
+from index.sorting import SortedPapers, sort_papers
 from index.sources import Rejection, SourceFile
-from index.store import digest
+from index.texts import Text, paper_texts, passage_texts
 from index.versions import Versions
 from index.words import Document, copy_words, place, write_words
 from index.writing import Embedding, Written, write_segment
@@ -39,9 +42,11 @@ class BuildOptions(Frozen):
     exact_up_to: int = Field(default=EXACT_UP_TO, ge=0)
     """Rows that are searched exactly; beyond, an approximate index is built."""
     papers_per_segment: int = Field(default=1_000_000, ge=1)
-    """At most; so many records are held in memory."""
+    """At most."""
     keep: int = Field(default=2, ge=1)
     """Versions that stay in the directory, the current one included."""
+    embed_anew: bool = False
+    """Leave out the vectors that came with records."""
 
 
 @dataclass(frozen=True)
@@ -75,30 +80,34 @@ class Maker:
     embedding: Embedding
     options: BuildOptions
 
-    async def segments(self, records: Sequence[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
+    async def segments(self, records: Iterable[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
         """Sorted by date and cut into segments. One that a killed build left whole is used as it is."""
-        ordered = sorted(records, key=lambda one: (one.publication_date is None, one.publication_date, one.id))
-        step = self.options.papers_per_segment
-        parts = [ordered[start : start + step] for start in range(0, len(ordered), step)]
-        return [await self._segment(part, first_ordinal + number) for number, part in enumerate(parts)]
+        with self.versions.unfinished() as directory:
+            papers = await asyncio.to_thread(sort_papers, records, directory / "sorted.arrow")
+            return await self.cut(papers, first_ordinal)
 
-    async def _segment(self, records: Sequence[PaperRecord], ordinal: int) -> SegmentEntry:
-        name = self._name(records)
+    async def cut(self, papers: SortedPapers, first_ordinal: int) -> list[SegmentEntry]:
+        """As `segments`, of papers that are sorted."""
+        starts = range(0, len(papers), self.options.papers_per_segment)
+        return [await self._segment(papers, start, first_ordinal + number) for number, start in enumerate(starts)]
+
+    async def _segment(self, papers: SortedPapers, start: int, ordinal: int) -> SegmentEntry:
+        stop = min(len(papers), start + self.options.papers_per_segment)
+        name = self._name(papers.digests[start:stop])
         found = await asyncio.to_thread(_intact, self.versions.segment(name))
         if found is None:
             with self.versions.unfinished() as directory:
-                written = await write_segment(records, directory, self.embedding, self.options.exact_up_to)
-                found = await asyncio.to_thread(_entry, name, records, written, directory)
+                batches = papers.batches(start, stop)
+                written = await write_segment(batches, directory, self.embedding, self.options.exact_up_to)
+                found = await asyncio.to_thread(_entry, name, written, directory)
                 (directory / _ENTRY).write_text(found.model_dump_json(indent=1) + "\n", "utf-8")
                 await asyncio.to_thread(self.versions.keep, directory, name)
         return found.model_copy(update={"ordinal": ordinal})
 
-    def _name(self, records: Iterable[PaperRecord]) -> str:
-        """Hash of everything that determines what is made of them."""
-        made = hashlib.sha256(json.dumps([FORMAT, self.embedding.embedder.name, self.options.exact_up_to]).encode())
-        for record in records:
-            made.update(digest(record).to_bytes(8, "little"))
-        return made.hexdigest()[:16]
+    def _name(self, digests: Hashes) -> str:
+        """Hash of everything that determines what is made of the records with these digests."""
+        made = [FORMAT, self.embedding.embedder.name, self.options.exact_up_to, self.embedding.signature]
+        return hashlib.sha256(json.dumps(made).encode() + digests.astype("<u8").tobytes()).hexdigest()[:16]
 
     def version(self, plan: Plan) -> str:
         made = hashlib.sha256(json.dumps([FORMAT, self.embedding.embedder.name, self.options.exact_up_to]).encode())
@@ -106,7 +115,8 @@ class Maker:
             made.update(json.dumps([entry.name, list(plan.hidden.get(entry.name, ()))]).encode())
         return made.hexdigest()[:16]
 
-    async def publish(self, plan: Plan) -> Manifest:
+    async def publish(self, plan: Plan, accept: Accept | None = None) -> Manifest:
+        """Raises what `accept` does; the version is then gone, and its segments wait for another trial."""
         version = self.version(plan)
         with self.versions.unfinished() as directory:
             await asyncio.to_thread(self._write, plan, directory)
@@ -124,7 +134,11 @@ class Maker:
                 files=await asyncio.to_thread(sums, directory, MANIFEST),
             )
             write_manifest(manifest, directory)
-            await asyncio.to_thread(self.versions.publish, directory, version)
+            await asyncio.to_thread(self.versions.add, directory, version)
+        if accept is not None:
+            with self.versions.on_trial(version):
+                await accept(self.versions.directory, manifest)
+        self.versions.point_at(version)
         self.versions.prune(self.options.keep)
         return manifest
 
@@ -178,42 +192,34 @@ class Maker:
 
 
 def _papers(segment: Segment) -> Iterator[Document]:
-    for row, record in enumerate(segment.store.records()):
-        yield _document(segment, row, paper_text(record["title"], record["abstract"]), record)
+    for row, one in enumerate(paper_texts(segment.store)):
+        yield _document(segment, row, one)
 
 
 def _passages(segment: Segment) -> Iterator[Document]:
-    places = iter(enumerate(PassagePlace(*columns) for columns in segment.places.tolist()))
-    number, spot = next(places, (0, None))
-    for row, record in enumerate(segment.store.records()):
-        while spot is not None and spot.paper == row:
-            yield _document(segment, number, _passage_text(record, spot), record)
-            number, spot = next(places, (0, None))
+    for row, one in enumerate(passage_texts(segment.store, segment.places)):
+        yield _document(segment, row, one)
 
 
-def _passage_text(record: Mapping[str, Any], spot: PassagePlace) -> str:
-    text = record["abstract"] if spot.section == ABSTRACT else record["sections"][spot.section]["text"]
-    return passage_text(record["title"], text, spot)
-
-
-def _document(segment: Segment, row: int, text: str, record: Mapping[str, Any]) -> Document:
-    own = place(segment.entry.ordinal, row)
+def _document(segment: Segment, row: int, one: Text) -> Document:
+    own, (text, record) = place(segment.entry.ordinal, row), one
     day, venue, retracted = record["publication_date"], record["venue"], record["retracted"]
     return Document(own, text, day, venue, tuple(record["fields"]), retracted)
 
 
-def _entry(name: str, records: Sequence[PaperRecord], written: Written, directory: Path) -> SegmentEntry:
-    dates = [record.publication_date for record in records if record.publication_date]
+def _entry(name: str, written: Written, directory: Path) -> SegmentEntry:
+    store = written.store
+    days = store.days()
     return SegmentEntry(
         name=name,
         ordinal=0,
-        papers=len(records),
-        dated=len(dates),
-        earliest=min(dates, default=None),
-        latest=max(dates, default=None),
-        full_texts=sum(bool(record.sections) for record in records),
-        with_references=sum(record.references is not None for record in records),
-        passages=len(written.places),
+        papers=len(store),
+        dated=len(store) - store.column("publication_date").null_count,
+        earliest=min(days, default=None),
+        latest=max(days, default=None),
+        full_texts=pc.sum(pc.greater(pc.list_value_length(store.column("sections")), 0)).as_py() or 0,
+        with_references=len(store) - store.column("references").null_count,
+        passages=written.passages,
         paper_index=written.paper_index,
         passage_index=written.passage_index,
         files=sums(directory),

@@ -24,6 +24,8 @@ def spans(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) -> list[Spa
     A sentence longer than a passage is cut between words. A text up to `slack` longer than `words` stays
     whole, and a shorter rest joins the passage before it.
     """
+    if len(text.split()) <= words:
+        return [Span(0, len(text))] if text.strip() else []
     found: list[Span] = []
     start = end = count = 0
     for piece in _pieces(text, words):

@@ -14,17 +14,17 @@ from assayer.models import Identifiers, Paper, PaperId, Retraction, Section
 from index.ids import Hashes, IdTable, hashed, write_ids
 from index.records import PaperRecord
 
-__all__ = ["SOURCE", "PaperStore", "digest", "write_papers"]
+__all__ = ["BATCH", "PAPERS_SCHEMA", "SOURCE", "PaperStore", "batch_of", "digest", "write_papers"]
 
 SOURCE = "corpus"
 _FILE, _DAYS = "papers.arrow", "days.npy"
 _EPOCH = dt.date(1970, 1, 1)
-_BATCH = 1024
+BATCH = 1024
 """Rows of a record batch; all but the last have as many."""
 _REMEMBERED = 8192
 """Papers kept as objects."""
 
-_SCHEMA = pa.schema(
+PAPERS_SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
         pa.field("title", pa.string(), nullable=False),
@@ -53,7 +53,7 @@ _PAPER_FIELDS = (
     "citation_count",
     "identifiers",
 )
-_RECORD_FIELDS = [name for name in PaperRecord.model_fields if name in _SCHEMA.names]
+_RECORD_FIELDS = [name for name in PaperRecord.model_fields if name in PAPERS_SCHEMA.names]
 _SEARCHED_FIELDS = ["title", "abstract", "publication_date", "venue", "fields", "retracted", "sections"]
 
 
@@ -62,18 +62,24 @@ def digest(record: PaperRecord) -> int:
     return int(hashed([record.model_dump_json(exclude={"year"})])[0])
 
 
-def write_papers(records: Sequence[PaperRecord], directory: Path) -> None:
-    """`records` sorted by date, undated last."""
+def batch_of(records: Sequence[PaperRecord]) -> pa.RecordBatch:
+    rows = [record.model_dump() | {"digest": digest(record)} for record in records]
+    return pa.RecordBatch.from_pylist(rows, schema=PAPERS_SCHEMA)
+
+
+def write_papers(batches: Iterable[pa.RecordBatch], directory: Path) -> None:
+    """Sorted by date, undated last; each batch of `BATCH` rows, the last of fewer."""
+    hashes, days = [np.empty(0, np.uint64)], [np.empty(0, np.int32)]
     with (
         pa.OSFile(str(directory / _FILE), "wb") as file,
-        pa.ipc.new_file(file, _SCHEMA) as writer,
+        pa.ipc.new_file(file, PAPERS_SCHEMA) as writer,
     ):
-        for start in range(0, len(records), _BATCH):
-            some = [record.model_dump() | {"digest": digest(record)} for record in records[start : start + _BATCH]]
-            writer.write_batch(pa.RecordBatch.from_pylist(some, schema=_SCHEMA))
-    write_ids([record.id for record in records], directory)
-    days = [(record.publication_date - _EPOCH).days for record in records if record.publication_date]
-    np.save(directory / _DAYS, np.array(days, np.int32))
+        for batch in batches:
+            writer.write_batch(batch)
+            hashes.append(hashed(batch["id"].to_pylist()))
+            days.append(batch["publication_date"].drop_null().cast(pa.int32()).to_numpy())
+    write_ids(np.concatenate(hashes), directory)
+    np.save(directory / _DAYS, np.concatenate(days))
 
 
 class PaperStore:
@@ -110,7 +116,7 @@ class PaperStore:
 
     def record(self, row: int) -> PaperRecord:
         """As it was written, the year apart, which is in the date."""
-        batch, place = self._batches[row // _BATCH], row % _BATCH
+        batch, place = self._batches[row // BATCH], row % BATCH
         fields = {name: batch[name][place].as_py() for name in _RECORD_FIELDS}
         day = fields["publication_date"]
         return PaperRecord.model_validate(fields | {"publication_date": day and day.isoformat()})
@@ -119,6 +125,10 @@ class PaperStore:
         """The columns that texts to search are made of, row by row."""
         for batch in self._batches:
             yield from batch.select(_SEARCHED_FIELDS).to_pylist()
+
+    def searched(self, row: int) -> dict[str, Any]:
+        """The same columns of one row."""
+        return {name: self._value(name, row) for name in _SEARCHED_FIELDS}
 
     def column(self, name: str) -> Any:
         """A whole column, as Arrow holds it."""
@@ -144,7 +154,7 @@ class PaperStore:
         return _EPOCH + dt.timedelta(days=int(self._days[rows - 1])) if rows else None
 
     def _paper(self, row: int) -> Paper:
-        batch, place = self._batches[row // _BATCH], row % _BATCH
+        batch, place = self._batches[row // BATCH], row % BATCH
         retraction = Retraction(kind="retracted", source=SOURCE) if batch["retracted"][place].as_py() else None
         fields = {field: batch[field][place].as_py() for field in _PAPER_FIELDS}
         return Paper(source=SOURCE, retraction=retraction, **fields)
@@ -155,7 +165,7 @@ class PaperStore:
         return None if found is None else tuple(map(PaperId, found))
 
     def says_references(self, row: int) -> bool:
-        return bool(self._batches[row // _BATCH]["references"][row % _BATCH].is_valid)
+        return bool(self._batches[row // BATCH]["references"][row % BATCH].is_valid)
 
     def sections(self, row: int) -> tuple[Section, ...]:
         return tuple(Section(**section) for section in self._value("sections", row) or ())
@@ -169,4 +179,4 @@ class PaperStore:
             yield self._value("abstract", row)
 
     def _value(self, column: str, row: int) -> Any:
-        return self._batches[row // _BATCH][column][row % _BATCH].as_py()
+        return self._batches[row // BATCH][column][row % BATCH].as_py()

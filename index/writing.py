@@ -1,71 +1,82 @@
 """Writes the records of a segment, with their vectors, passages and citations, into an empty directory."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from assayer.ports import Embedder, Vectors
 from index.citations import write_citations
-from index.dense import Dense, DenseParameters, build_dense, vectors_file
+from index.dense import DenseParameters, build_dense, vectors_file
 from index.fit import SAMPLE, fit_passages
 from index.ids import hashed
-from index.layout import ABSTRACT, PAPERS, PASSAGES, PassagePlace, paper_text, passage_text, passages_of, write_places
-from index.records import PaperRecord
-from index.store import write_papers
+from index.known import KnownVectors
+from index.layout import PAPERS, PASSAGES, PassagePlace, passages_of, write_places
+from index.store import PaperStore, write_papers
+from index.texts import paper_texts, passage_texts
 
-__all__ = ["Embedding", "Known", "OnProgress", "Written", "write_segment"]
+__all__ = ["Embedding", "OnProgress", "Written", "write_segment"]
 
 OnProgress = Callable[[int, int], None]
 """Texts embedded, and texts to embed in all, as far as is known. Must not raise."""
-Known: TypeAlias = Mapping[int, tuple[Dense, int]]
-"""Where the vector of a text lies already, by the text's hash."""
 
 _EMBEDDED_AT_ONCE = 128
+_WINDOW = 16_384
+"""Texts in memory at once, and sorted by their length."""
 
 
-class Written:
+class Written(NamedTuple):
     """What became of a segment's records."""
 
-    def __init__(
-        self, places: Sequence[PassagePlace], papers: DenseParameters, passages: DenseParameters | None
-    ) -> None:
-        self.places = places
-        self.paper_index = papers
-        self.passage_index = passages
+    store: PaperStore
+    passages: int
+    paper_index: DenseParameters
+    passage_index: DenseParameters | None
 
 
 class Embedding:
     """Embeds in the order of length, which wastes the least padding; what has a vector already keeps it."""
 
-    def __init__(self, embedder: Embedder, progress: OnProgress, known: Known | None = None) -> None:
+    def __init__(self, embedder: Embedder, progress: OnProgress, *known: KnownVectors) -> None:
+        """Of a text that several know, the first one's vector counts."""
         self.embedder = embedder
         self.embedded = 0
         """Texts that the model has read so far."""
-        self._known = known or {}
+        self._known = known
         self._progress = progress
         self._done = self._total = 0
 
-    async def fill(self, vectors: Vectors, texts: Sequence[str]) -> None:
-        """With the passages' vectors."""
-        self._total += len(texts)
-        missing = []
-        for row, key in enumerate(hashed(texts).tolist() if self._known else []):
-            if (place := self._known.get(key)) is None:
-                missing.append(row)
-            else:
-                vectors[row] = place[0].vectors[place[1]]
-        rows = missing if self._known else range(len(texts))
-        self._advance(len(texts) - len(rows))
-        await self._embed(vectors, texts, rows, "passage")
+    @property
+    def signature(self) -> str:
+        """Of the vectors that nobody can make again from the texts."""
+        return "".join(known.signature for known in self._known)
+
+    async def fill(self, vectors: Vectors, texts: Iterator[str]) -> None:
+        """With the passages' vectors; there must be as many texts."""
+        self._total += len(vectors)
+        row = 0
+        while some := await asyncio.to_thread(list, islice(texts, _WINDOW)):
+            await self._fill(vectors[row : row + len(some)], some)
+            row += len(some)
 
     async def queries(self, texts: Sequence[str]) -> Vectors:
         self._total += len(texts)
         vectors = np.empty((len(texts), self.embedder.dimensions), np.float32)
         await self._embed(vectors, texts, range(len(texts)), "query")
         return vectors
+
+    async def _fill(self, vectors: Vectors, texts: Sequence[str]) -> None:
+        missing = np.arange(len(texts))
+        keys = hashed(texts if self._known else ())
+        for known in self._known:
+            missing = known.fill(vectors, keys, missing)
+        self._advance(len(texts) - len(missing))
+        await self._embed(vectors, texts, missing.tolist(), "passage")
 
     async def _embed(
         self, vectors: Vectors, texts: Sequence[str], rows: Sequence[int], kind: Literal["query", "passage"]
@@ -84,31 +95,43 @@ class Embedding:
 
 
 async def write_segment(
-    records: Sequence[PaperRecord], directory: Path, embedding: Embedding, exact_up_to: int
+    batches: Iterable[pa.RecordBatch], directory: Path, embedding: Embedding, exact_up_to: int
 ) -> Written:
-    """`records` sorted by date, undated last."""
-    places = [place for row, record in enumerate(records) for place in passages_of(row, record)]
+    """`batches` as `write_papers` wants them. What is in memory at once does not grow with the papers, but for their
+    places, some tens of bytes each."""
+    store = await asyncio.to_thread(_write_records, batches, directory)
+    places = await asyncio.to_thread(_places, store)
     tuning = np.empty((0, embedding.embedder.dimensions), np.float32)
-    if max(len(records), len(places)) > exact_up_to:
-        sample = np.linspace(0, len(records) - 1, min(len(records), SAMPLE)).astype(int).tolist()
-        tuning = await embedding.queries([one for row in sample for one in fit_passages(records[row].abstract)])
+    if max(len(store), len(places)) > exact_up_to:
+        sample = np.linspace(0, len(store) - 1, min(len(store), SAMPLE)).astype(int).tolist()
+        tuning = await embedding.queries([one for row in sample for one in fit_passages(store.text(row)[1])])
 
-    async def index(name: str, texts: Sequence[str]) -> DenseParameters:
+    async def index(name: str, count: int, texts: Iterator[str]) -> DenseParameters:
         (directory / name).mkdir()
-        vectors = vectors_file(directory / name, len(texts), embedding.embedder.dimensions)
+        vectors = vectors_file(directory / name, count, embedding.embedder.dimensions)
         await embedding.fill(vectors, texts)
         return await asyncio.to_thread(build_dense, vectors, directory / name, tuning, exact_up_to)
 
-    await asyncio.to_thread(write_papers, records, directory)
-    await asyncio.to_thread(write_citations, records, directory)
-    papers = await index(PAPERS, [paper_text(record.title, record.abstract) for record in records])
+    papers = await index(PAPERS, len(store), (one.text for one in paper_texts(store)))
     passages = None
-    if places:
-        passages = await index(PASSAGES, [_passage_text(records[place.paper], place) for place in places])
+    if len(places):
+        passages = await index(PASSAGES, len(places), (one.text for one in passage_texts(store, places)))
         write_places(places, directory / PASSAGES)
-    return Written(places, papers, passages)
+    return Written(store, len(places), papers, passages)
 
 
-def _passage_text(record: PaperRecord, place: PassagePlace) -> str:
-    text = record.abstract if place.section == ABSTRACT else record.sections[place.section].text
-    return passage_text(record.title, text, place)
+def _write_records(batches: Iterable[pa.RecordBatch], directory: Path) -> PaperStore:
+    write_papers(batches, directory)
+    store = PaperStore(directory)
+    write_citations(store.column("references").chunks, directory)
+    return store
+
+
+def _places(store: PaperStore) -> NDArray[np.int32]:
+    """Of all passages, columns as in PassagePlace."""
+    found = [np.empty((0, len(PassagePlace._fields)), np.int32)]
+    for row, record in enumerate(store.records()):
+        own = passages_of(row, record["abstract"], [one["text"] for one in record["sections"] or ()])
+        if own:
+            found.append(np.array(own, np.int32))
+    return np.concatenate(found)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from assayer.errors import InputError
 from assayer.models import Identifiers, PaperId
 from index.records import PaperRecord
-from index.sources import harvest
-from index.store import PaperStore, write_papers
+from index.sources import Harvest
+from index.store import BATCH, PaperStore, batch_of, write_papers
 from tests.corpus_papers import RECORDS, record, write_jsonl
 
 ANYTHING = st.recursive(
@@ -23,7 +23,8 @@ FIELDS = st.sampled_from(["id", *PaperRecord.model_fields])
 
 
 def stored(directory: Path, records: list[dict[str, Any]]) -> PaperStore:
-    write_papers([PaperRecord.model_validate(one) for one in records], directory)
+    valid = [PaperRecord.model_validate(one) for one in records]
+    write_papers([batch_of(valid[start : start + BATCH]) for start in range(0, len(valid), BATCH)], directory)
     return PaperStore(directory)
 
 
@@ -70,10 +71,11 @@ def test_any_json_is_stored_or_set_aside(changes: list[dict[str, Any]]) -> None:
         lines = [json.dumps(record(n) | change) for n, change in enumerate(changes)]
         source = write_jsonl(directory / "papers.jsonl", lines)
         try:
-            found = harvest([source])
+            harvest = Harvest([source])
+            found = [one.record for one in harvest]
         except InputError:
             return
-        write_papers(list(found.records.values()), directory)
+        write_papers([batch_of(found)], directory)
         store = PaperStore(directory)
-        assert len(store) + len(found.rejections) == len(changes)
-        assert [store.paper(row).id for row in range(len(store))] == list(found.records)
+        assert len(store) + len(harvest.rejections) == len(changes)
+        assert [store.paper(row).id for row in range(len(store))] == [one.id for one in found]
