@@ -15,23 +15,29 @@ class Stage(Frozen):
 
 
 class Stopwatch:
-    """Notes stages as they end; one that fails is noted too."""
+    """Adds up what stages of one name took; one that fails counts too."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` tells seconds from any moment on."""
-        self.stages: list[Stage] = []
         self._clock = clock
         self._started = clock()
+        self._spent: dict[str, float] = {}
 
     @property
     def seconds(self) -> float:
         """Since it was made."""
         return round(self._clock() - self._started, 1)
 
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """In the order in which they were first begun."""
+        return tuple(Stage(name=name, seconds=round(spent, 2)) for name, spent in self._spent.items())
+
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
+        self._spent.setdefault(name, 0.0)
         started = self._clock()
         try:
             yield
         finally:
-            self.stages.append(Stage(name=name, seconds=round(self._clock() - started, 2)))
+            self._spent[name] += self._clock() - started

@@ -2,11 +2,13 @@
 
 import asyncio
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from assayer.models import Frozen, PaperId
 from assayer.ports import Embedder
+from index.acceptance import Accept
 from index.delta import Delta
 from index.disk import writing_to
 from index.known import known_vectors
@@ -16,7 +18,7 @@ from index.opening import refuse_other_model
 from index.reader import Reader
 from index.records import PaperRecord
 from index.revision import Revision, revise
-from index.stages import Stage, Stopwatch
+from index.stages import Stopwatch
 from index.store import digest
 from index.versions import Versions
 from index.writing import Embedding, OnProgress
@@ -28,7 +30,6 @@ class UpdateSummary(Frozen):
     manifest: Manifest
     published: bool
     """False: nothing has changed, and the version at hand goes on."""
-    stages: tuple[Stage, ...] = ()
 
 
 class _Compared(NamedTuple):
@@ -59,11 +60,13 @@ async def update_corpus(
     embedder: Embedder,
     progress: OnProgress | None = None,
     options: BuildOptions | None = None,
+    accept: Accept | None = None,
+    watch: Stopwatch | None = None,
 ) -> UpdateSummary:
     """Publishes a new version, or leaves the one at hand where nothing has changed. What changed stands in the
-    manifest. Raises CorpusError when there is no corpus, when it is damaged, made with another model, being built by
-    another process, or cannot be written; the version at hand then goes on answering."""
-    versions, watch = Versions(directory), Stopwatch()
+    manifest. Raises what `accept` does, and CorpusError when there is no corpus, when it is damaged, made with another
+    model, being built by another process, or cannot be written; the version at hand then goes on answering."""
+    versions, watch = Versions(directory), watch or Stopwatch()
     versions.current()
     with writing_to(directory), versions.building():
         manifest = read_manifest(versions.current())
@@ -72,7 +75,8 @@ async def update_corpus(
             await asyncio.to_thread(versions.verify, manifest)
         chosen = (options or BuildOptions()).model_copy(update={"exact_up_to": manifest.exact_up_to})
         reader = Reader.open(versions, manifest)
-        return await _Update(versions, manifest, reader, embedder, progress or _silent, chosen, watch).run(delta)
+        update = _Update(versions, manifest, reader, embedder, progress or _silent, chosen, accept, watch)
+        return await update.run(delta)
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ class _Update:
     embedder: Embedder
     progress: OnProgress
     options: BuildOptions
+    accept: Accept | None
     watch: Stopwatch
 
     async def run(self, delta: Delta) -> UpdateSummary:
@@ -90,22 +95,21 @@ class _Update:
             compared = await asyncio.to_thread(_compare, self.reader, delta)
         if not (compared.coming or compared.leaving):
             self.versions.prune(self.options.keep)  # what an update left that was killed after it had published
-            return UpdateSummary(manifest=self.manifest, published=False, stages=tuple(self.watch.stages))
+            return UpdateSummary(manifest=self.manifest, published=False)
         leaving = map(self.reader.locate, compared.leaving)
         most = self.options.papers_per_segment
         revision = revise(self.reader.segments, leaving, len(compared.coming), most)
         manifest = await self._publish(delta, compared, revision)
-        return UpdateSummary(manifest=manifest, published=True, stages=tuple(self.watch.stages))
+        return UpdateSummary(manifest=manifest, published=True)
 
     async def _publish(self, delta: Delta, compared: _Compared, revision: Revision) -> Manifest:
-        with self.watch.stage("read what is written again"):
-            records = [*compared.coming, *await asyncio.to_thread(list, revision.records())]
+        with self.watch.stage("look up vectors"):
             known = await asyncio.to_thread(known_vectors, revision.read_again)
         embedding = Embedding(self.embedder, self.progress, delta.ready, known)
         maker = Maker(self.versions, embedding, self.options)
         ordinal = 1 + max(entry.ordinal for entry in self.manifest.segments)
         with self.watch.stage("embed and write segments"):
-            added = await maker.segments(records, ordinal)
+            added = await maker.segments(chain(compared.coming, revision.records()), ordinal)
         removed, removed_passages = revision.dropped()
         plan = Plan(
             kept=revision.kept,
@@ -120,7 +124,7 @@ class _Update:
             changes=self._changes(compared, embedding.embedded),
         )
         with self.watch.stage("write words and publish"):
-            return await maker.publish(plan)
+            return await maker.publish(plan, self.accept)
 
     def _changes(self, compared: _Compared, embedded: int) -> Changes:
         return Changes(

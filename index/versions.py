@@ -102,8 +102,21 @@ class Versions:
 
     def publish(self, finished: Path, version: str) -> None:
         """Moves a finished version to its place and makes it the current one."""
-        self._move(finished, self.path(version))
+        self.add(finished, version)
         self.point_at(version)
+
+    def add(self, finished: Path, version: str) -> None:
+        """Moves a finished version to its place, where it can be opened by its name."""
+        self._move(finished, self.path(version))
+
+    @contextmanager
+    def on_trial(self, version: str) -> Iterator[None]:
+        """Removes a version that is not the current one yet when something is raised."""
+        try:
+            yield
+        except BaseException:
+            _remove_unless_held(self.path(version))
+            raise
 
     def _move(self, finished: Path, place: Path) -> None:
         for path in [*finished.rglob("*"), finished]:

@@ -1,0 +1,17 @@
+"""`python -m benchmarks.index WHAT [OPTIONS]`: each WHAT is a module of this folder with a `main`."""
+
+import importlib
+import sys
+from typing import Final
+
+_WHAT: Final = ("quality", "speed", "swap", "updating")
+
+
+def main() -> None:
+    if len(sys.argv) < 2 or sys.argv[1] not in _WHAT:
+        sys.exit(f"usage: python -m benchmarks.index {{{','.join(_WHAT)}}} [--help]")
+    importlib.import_module(f"benchmarks.index.{sys.argv.pop(1)}").main()
+
+
+if __name__ == "__main__":
+    main()
