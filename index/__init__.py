@@ -9,6 +9,9 @@ from index.delta import Delta, read_delta
 from index.filters import Filters
 from index.making import BuildOptions
 from index.manifest import Manifest, read_manifest
+from index.sharded_build import ShardedBuild, build_shards
+from index.sharded_update import ShardedUpdate, update_shards
+from index.shards import ShardedManifest, Shards, is_sharded, publish_shards, shard_of
 from index.update import UpdateSummary, update_corpus
 from index.versions import Versions
 
@@ -21,10 +24,19 @@ __all__ = [
     "Filters",
     "HoldsFullTexts",
     "Manifest",
+    "ShardedBuild",
+    "ShardedManifest",
+    "ShardedUpdate",
+    "Shards",
     "UpdateSummary",
     "Versions",
     "build_corpus",
+    "build_shards",
+    "is_sharded",
+    "publish_shards",
     "read_delta",
     "read_manifest",
+    "shard_of",
     "update_corpus",
+    "update_shards",
 ]

@@ -1,111 +1,115 @@
 """The local corpus as methods see it."""
 
-import asyncio
+import bisect
 import datetime as dt
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
+from index.answering import Answering, Whole
+from index.asking import Opened
+from index.fanning import Fanned
 from index.filters import Filters
-from index.fit import fit_passages, judge, nearness
+from index.fit import FitCalibration, fit_passages, judge, nearness
 from index.layout import paper_text
-from index.manifest import Manifest, read_manifest
+from index.manifest import read_manifest
 from index.opening import refuse_other_model
 from index.passages import spans
-from index.reader import Reader
+from index.proofs import Proofs
+from index.shards import Shards, is_sharded
 from index.store import SOURCE
 from index.versions import Versions
 
-__all__ = ["Corpus", "CorpusFullTexts", "HoldsFullTexts"]
+__all__ = ["About", "Corpus", "CorpusFullTexts", "HoldsFullTexts"]
 
-Out = TypeVar("Out")
+
+class About(NamedTuple):
+    """What is known of a version without asking it."""
+
+    version: str
+    papers: int
+    fit: FitCalibration | None
+    days: tuple[dt.date, ...]
+    """On which its papers were published, each once, in order."""
 
 
 class Corpus:
-    """`assayer.ports.Literature`: one version. Searches run in a thread of their own, so the event loop stays free."""
+    """`assayer.ports.Literature`: one version, open here or elsewhere, whole or in shards."""
 
-    def __init__(self, reader: Reader, manifest: Manifest, embedder: Embedder, hold: int) -> None:
-        """`hold` is the descriptor that keeps the version from being removed; it is closed with the corpus."""
-        self.manifest = manifest
-        self._reader = reader
+    source = SOURCE
+
+    def __init__(
+        self, about: About, answers: Answering, embedder: Embedder, close: Callable[[], None] | None = None
+    ) -> None:
+        self.about = about
+        self._answers = answers
         self._embedder = embedder
-        self._release = weakref.finalize(self, os.close, hold)
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="corpus")
+        self._finish = weakref.finalize(self, close) if close is not None else None
 
     @classmethod
-    def open(cls, directory: Path, embedder: Embedder) -> "Corpus":
-        """The current version. Raises CorpusError when there is none, when a file is not as it was written, or
-        when another embedding model made it."""
-        versions = Versions(directory)
-        manifest = read_manifest(versions.current())
-        refuse_other_model(manifest, embedder, directory)
-        hold = versions.hold(manifest.version)
-        try:
-            versions.verify(manifest)
-            return cls(Reader.open(versions, manifest), manifest, embedder, hold)
-        except BaseException:
-            os.close(hold)
-            raise
+    def open(
+        cls, directory: Path, embedder: Embedder, version: str | None = None, proofs: Proofs | None = None
+    ) -> "Corpus":
+        """Here, the current version by default. Raises CorpusError when it is not there, when a file is not as it was
+        written, or when another embedding model made it."""
+        with ExitStack() as stack:
+            about, answers = (_open_shards if is_sharded(directory) else _open_whole)(
+                directory, embedder, version, proofs or Proofs(), stack
+            )
+            return cls(about, answers, embedder, stack.pop_all().close)
 
     def __len__(self) -> int:
         """Papers."""
-        return self.manifest.papers
+        return self.about.papers
 
     @property
     def version(self) -> str:
-        return self.manifest.version
-
-    @property
-    def source(self) -> str:
-        return SOURCE
+        return self.about.version
 
     async def search(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
         return await self.find(queries, limit, Filters(before=before))
 
     async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
         """As `search`, of the papers that pass the filters."""
-        vectors = await self._embedder.embed(queries, "query")
-        return await self._run(lambda: self._reader.search(queries, vectors, limit, filters))
+        return await self._answers.search(queries, await self._embedder.embed(queries, "query"), limit, filters)
 
     async def snippets(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Passage]]:
-        vectors, filters = await self._embedder.embed(queries, "query"), Filters(before=before)
-        return await self._run(lambda: self._reader.snippets(queries, vectors, limit, filters))
+        return await self.find_passages(queries, limit, Filters(before=before))
+
+    async def find_passages(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Passage]]:
+        """As `snippets`, of the papers that pass the filters."""
+        return await self._answers.snippets(queries, await self._embedder.embed(queries, "query"), limit, filters)
 
     async def neighbours(
         self, papers: Sequence[PaperId], limit: int, before: dt.date | None
     ) -> dict[PaperId, list[Hit]]:
-        filters = Filters(before=before)
-        return await self._run(lambda: self._reader.neighbours(self._reader.units(papers), limit, filters))
+        return await self._answers.neighbours(papers, limit, Filters(before=before))
 
     async def references(
         self, papers: Sequence[PaperId], limit: int, before: dt.date | None
     ) -> dict[PaperId, list[Paper]]:
         """In the order of the paper's own list. Papers whose references no source gave are missing."""
-        filters = Filters(before=before)
-        return await self._run(lambda: self._reader.references(self._reader.units(papers), limit, filters))
+        return await self._answers.references(papers, limit, Filters(before=before))
 
     async def citations(
         self, papers: Sequence[PaperId], limit: int, before: dt.date | None
     ) -> dict[PaperId, list[Paper]]:
         """Papers of the corpus that cite each given one, the newest first."""
-        filters = Filters(before=before)
-        return await self._run(lambda: self._reader.citations(self._reader.units(papers), limit, filters))
+        return await self._answers.citations(papers, limit, Filters(before=before))
 
     async def papers(self, ids: Sequence[PaperId], before: dt.date | None) -> dict[PaperId, Paper]:
-        reader, filters = self._reader, Filters(before=before)
-        return {one: reader.paper(unit) for one, unit in reader.units(ids).items() if reader.counts(unit, filters)}
+        return await self._answers.papers(ids, Filters(before=before))
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
-        known = self._reader.units(papers)
         (vector,) = await self.meanings([text])
-        return dict(zip(known, self._reader.similarities(vector, list(known.values())), strict=True))
+        return await self._answers.similarities(vector, papers)
 
     async def meanings(self, texts: Sequence[str]) -> Vectors:
         """What papers are held against: one unit vector a text. One longer than a passage counts as the mean of its
@@ -121,13 +125,11 @@ class Corpus:
         """Vectors of texts under their papers' titles, as the corpus's own abstracts and passages have them."""
         return await self._embedder.embed([paper_text(*one) for one in titled], "passage")
 
-    def days(self) -> tuple[dt.date, ...]:
-        """On which its papers were published, each once, in order."""
-        return self._reader.days()
-
     def newest(self, before: dt.date | None) -> dt.date | None:
         """Day of the newest paper that counts; None when none is dated."""
-        return self._reader.newest(before)
+        days = self.about.days
+        known = len(days) if before is None else bisect.bisect_right(days, before)
+        return days[known - 1] if known else None
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
         """What its records say; it is as old as they are."""
@@ -138,37 +140,49 @@ class Corpus:
         """See `index.fit` for what is measured."""
         passages = await self._embedder.embed(fit_passages(text), "query")
         filters = Filters(before=before)
-        papers = self._reader.counting(filters)
-        value = await self._run(lambda: self._nearness(passages, filters)) if papers else 0.0
-        return judge(value, self.manifest.fit, papers, before)
+        papers = await self._answers.counting(filters)
+        value = await self._nearness(passages, filters) if papers and len(passages) else 0.0
+        return judge(value, self.about.fit, papers, before)
 
     async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        return await self._run(lambda: self._full_texts(papers))
+        return await self._answers.full_texts(papers)
 
     def close(self) -> None:
-        """Ends the thread; what waits for it is cancelled. The version may be removed then."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-        self._release()
+        """What waits for an answer is cancelled. The version may be removed then. Nobody has to: it is closed when
+        nothing refers to it any more."""
+        if self._finish is not None:
+            self._finish()
 
-    async def _run(self, work: Callable[[], Out]) -> Out:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+    async def _nearness(self, passages: Vectors, filters: Filters) -> float:
+        neighbours = self.about.fit.neighbours if self.about.fit else 1
+        found = await self._answers.nearest(passages, neighbours, filters)
+        return nearness(passages, lambda *_: found, neighbours)
 
-    def _nearness(self, passages: Vectors, filters: Filters) -> float:
-        neighbours = self.manifest.fit.neighbours if self.manifest.fit else 1
-        if not len(passages):
-            return 0.0
-        return nearness(passages, lambda asked, limit: self._reader.nearest(asked, limit, filters), neighbours)
 
-    def _full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        units = self._reader.units(papers)
-        found: dict[PaperId, FullText | Absent] = {}
-        for paper in papers:
-            if paper not in units:
-                found[paper] = Absent(reason="the paper is not in the corpus")
-            else:
-                text = self._reader.full_text(units[paper])
-                found[paper] = text or Absent(reason="the corpus holds only the abstract")
-        return found
+def _open_whole(
+    directory: Path, embedder: Embedder, version: str | None, proofs: Proofs, stack: ExitStack
+) -> tuple[About, Answering]:
+    versions = Versions(directory)
+    manifest = read_manifest(versions.current() if version is None else versions.path(version))
+    refuse_other_model(manifest, embedder, directory)
+    opened = stack.enter_context(closing(Opened.open(versions, manifest, proofs)))
+    return About(manifest.version, manifest.papers, manifest.fit, opened.reader.days()), Whole(opened)
+
+
+def _open_shards(
+    directory: Path, embedder: Embedder, version: str | None, proofs: Proofs, stack: ExitStack
+) -> tuple[About, Answering]:
+    shards = Shards(directory)
+    whole = shards.read(version)
+    refuse_other_model(whole, embedder, directory)
+    stack.callback(os.close, shards.versions.hold(whole.version))
+    opened = []
+    for number, one in enumerate(whole.shards):
+        versions = Versions(shards.shard(number))
+        manifest = read_manifest(versions.path(one.version))
+        opened.append(stack.enter_context(closing(Opened.open(versions, manifest, proofs))))
+    days = sorted({day for one in opened for day in one.reader.days()})
+    return About(whole.version, whole.papers, whole.fit, tuple(days)), Fanned(opened)
 
 
 class HoldsFullTexts(Protocol):

@@ -21,7 +21,17 @@ from index.format import FORMAT
 from index.segment import SegmentEntry
 from index.sources import Rejection, SourceFile
 
-__all__ = ["MANIFEST", "Changes", "Manifest", "RejectionCount", "counted", "read_manifest", "write_manifest"]
+__all__ = [
+    "MANIFEST",
+    "Changes",
+    "Manifest",
+    "RejectionCount",
+    "counted",
+    "is_sealed",
+    "read_manifest",
+    "write_manifest",
+    "write_sealed",
+]
 
 MANIFEST = "manifest.json"
 _SEAL = "manifest.json.sha256"
@@ -104,8 +114,13 @@ def counted(rejections: Iterable[Rejection]) -> tuple[RejectionCount, ...]:
 
 def write_manifest(manifest: Manifest, directory: Path) -> None:
     written = (manifest.model_dump_json(indent=1) + "\n").encode()
-    (directory / MANIFEST).write_bytes(written)
-    (directory / _SEAL).write_text(_seal(written), "ascii")
+    write_sealed(written, directory)
+
+
+def write_sealed(manifest: bytes, directory: Path) -> None:
+    """With its checksum beside it."""
+    (directory / MANIFEST).write_bytes(manifest)
+    (directory / _SEAL).write_text(_seal(manifest), "ascii")
 
 
 def read_manifest(directory: Path) -> Manifest:
@@ -120,14 +135,15 @@ def read_manifest(directory: Path) -> Manifest:
         if any(problem["loc"] == ("format",) for problem in error.errors()):
             raise CorpusError(f"The corpus in {directory} was built by another release of assayer.", REBUILD) from None
         raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD) from None
-    if not _sealed(directory, written):
+    if not is_sealed(directory, written):
         raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", REBUILD)
     if manifest.version != directory.name:
         raise CorpusError(f"The corpus is damaged: {path} is that of version {manifest.version}.", REBUILD)
     return manifest
 
 
-def _sealed(directory: Path, written: bytes) -> bool:
+def is_sealed(directory: Path, written: bytes) -> bool:
+    """Whether it is as it was written."""
     try:
         return (directory / _SEAL).read_text("ascii") == _seal(written)
     except (OSError, UnicodeDecodeError):

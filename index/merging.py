@@ -11,41 +11,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.dense import Nearest
+from index.ranking import Found, Opinion
 from index.words import Scored
 
-__all__ = ["Keys", "key_of", "keyed", "merged_nearest", "merged_words", "shards_of", "units_of"]
+__all__ = ["key_of", "merged_nearest", "merged_opinion", "place_of"]
 
-Keys = NDArray[np.int64]
 _UNIT_BITS = 40
-
-
-def keyed(shard: int, units: Keys) -> Keys:
-    return units | (shard << _UNIT_BITS)
-
-
-def shards_of(keys: Keys) -> Keys:
-    return keys >> _UNIT_BITS
 
 
 def key_of(shard: int, unit: int) -> int:
     return unit | shard << _UNIT_BITS
 
 
-def units_of(keys: Keys) -> Keys:
-    return keys & ((1 << _UNIT_BITS) - 1)
+def place_of(key: int) -> tuple[int, int]:
+    """The shard and the unit in it."""
+    return key >> _UNIT_BITS, key & ((1 << _UNIT_BITS) - 1)
 
 
 def merged_nearest(each: Sequence[Nearest], limit: int) -> Nearest:
-    """The best of one query, from one answer a shard; equal ones by shard and unit."""
-    keys = np.concatenate([keyed(shard, one.rows) for shard, one in enumerate(each)])
+    """The best for one query, from one answer a shard; equal ones by shard and unit."""
+    keys = _keys([one.rows for one in each])
     similarities = np.concatenate([one.similarities for one in each])
     order = np.lexsort((keys, -similarities))[:limit]
     return Nearest(keys[order], similarities[order])
 
 
-def merged_words(each: Sequence[Scored], limit: int) -> Scored:
-    """As `merged_nearest`, by BM25 scores."""
-    keys = np.concatenate([keyed(shard, one.places) for shard, one in enumerate(each)])
-    scores = np.concatenate([one.scores for one in each])
-    order = np.lexsort((keys, -scores))[:limit]
-    return Scored(keys[order], scores[order])
+def merged_opinion(each: Sequence[Opinion]) -> Opinion:
+    """On one query, from one opinion a shard."""
+    depth = each[0].depth
+    passages = [one.passages for one in each]
+    return Opinion(
+        papers=_merged([one.papers for one in each], depth),
+        passages=_merged([one or _NONE for one in passages], depth) if any(passages) else None,
+        depth=depth,
+        cosines={key_of(shard, unit): cosine for shard, one in enumerate(each) for unit, cosine in one.cosines.items()},
+    )
+
+
+def _merged(each: Sequence[Found], depth: int) -> Found:
+    keys = _keys([one.by_words.places for one in each])
+    scores = np.concatenate([one.by_words.scores for one in each])
+    order = np.lexsort((keys, -scores))[:depth]
+    return Found(merged_nearest([one.by_meaning for one in each], depth), Scored(keys[order], scores[order]))
+
+
+def _keys(each: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate([units | (shard << _UNIT_BITS) for shard, units in enumerate(each)])
+
+
+_NOTHING = np.empty(0, np.int64), np.empty(0, np.float64)
+_NONE = Found(Nearest(*_NOTHING), Scored(*_NOTHING))
+"""What a shard without passages says of them."""

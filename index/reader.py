@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,30 +17,19 @@ from assayer.models import FullText, Hit, Paper, PaperId, Passage, Section
 from assayer.ports import Vectors
 from index.dense import Nearest
 from index.filters import Filters
-from index.fusion import fuse
 from index.hiding import read_hidden
-from index.ids import hashed
+from index.ids import Hashes, hashed
 from index.layout import ABSTRACT, PAPERS, PASSAGES, WORDS
 from index.manifest import Manifest
 from index.passages import spans
+from index.ranking import Found, Opinion, best, depth_of
 from index.segment import Segment
 from index.versions import Versions
 from index.words import Scored, Words
 
-__all__ = ["Found", "Reader"]
-
-_DEPTH = 50
-"""Least number of candidates of each ranking before they are fused."""
+__all__ = ["Reader"]
 
 Units = NDArray[np.int64]
-
-
-class Found(NamedTuple):
-    """Two opinions on one query, each best first."""
-
-    by_meaning: Nearest
-    by_words: Scored
-    """Units and their BM25 scores."""
 
 
 class Reader:
@@ -69,31 +57,20 @@ class Reader:
         return {segment.entry.ordinal: number for number, segment in enumerate(self.segments)}
 
     def search(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
-        found = self.opinions(queries, vectors, _depth(limit), filters)
+        opinions = self.opinions(queries, vectors, depth_of(limit), filters)
         return [
-            [
-                Hit(paper=self.paper(unit), similarity=similarity)
-                for unit, similarity in self._fused(vector, [one.by_meaning.rows, one.by_words.places], limit)
-            ]
-            for vector, one in zip(vectors, found, strict=True)
+            [Hit(paper=self.paper(unit), similarity=similarity) for unit, similarity in best(opinion, limit)]
+            for opinion in opinions
         ]
 
     def snippets(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Passage]]:
-        depth = _depth(limit)
-        in_papers = self.opinions(queries, vectors, depth, filters)
-        in_passages = self._find_passages(queries, vectors, depth, filters)
-        return [
-            [
-                self._passage(unit, similarity)
-                for unit, similarity in self._fused(vector, _rankings(first, second, depth), limit)
-            ]
-            for vector, first, second in zip(vectors, in_papers, in_passages, strict=True)
-        ]
+        opinions = self.opinions(queries, vectors, depth_of(limit), filters, with_passages=True)
+        return [[self.passage(*one) for one in best(opinion, limit)] for opinion in opinions]
 
     def neighbours(self, papers: Mapping[PaperId, int], limit: int, filters: Filters) -> dict[PaperId, list[Hit]]:
         if not papers:
             return {}
-        own = np.stack([self._vector(unit) for unit in papers.values()])
+        own = np.stack([self.vector(unit) for unit in papers.values()])
         answers = {}
         for (paper_id, unit), nearest in zip(papers.items(), self.nearest(own, limit + 1, filters), strict=True):
             others = [
@@ -108,14 +85,19 @@ class Reader:
         """In the order of each paper's own list; papers whose references nobody said are missing."""
         answers = {}
         for paper_id, unit in papers.items():
-            segment, row = self._row(unit)
-            if segment.store.says_references(row):
-                cited = self._with_hashes(segment.citations.cited_by(row).tolist())
+            hashes = self.cited(unit)
+            if hashes is not None:
+                cited = dict.fromkeys(other for some in self.with_hashes(hashes) for other in some)
                 counting = [other for other in cited if self.counts(other, filters)]
                 answers[paper_id] = [self.paper(other) for other in counting[:limit]]
         return answers
 
-    def citations(self, papers: Mapping[PaperId, int], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
+    def cited(self, unit: int) -> Hashes | None:
+        """Hashes of the ids in a paper's list of references; None where nobody said."""
+        segment, row = self._row(unit)
+        return segment.citations.cited_by(row) if segment.store.says_references(row) else None
+
+    def citations(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
         """Papers of the corpus that cite each, the newest first; undated ones last."""
         answers = {}
         for paper_id, hashes in zip(papers, hashed(papers).tolist(), strict=True):
@@ -202,29 +184,52 @@ class Reader:
         """How many papers pass, whatever `without` names."""
         return sum(segment.allowed(_by_column(filters)).count for segment in self.segments)
 
-    def opinions(self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters) -> list[Found]:
-        """Of papers, before they are fused."""
-        by_meaning = self.nearest(vectors, depth, filters)
+    def opinions(
+        self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
+    ) -> list[Opinion]:
+        """Before anything is fused: so many candidates of each kind."""
+        papers = self._find(self.nearest(vectors, depth, filters), self._words, self._starts, queries, depth, filters)
+        passages: Sequence[Found | None] = [None] * len(queries)
+        if with_passages and self._passage_starts[-1] > self._passage_starts[0]:
+            nearest = self._nearest_passages(vectors, depth, filters)
+            passages = self._find(nearest, self._passage_words, self._passage_starts, queries, depth, filters)
         return [
-            Found(nearest, self._by_words(self._words, self._starts, query, depth, filters))
+            Opinion(first, second, depth, self._cosines(vector, first, second))
+            for vector, first, second in zip(vectors, papers, passages, strict=True)
+        ]
+
+    def _nearest_passages(self, vectors: Vectors, limit: int, filters: Filters) -> list[Nearest]:
+        columns = _by_column(filters)
+        each = [
+            segment.passages.nearest(vectors, limit, segment.allowed_passages(columns)) if segment.passages else []
+            for segment in self.segments
+        ]
+        return _merged(each, self._passage_starts, limit, len(vectors), set())
+
+    def _find(
+        self,
+        by_meaning: Sequence[Nearest],
+        words: Words,
+        starts: Units,
+        queries: Sequence[str],
+        depth: int,
+        filters: Filters,
+    ) -> list[Found]:
+        return [
+            Found(nearest, self._by_words(words, starts, query, depth, filters))
             for query, nearest in zip(queries, by_meaning, strict=True)
         ]
 
-    def _find_passages(
-        self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters
-    ) -> Sequence[Found | None]:
-        if self._passage_starts[-1] == self._passage_starts[0]:
-            return [None] * len(queries)
-        columns = _by_column(filters)
-        each = [
-            segment.passages.nearest(vectors, depth, segment.allowed_passages(columns)) if segment.passages else []
-            for segment in self.segments
-        ]
-        by_meaning = _merged(each, self._passage_starts, depth, len(vectors), set())
-        return [
-            Found(nearest, self._by_words(self._passage_words, self._passage_starts, query, depth, filters))
-            for query, nearest in zip(queries, by_meaning, strict=True)
-        ]
+    def _cosines(self, vector: NDArray[np.float32], *founds: Found | None) -> dict[int, float]:
+        named = list(
+            dict.fromkeys(
+                unit
+                for found in founds
+                if found is not None
+                for unit in (*found.by_meaning.rows.tolist(), *found.by_words.places.tolist())
+            )
+        )
+        return dict(zip(named, self.similarities(vector, named), strict=True))
 
     def _by_words(self, words: Words, starts: Units, query: str, depth: int, filters: Filters) -> Scored:
         found = words.best(query, depth + len(filters.without), filters)
@@ -236,14 +241,7 @@ class Reader:
             units, found = units[kept], Scored(found.places[kept], found.scores[kept])
         return Scored(units[:depth], found.scores[:depth])
 
-    def _fused(self, query: NDArray[np.float32], rankings: Sequence[Units], limit: int) -> list[tuple[int, float]]:
-        """Units and cosines, best first; equal ranks by cosine, then by unit."""
-        scores = fuse(ranking.tolist() for ranking in rankings)
-        similarities = dict(zip(scores, self.similarities(query, list(scores)), strict=True))
-        best = sorted(scores, key=lambda unit: (-scores[unit], -similarities[unit], unit))[:limit]
-        return [(unit, similarities[unit]) for unit in best]
-
-    def _passage(self, unit: int, similarity: float) -> Passage:
+    def passage(self, unit: int, similarity: float) -> Passage:
         """Which papers a passage cites is not known: sources give references by paper."""
         if unit < self._starts[-1]:
             paper, section, text = self.paper(unit), "abstract", self.paper(unit).abstract
@@ -269,19 +267,19 @@ class Reader:
         number = int(np.searchsorted(starts, unit, side="right")) - 1
         return self.segments[number], unit - int(starts[number])
 
-    def _vector(self, unit: int) -> NDArray[np.float32]:
+    def vector(self, unit: int) -> NDArray[np.float32]:
+        """Of a paper."""
         segment, row = self._row(unit)
         vector: NDArray[np.float32] = segment.papers.vectors[row].astype(np.float32)
         return vector
 
-    def _with_hashes(self, hashes: Sequence[int]) -> list[int]:
-        """Units of the papers with these hashes of ids that are not hidden, in order."""
-        asked = np.array(hashes, np.uint64)
+    def with_hashes(self, hashes: Hashes) -> list[list[int]]:
+        """For each hash of an id the units of the papers that have it and are not hidden."""
         found: list[list[int]] = [[] for _ in hashes]
         for start, segment in zip(self._starts, self.segments, strict=False):
-            for some, rows in zip(found, segment.store.with_hashes(asked), strict=True):
+            for some, rows in zip(found, segment.store.with_hashes(hashes), strict=True):
                 some += [int(start) + row for row in rows if not segment.hides(row)]
-        return list(dict.fromkeys(unit for some in found for unit in some))
+        return found
 
 
 def _merged(
@@ -306,17 +304,3 @@ def _merged(
 def _by_column(filters: Filters) -> Filters:
     """What a segment's columns can tell; ids are looked up over all segments."""
     return filters.model_copy(update={"without": frozenset()}) if filters.without else filters
-
-
-def _depth(limit: int) -> int:
-    return max(_DEPTH, 2 * limit)
-
-
-def _rankings(papers: Found, passages: Found | None, depth: int) -> list[Units]:
-    """One by meaning, as cosines can be compared; two by words, as BM25 scores of two indexes cannot."""
-    if passages is None:
-        return [papers.by_meaning.rows, papers.by_words.places]
-    units = np.concatenate([papers.by_meaning.rows, passages.by_meaning.rows])
-    similarities = np.concatenate([papers.by_meaning.similarities, passages.by_meaning.similarities])
-    best = units[np.lexsort((units, -similarities))][:depth]
-    return [best, papers.by_words.places, passages.by_words.places]

@@ -12,6 +12,7 @@ nothing, and the next one begins from what answers.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,11 +27,21 @@ from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.files import REBUILD
 from index.fit import FitCalibration
+from index.format import FORMAT
 from index.ids import hashed
-from index.manifest import MANIFEST, read_manifest
+from index.manifest import (
+    MANIFEST,
+    Changes,
+    Manifest,
+    RejectionCount,
+    is_sealed,
+    read_manifest,
+    write_sealed,
+)
 from index.opening import refuse_other_model
 from index.reader import Reader
 from index.shards_fit import measure_fit
+from index.sources import SourceFile
 from index.versions import Versions
 
 __all__ = ["KEEP_ALL", "ShardVersion", "ShardedManifest", "Shards", "is_sharded", "publish_shards", "shard_of"]
@@ -56,20 +67,28 @@ class ShardVersion(Frozen):
 
 class ShardedManifest(Frozen):
     format: Literal["shards-1"] = "shards-1"
+    version: str
+    """Hash of all that determines an answer."""
     embedder: str
     dimensions: int
+    exact_up_to: int
     fit: FitCalibration | None
     """Of the whole; None for a corpus too small to measure."""
     shards: tuple[ShardVersion, ...]
-
-    @property
-    def version(self) -> str:
-        """Hash of all that it says, and so its name and its seal."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]
+    sources: tuple[SourceFile, ...]
+    rejected: tuple[RejectionCount, ...]
+    """Lines of the sources that were set aside, the most frequent reason first."""
+    changes: Changes | None
+    """None for a corpus that was built anew."""
 
     @property
     def papers(self) -> int:
         return sum(one.papers for one in self.shards)
+
+    def built_from(self, sources: Sequence[SourceFile], embedder: str, exact_up_to: int) -> bool:
+        """And not updated since."""
+        wanted = (tuple(sources), embedder, exact_up_to, None)
+        return (self.sources, self.embedder, self.exact_up_to, self.changes) == wanted
 
 
 class Shards:
@@ -87,20 +106,21 @@ class Shards:
         directory = self.versions.current() if version is None else self.versions.path(version)
         path = directory / MANIFEST
         try:
-            manifest = ShardedManifest.model_validate_json(path.read_bytes())
+            written = path.read_bytes()
+            manifest = ShardedManifest.model_validate_json(written)
         except OSError:
             raise CorpusError(f"The corpus version in {directory} has no readable manifest.", REBUILD) from None
         except ValidationError:
             raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD) from None
-        if manifest.version != directory.name:
+        if not is_sealed(directory, written) or manifest.version != directory.name:
             raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", REBUILD)
         return manifest
 
     @contextmanager
     def building(self, count: int | None = None) -> Iterator[int]:
         """Tells how many shards there are; `count` for a corpus that is begun. Every shard's own current version is
-        then the one that answers. Raises CorpusError while another process builds here, and for a corpus that has another
-        number of shards or none."""
+        then the one that answers. Raises CorpusError while another process builds here, and for a corpus that has
+        another number of shards or none."""
         self._refuse_other_count(count)
         with self.versions.building():
             (self.directory / _SHARDS).mkdir(exist_ok=True)
@@ -117,7 +137,7 @@ class Shards:
             self.versions.point_at(manifest.version)
         else:
             with self.versions.unfinished() as directory:
-                (directory / MANIFEST).write_text(manifest.model_dump_json(), "utf-8")
+                write_sealed((manifest.model_dump_json(indent=1) + "\n").encode(), directory)
                 self.versions.publish(directory, manifest.version)
         self.prune(keep)
 
@@ -150,20 +170,39 @@ class Shards:
             )
 
 
-async def publish_shards(directory: Path, versions: Sequence[str], embedder: Embedder, keep: int) -> ShardedManifest:
+async def publish_shards(
+    directory: Path,
+    versions: Sequence[str],
+    embedder: Embedder,
+    keep: int,
+    sources: Sequence[SourceFile] = (),
+    rejected: Sequence[RejectionCount] = (),
+    changes: Changes | None = None,
+) -> ShardedManifest:
     """Makes these versions, one of each shard, the current version of the whole; to be called within
     `Shards.building`. Raises CorpusError where a shard is damaged or was made with another model."""
     shards = Shards(directory)
-    manifests = [read_manifest(Versions(shards.shard(number)).path(one)) for number, one in enumerate(versions)]
-    for number, manifest in enumerate(manifests):
-        refuse_other_model(manifest, embedder, shards.shard(number))
-    readers = [Reader.open(Versions(shards.shard(number)), one) for number, one in enumerate(manifests)]
-    before = shards.read().fit if shards.versions.name() else None
+    places = [Versions(shards.shard(number)) for number in range(len(versions))]
+    manifests = [read_manifest(place.path(version)) for place, version in zip(places, versions, strict=True)]
+    for place, manifest in zip(places, manifests, strict=True):
+        refuse_other_model(manifest, embedder, place.directory)
+    readers = [Reader.open(place, manifest) for place, manifest in zip(places, manifests, strict=True)]
+    fit = await measure_fit(readers, embedder, shards.read().fit if shards.versions.name() else None)
     whole = ShardedManifest(
+        version=_named(manifests, fit),
         embedder=embedder.name,
         dimensions=embedder.dimensions,
-        fit=await measure_fit(readers, embedder, before),
+        exact_up_to=manifests[0].exact_up_to,
+        fit=fit,
         shards=tuple(ShardVersion(version=one.version, papers=one.papers) for one in manifests),
+        sources=tuple(sources),
+        rejected=tuple(rejected),
+        changes=changes,
     )
     shards.publish(whole, keep)
     return whole
+
+
+def _named(shards: Sequence[Manifest], fit: FitCalibration | None) -> str:
+    told = [FORMAT, [one.version for one in shards], fit.model_dump() if fit else None]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]

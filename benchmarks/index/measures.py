@@ -82,7 +82,7 @@ async def known_items(reader: Reader, embedder: Embedder, papers: Mapping[int, P
         ("first half of the abstract", [first_half(paper.abstract) for paper in papers.values()]),
     ):
         vectors = await embedder.embed(queries, "query")
-        found = reader.opinions(queries, vectors, _DEPTH, EVERYTHING)
+        found = [one.papers for one in reader.opinions(queries, vectors, _DEPTH, EVERYTHING)]
         fused = [fuse([one.by_meaning.rows.tolist(), one.by_words.places.tolist()]) for one in found]
         rankings = {
             "dense": [one.by_meaning.rows.tolist() for one in found],
