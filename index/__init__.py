@@ -4,6 +4,7 @@ Heavy libraries are imported with the modules that use them; none of this import
 """
 
 from index.build import BuildSummary, build_corpus
+from index.corpora import Corpora
 from index.corpus import Corpus, CorpusFullTexts, HoldsFullTexts
 from index.delta import Delta, read_delta
 from index.filters import Filters
@@ -18,6 +19,7 @@ from index.versions import Versions
 __all__ = [
     "BuildOptions",
     "BuildSummary",
+    "Corpora",
     "Corpus",
     "CorpusFullTexts",
     "Delta",
