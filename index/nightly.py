@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +14,23 @@ from index.acceptance import Acceptance
 from index.delta import Delta, read_delta
 from index.disk import writing_to
 from index.making import BuildOptions
-from index.manifest import counted, read_manifest
+from index.manifest import Changes, Manifest, RejectionCount, counted, read_manifest
 from index.nights import History, Night
+from index.sharded_update import update_shards
+from index.shards import ShardedManifest, Shards, is_sharded
 from index.stages import Stopwatch
 from index.update import update_corpus
 from index.versions import Versions
 from index.writing import OnProgress
 
-__all__ = ["Fetched", "Nightly", "fetched"]
+__all__ = ["Fetch", "Nightly", "Pending", "pending"]
+
+Fetch = Callable[[], Awaitable[tuple[RejectionCount, ...]]]
+"""Brings a folder up to date and tells what was set aside."""
 
 
-class Fetched(NamedTuple):
-    """Where what has changed lies: records, as `assayer corpus update` reads them, and a file of ids to remove."""
+class Pending(NamedTuple):
+    """What a folder of ingest holds for the corpus to take: records, and a file of ids to remove."""
 
     upserts: tuple[Path, ...]
     deletions: Path | None
@@ -33,41 +39,36 @@ class Fetched(NamedTuple):
         return bool(self.upserts or self.deletions)
 
 
-def fetched(folder: Path) -> Fetched:
-    """In a folder as ingest leaves it: `upserts/` and `deletions.txt`, either of which may be missing or empty. Raises
-    InputError for a folder or a file that cannot be read."""
+def pending(folder: Path) -> Pending:
+    """`upserts/` and `deletions.txt`, either of which may be missing or empty. Raises InputError for a folder or a file
+    that cannot be read."""
     upserts, deletions = folder / "upserts", folder / "deletions.txt"
     if not folder.is_dir():
-        raise InputError(f"There is no folder {folder}.", "Give the one that ingest keeps.")
+        raise InputError(f"There is no folder {folder}.", "Make one: assayer corpus ingest.")
     try:
         gone = deletions.is_file() and bool(deletions.read_bytes().strip())
         coming = any(upserts.glob("*.parquet"))
     except OSError as error:
         raise InputError(f"{error.filename} cannot be read: {error.strerror}.") from None
-    return Fetched((upserts,) if coming else (), deletions if gone else None)
+    return Pending((upserts,) if coming else (), deletions if gone else None)
 
 
 @dataclass(frozen=True)
 class Nightly:
+    """Of one corpus, in shards or not, and the folder of ingest that it is kept up to date from."""
+
     directory: Path
+    folder: Path
     embedder: Embedder
     now: Callable[[], dt.datetime]
     options: BuildOptions
     usd_per_hour: float | None = None
     """Of this machine."""
 
-    async def run(self, fetch: Callable[[], Awaitable[Fetched]], progress: OnProgress | None = None) -> Night:
+    async def run(self, fetch: Fetch, progress: OnProgress | None = None) -> Night:
         """Raises what went wrong, after it was noted; CorpusError when there is no corpus to note it in."""
-        manifest = await asyncio.to_thread(lambda: read_manifest(Versions(self.directory).current()))
-        watch = Stopwatch()
-        night = Night(
-            began=self.now(),
-            seconds=0,
-            outcome="unchanged",
-            before=manifest.version,
-            after=manifest.version,
-            papers=manifest.papers,
-        )
+        manifest = await asyncio.to_thread(_current, self.directory)
+        watch, night = Stopwatch(), _before(manifest, self.now())
         try:
             night = await self._work(night, fetch, progress, watch)
         except BaseException as error:
@@ -75,26 +76,42 @@ class Nightly:
             raise
         return self._note(night, watch)
 
-    async def _work(
-        self, night: Night, fetch: Callable[[], Awaitable[Fetched]], progress: OnProgress | None, watch: Stopwatch
-    ) -> Night:
+    async def _work(self, night: Night, fetch: Fetch, progress: OnProgress | None, watch: Stopwatch) -> Night:
         with watch.stage("fetch"):
-            found = await fetch()
-        if not found:
-            return night
+            aside = await fetch()
+        waiting = await asyncio.to_thread(pending, self.folder)
+        if not waiting:
+            return night.model_copy(update={"set_aside": aside})
         with watch.stage("read"):
-            delta = await asyncio.to_thread(read_delta, found.upserts, found.deletions, self.embedder)
-        night = night.model_copy(update={"set_aside": counted(delta.rejections)})
-        return await self._update(night, delta, progress, watch)
+            delta = await asyncio.to_thread(read_delta, waiting.upserts, waiting.deletions, self.embedder)
+        manifest, changes = await self._update(delta, progress, watch)
+        await asyncio.to_thread(self._taken)
+        done = {
+            "outcome": "published" if manifest.version != night.before else "unchanged",
+            "after": manifest.version,
+            "papers": manifest.papers,
+            "set_aside": (*aside, *counted(delta.rejections)),
+        }
+        return night.having(changes).model_copy(update=done)
 
-    async def _update(self, night: Night, delta: Delta, progress: OnProgress | None, watch: Stopwatch) -> Night:
-        accept = Acceptance(self.embedder, night.papers, delta.deletions)
-        summary = await update_corpus(delta, self.directory, self.embedder, progress, self.options, accept, watch)
-        manifest = summary.manifest
-        if not summary.published or manifest.changes is None:
-            return night.model_copy(update={"unchanged": len(delta.upserts), "unknown": len(delta.deletions)})
-        done = {"outcome": "published", "after": manifest.version, "papers": manifest.papers}
-        return night.model_copy(update=done).having(manifest.changes)
+    async def _update(
+        self, delta: Delta, progress: OnProgress | None, watch: Stopwatch
+    ) -> tuple[Manifest | ShardedManifest, Changes]:
+        def accept(before: Manifest) -> Acceptance:
+            return Acceptance(self.embedder, before.papers, delta.deletions)
+
+        if is_sharded(self.directory):
+            whole = await update_shards(delta, self.directory, self.embedder, progress, self.options, accept, watch)
+            return whole.manifest, whole.changes
+        before = read_manifest(Versions(self.directory).current())
+        one = await update_corpus(delta, self.directory, self.embedder, progress, self.options, accept(before), watch)
+        return one.manifest, one.changes
+
+    def _taken(self) -> None:
+        """Nothing waits any more. Killed before, the next night brings the same once more, which changes nothing."""
+        for folder in ("upserts", "deletions"):
+            shutil.rmtree(self.folder / folder, ignore_errors=True)
+        (self.folder / "deletions.txt").unlink(missing_ok=True)
 
     def _note(self, night: Night, watch: Stopwatch) -> Night:
         seconds = watch.seconds
@@ -103,6 +120,15 @@ class Nightly:
         with writing_to(self.directory):
             History(self.directory).append(noted)
         return noted
+
+
+def _current(directory: Path) -> Manifest | ShardedManifest:
+    return Shards(directory).read() if is_sharded(directory) else read_manifest(Versions(directory).current())
+
+
+def _before(manifest: Manifest | ShardedManifest, began: dt.datetime) -> Night:
+    version = manifest.version
+    return Night(began=began, seconds=0, outcome="unchanged", before=version, after=version, papers=manifest.papers)
 
 
 def _sentence(error: BaseException) -> str:

@@ -30,6 +30,8 @@ class UpdateSummary(Frozen):
     manifest: Manifest
     published: bool
     """False: nothing has changed, and the version at hand goes on."""
+    changes: Changes
+    """By this update, published or not."""
 
 
 class _Compared(NamedTuple):
@@ -95,21 +97,22 @@ class _Update:
             compared = await asyncio.to_thread(_compare, self.reader, delta)
         if not (compared.coming or compared.leaving):
             self.versions.prune(self.options.keep)  # what an update left that was killed after it had published
-            return UpdateSummary(manifest=self.manifest, published=False)
+            return UpdateSummary(manifest=self.manifest, published=False, changes=self._changes(compared, embedded=0))
         leaving = map(self.reader.locate, compared.leaving)
         most = self.options.papers_per_segment
         revision = revise(self.reader.segments, leaving, len(compared.coming), most)
-        manifest = await self._publish(delta, compared, revision)
-        return UpdateSummary(manifest=manifest, published=True)
+        manifest, changes = await self._publish(delta, compared, revision)
+        return UpdateSummary(manifest=manifest, published=True, changes=changes)
 
-    async def _publish(self, delta: Delta, compared: _Compared, revision: Revision) -> Manifest:
+    async def _publish(self, delta: Delta, compared: _Compared, revision: Revision) -> tuple[Manifest, Changes]:
         with self.watch.stage("look up vectors"):
             known = await asyncio.to_thread(known_vectors, revision.read_again)
         embedding = Embedding(self.embedder, self.progress, delta.ready, known)
         maker = Maker(self.versions, embedding, self.options)
-        ordinal = 1 + max(entry.ordinal for entry in self.manifest.segments)
+        ordinal = 1 + max((entry.ordinal for entry in self.manifest.segments), default=-1)
         with self.watch.stage("embed and write segments"):
             added = await maker.segments(chain(compared.coming, revision.records()), ordinal)
+        changes = self._changes(compared, embedding.embedded)
         removed, removed_passages = revision.dropped()
         plan = Plan(
             kept=revision.kept,
@@ -121,10 +124,10 @@ class _Update:
             fit=self.manifest.fit,
             sources=delta.sources,
             rejections=delta.rejections,
-            changes=self._changes(compared, embedding.embedded),
+            changes=changes,
         )
         with self.watch.stage("write words and publish"):
-            return await maker.publish(plan, self.accept)
+            return await maker.publish(plan, self.accept), changes
 
     def _changes(self, compared: _Compared, embedded: int) -> Changes:
         return Changes(

@@ -10,7 +10,8 @@ from assayer.errors import AssayerError, CorpusError, InputError
 from assayer.models import PaperId
 from index import BuildOptions, Corpus, Versions, build_corpus, read_manifest
 from index.acceptance import Acceptance
-from index.nightly import Fetched, Nightly, fetched
+from index.manifest import RejectionCount
+from index.nightly import Nightly, pending
 from index.nights import History, Night
 from index.record_files import RecordsWriter
 from index.records import PaperRecord
@@ -40,10 +41,10 @@ def folder(path: Path, upserts: Sequence[dict[str, Any]], deletions: str = "") -
 
 
 async def night(directory: Path, change: Path) -> Night:
-    async def fetch() -> Fetched:
-        return fetched(change)
+    async def fetch() -> tuple[RejectionCount, ...]:
+        return (RejectionCount(reason="no abstract", count=7),)
 
-    return await Nightly(directory, EMBEDDER, lambda: NOW, BuildOptions(keep=3), usd_per_hour=3600).run(fetch)
+    return await Nightly(directory, change, EMBEDDER, lambda: NOW, BuildOptions(keep=3), usd_per_hour=3600).run(fetch)
 
 
 async def test_night_publishes_what_has_changed_and_notes_it(directory: Path, tmp_path: Path) -> None:
@@ -54,6 +55,8 @@ async def test_night_publishes_what_has_changed_and_notes_it(directory: Path, tm
     assert (done.outcome, done.before, done.after) == ("published", before, corpus.version)
     assert (done.papers, done.new, done.changed, done.removed, done.unknown) == (15, 2, 1, 1, 1)
     assert (done.embedded, done.began, len(corpus)) == (3, NOW, 15)
+    assert [(one.reason, one.count) for one in done.set_aside] == [("no abstract", 7)]
+    assert not pending(change)
     assert done.usd == pytest.approx(done.seconds)
     assert [stage.name for stage in done.stages][:2] == ["fetch", "read"]
     assert History(directory).nights() == [done]
@@ -90,6 +93,7 @@ async def test_night_that_fails_leaves_yesterdays_version_and_says_why(
     assert (noted.outcome, noted.why) == ("failed", str(caught.value))
     assert {noted.before, noted.after, versions.name()} == {version}
     assert [path.name for path in (directory / "versions").iterdir()] == [version]
+    assert pending(change)
 
 
 async def test_night_that_was_refused_succeeds_by_hand(directory: Path, tmp_path: Path) -> None:
