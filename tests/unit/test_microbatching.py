@@ -5,8 +5,11 @@ from threading import Event
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from workers.microbatching import MicroBatcher, Row
+from workers.microbatching import MicroBatcher
+
+Row = NDArray[np.float32]
 
 
 def row(text: str) -> Row:
@@ -14,15 +17,29 @@ def row(text: str) -> Row:
 
 
 class Computer:
-    """Computes at once, or, when `gate` is closed, as soon as it opens."""
+    """A model that computes at once, or, when `gate` is closed, as soon as it opens. All texts are of one shape or,
+    when it `sorts`, those with the same first letter."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: int = 100, sorts: bool = False) -> None:
+        self._rows = rows
+        self._sorts = sorts
         self.batches: list[list[str]] = []
         self.started = Event()
         self.gate = Event()
         self.gate.set()
 
-    def __call__(self, texts: Sequence[str]) -> list[Row]:
+    def ready(self, texts: Sequence[str]) -> Sequence[str]:
+        if "unreadable" in texts:
+            raise ValueError("no tokens")
+        return texts
+
+    def shape(self, text: str) -> int:
+        return ord(text[0]) if self._sorts else 0
+
+    def rows(self, shape: int) -> int:
+        return self._rows
+
+    def compute(self, shape: int, texts: Sequence[str]) -> list[Row]:
         self.batches.append(list(texts))
         self.started.set()
         self.gate.wait(timeout=60)
@@ -37,8 +54,8 @@ def thread() -> Iterator[ThreadPoolExecutor]:
         yield thread
 
 
-def batcher(computer: Computer, thread: ThreadPoolExecutor, largest: int = 100) -> MicroBatcher[str, Row]:
-    return MicroBatcher(computer, thread, largest, window_seconds=0.0)
+def batcher(computer: Computer, thread: ThreadPoolExecutor, held: int = 1000) -> MicroBatcher[str, str, Row]:
+    return MicroBatcher(computer, thread, window_seconds=0.0, held=held)
 
 
 async def test_askers_at_the_same_time_share_one_batch_and_get_their_own_rows(thread: ThreadPoolExecutor) -> None:
@@ -53,14 +70,45 @@ async def test_askers_at_the_same_time_share_one_batch_and_get_their_own_rows(th
 
 
 async def test_batches_are_no_larger_than_allowed(thread: ThreadPoolExecutor) -> None:
-    computer = Computer()
-    await batcher(computer, thread, largest=8).ask([str(i) for i in range(20)])
+    computer = Computer(rows=8)
+    await batcher(computer, thread).ask([str(i) for i in range(20)])
     assert [len(batch) for batch in computer.batches] == [8, 8, 4]
 
 
+async def test_texts_of_one_shape_share_a_batch_and_the_oldest_decides_which_is_next(
+    thread: ThreadPoolExecutor,
+) -> None:
+    computer = Computer(rows=3, sorts=True)
+    await batcher(computer, thread).ask(["b1", "a1", "b2", "a2", "b3", "b4", "a3"])
+    assert computer.batches == [["b1", "b2", "b3"], ["a1", "a2", "a3"], ["b4"]]
+
+
+async def test_an_urgent_asker_waits_for_no_more_than_the_batch_in_work(thread: ThreadPoolExecutor) -> None:
+    computer = Computer(rows=2)
+    computer.gate.clear()
+    shared = batcher(computer, thread, held=4)
+    bulk = asyncio.ensure_future(shared.ask([f"bulk {i}" for i in range(40)]))
+    await asyncio.to_thread(computer.started.wait, 60)
+    urgent = asyncio.ensure_future(shared.ask(["now"], urgent=True))
+    raised = asyncio.ensure_future(shared.ask(["bulk 39"], urgent=True))
+    await asyncio.sleep(0)
+    computer.gate.set()
+    await asyncio.gather(bulk, urgent, raised)
+    assert computer.batches[:2] == [["bulk 0", "bulk 1"], ["bulk 39", "now"]]
+    assert sorted(text for batch in computer.batches for text in batch) == sorted(
+        ["now", *(f"bulk {i}" for i in range(40))]
+    )
+
+
+async def test_what_cannot_be_made_ready_fails_for_those_who_asked_for_it(thread: ThreadPoolExecutor) -> None:
+    shared = batcher(Computer(), thread)
+    with pytest.raises(ValueError, match="no tokens"):
+        await shared.ask(["unreadable"])
+    assert [one.tolist() for one in await shared.ask(["fine"])] == [row("fine").tolist()]
+
+
 async def test_a_failing_batch_reaches_everybody_in_it_and_nobody_else(thread: ThreadPoolExecutor) -> None:
-    computer = Computer()
-    shared = batcher(computer, thread, largest=2)
+    shared = batcher(Computer(rows=2), thread)
     outcomes = await asyncio.gather(
         shared.ask(["bad"]), shared.ask(["with bad"]), shared.ask(["later"]), return_exceptions=True
     )
@@ -69,9 +117,9 @@ async def test_a_failing_batch_reaches_everybody_in_it_and_nobody_else(thread: T
 
 
 async def test_a_cancelled_asker_takes_its_waiting_texts_along(thread: ThreadPoolExecutor) -> None:
-    computer = Computer()
+    computer = Computer(rows=1)
     computer.gate.clear()
-    shared = batcher(computer, thread, largest=1)
+    shared = batcher(computer, thread)
     first = asyncio.ensure_future(shared.ask(["running"]))
     await asyncio.to_thread(computer.started.wait, 60)
     gone, stays = asyncio.ensure_future(shared.ask(["gone"])), asyncio.ensure_future(shared.ask(["stays"]))
@@ -93,9 +141,9 @@ def test_a_batcher_serves_one_event_loop_after_another(thread: ThreadPoolExecuto
 
 
 def test_a_loop_that_ends_in_the_middle_leaves_nothing_behind(thread: ThreadPoolExecutor) -> None:
-    computer = Computer()
+    computer = Computer(rows=1)
     computer.gate.clear()
-    shared = batcher(computer, thread, largest=1)
+    shared = batcher(computer, thread)
 
     async def give_up() -> None:
         asked = asyncio.ensure_future(shared.ask(["one", "two", "three"]))
@@ -104,5 +152,6 @@ def test_a_loop_that_ends_in_the_middle_leaves_nothing_behind(thread: ThreadPool
 
     asyncio.run(give_up())
     computer.gate.set()
-    assert [one.tolist() for one in asyncio.run(shared.ask(["four"]))] == [row("four").tolist()]
-    assert computer.batches == [["one"], ["four"]]
+    for text in ("four", "three"):  # the second waited when the loop ended
+        assert [one.tolist() for one in asyncio.run(shared.ask([text]))] == [row(text).tolist()]
+    assert computer.batches == [["one"], ["four"], ["three"]]

@@ -1,11 +1,12 @@
 """One cross-encoder for all ideas in flight: implements assayer.ports.Reranker."""
 
-import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from assayer.errors import ConfigurationError
+from assayer.urgency import somebody_waits
+from workers._passes import Ready
 from workers.microbatching import MicroBatcher
 from workers.reranking.cross_encoder import CrossEncoder, Pair
 from workers.reranking.settings import RerankerSettings
@@ -13,12 +14,10 @@ from workers.reranking.settings import RerankerSettings
 __all__ = ["CrossEncoderReranker"]
 
 _WINDOW_SECONDS = 0.003
-_LARGEST_BATCH = 128
-"""Pairs between two looks at who is still waiting."""
 
 
 class CrossEncoderReranker:
-    """Concurrent callers share forward passes, which run in one thread; a bounded number of them is queued.
+    """Concurrent callers share forward passes, which run in one thread. Whoever is waited for passes the others.
 
     The model loads at first use. Raises ConfigurationError when it is not there; where a folder is named, at once.
     """
@@ -34,10 +33,9 @@ class CrossEncoderReranker:
         self._name = settings.model
         self._max_tokens = settings.max_tokens
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reranker")
-        self._batcher = MicroBatcher[Pair, float](
-            CrossEncoder(settings.model, settings).score, self._thread, _LARGEST_BATCH, _WINDOW_SECONDS
+        self._batcher = MicroBatcher[Pair, Ready, float](
+            CrossEncoder(settings.model, settings), self._thread, _WINDOW_SECONDS
         )
-        self._places = asyncio.Semaphore(settings.callers)
 
     @property
     def name(self) -> str:
@@ -49,8 +47,7 @@ class CrossEncoderReranker:
     async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         if not texts:
             return []
-        async with self._places:
-            return await self._batcher.ask([Pair(query, text) for text in texts])
+        return await self._batcher.ask([Pair(query, text) for text in texts], urgent=somebody_waits())
 
     def close(self) -> None:
         """Ends the thread; pairs still waiting are not computed."""

@@ -14,8 +14,7 @@ class RerankerSettings(Frozen):
     folder with one. None: no reranking."""
     device: Device = "auto"
     precision: Precision = "auto"
-    """`auto` is bfloat16 on a GPU and on a CPU with AMX, else float32."""
     max_tokens: int = Field(default=512, ge=32)
     """Of a query and a text together, where the model reads as many; the longer of the two is cut."""
-    callers: int = Field(default=64, ge=1)
-    """Whose texts are queued at once; the others wait their turn."""
+    threads: int | None = Field(default=None, ge=1)
+    """Processors that one forward pass uses. None: torch decides, or OMP_NUM_THREADS."""

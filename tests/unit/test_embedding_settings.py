@@ -1,0 +1,37 @@
+import pytest
+
+from workers.embedding_models import KNOWN, Usage
+from workers.embedding_settings import EmbedderSettings
+
+BGE = "Represent this sentence for searching relevant passages: "
+
+
+def test_a_usual_model_is_asked_as_it_was_trained_under_its_own_name() -> None:
+    settings = EmbedderSettings(model="BAAI/bge-base-en-v1.5")
+    assert settings.usage == Usage("cls", BGE, "", 512)
+    assert settings.name == "BAAI/bge-base-en-v1.5"
+    assert EmbedderSettings(model="/models/e5-large-v2/").usage.query_prefix == "query: "
+
+
+def test_another_model_is_left_to_its_own_configuration() -> None:
+    settings = EmbedderSettings(model="somebody/something")
+    assert settings.usage == Usage()
+    assert settings.name == "somebody/something"
+
+
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [
+        (EmbedderSettings(query_prefix="query: "), "all-MiniLM-L6-v2 query='query: '"),
+        (EmbedderSettings(passage_prefix="", pooling="mean", max_tokens=256), "all-MiniLM-L6-v2"),
+        (EmbedderSettings(model="e5-base-v2", passage_prefix=""), "e5-base-v2 passage=''"),
+        (EmbedderSettings(model="x", pooling="cls", max_tokens=128), "x pooling='cls' tokens=128"),
+        (EmbedderSettings(precision="float32", threads=1, memo=0), "all-MiniLM-L6-v2"),
+    ],
+)
+def test_name_says_what_is_set_otherwise_than_usual_if_it_changes_vectors(changed: EmbedderSettings, name: str) -> None:
+    assert changed.name == name
+
+
+def test_every_known_model_is_known_whole() -> None:
+    assert all(None not in usage for usage in KNOWN.values())
