@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tantivy import FieldType, Occur, Query
 
 from assayer.errors import CorpusError
+from index.disk import library_writing
 from index.filters import Filters
 
 __all__ = ["TOKENIZER", "Document", "Scored", "Words", "copy_words", "place", "write_words"]
@@ -89,13 +90,14 @@ def _opened(directory: Path) -> tantivy.Index:
 def write_words(directory: Path, added: Iterable[Document], removed: Iterable[int] = ()) -> None:
     """Adds to the index in a directory, which may be empty, and removes the documents of some places."""
     index = _opened(directory)
-    writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
-    for one in removed:
-        writer.delete_documents_by_query(Query.term_query(_schema(), "place", one))
-    for document in added:
-        writer.add_document(_document(document))
-    writer.commit()
-    writer.wait_merging_threads()
+    with library_writing(directory):
+        writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
+        for one in removed:
+            writer.delete_documents_by_query(Query.term_query(_schema(), "place", one))
+        for document in added:
+            writer.add_document(_document(document))
+        writer.commit()
+        writer.wait_merging_threads()
 
 
 def copy_words(source: Path, target: Path) -> None:
