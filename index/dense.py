@@ -1,4 +1,4 @@
-"""Nearest vectors: exact while that is quick, an inverted file with rescoring beyond.
+"""Nearest vectors: exact while that is quick, beyond that among the candidates of an approximate index.
 
 Rows are sorted by publication date, so every cutoff is a prefix of the rows. Other filters, and papers that a later
 segment replaced, come as a mask; where it leaves few rows these are searched exactly. At 25,000 rows an exact matrix
@@ -6,17 +6,19 @@ product answers in 1 ms; HNSW and IVF at the same recall take as long.
 """
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Frozen
 from assayer.ports import Vectors
+from index.kinds import KINDS, RESCORED, Approximate, Kind, build_approximate, kind_for
 
 __all__ = ["EXACT_UP_TO", "TUNING", "Allowed", "Dense", "DenseParameters", "Nearest", "build_dense", "vectors_file"]
 
@@ -27,18 +29,27 @@ TARGET_RECALL = 0.998
 question from another field they lie between the clusters. On such questions it came out as 0.985 and more."""
 
 _VECTORS, _INDEX = "vectors.npy", "ivf.faiss"
-_RESCORED = 4
-"""Candidates fetched for each result wanted, to make up for the rounding to 8 bits."""
 _ROWS_AT_ONCE, _QUERIES_AT_ONCE = 65_536, 64
 
-TUNING = (TARGET_RECALL, _RESCORED)
+_TUNED_ON = 300
+"""Of those blends, at most."""
+_MOST_RESCORED = 64
+
+TUNING = (TARGET_RECALL, _TUNED_ON, _MOST_RESCORED, KINDS)
 """Constants that a built index depends on."""
 
 
 class DenseParameters(Frozen):
-    kind: Literal["exact", "ivf_sq8"]
+    kind: Kind
     rows: int
     lists: int | None = None
+    trained_on: int | None = None
+    """Rows, spread evenly over all."""
+    iterations: int | None = None
+    seed: int | None = None
+    """Of k-means."""
+    rescored: int | None = None
+    """Candidates for each result wanted."""
     probes: int | None = None
     recall_at_10: float | None = None
     """Against exact search, on the tuning queries; None for exact."""
@@ -76,8 +87,10 @@ class Dense:
         """As many rows as `exact_up_to`, whichever they are, are searched exactly."""
         self.vectors: Vectors = np.asarray(np.load(directory / _VECTORS, mmap_mode="r"))
         self._exact_up_to = exact_up_to
-        self._probes = parameters.probes or 0
-        self._index = _open_index(directory / _INDEX) if parameters.kind == "ivf_sq8" else None
+        self._probes, self._rescored = parameters.probes or 0, parameters.rescored or 1
+        self._index = None
+        if parameters.kind != "exact":
+            self._index = Approximate.open(directory / _INDEX)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -105,7 +118,9 @@ class Dense:
     def _candidates(self, queries: Vectors, limit: int, allowed: Allowed, count: int) -> Sequence[NDArray[np.int64]]:
         if self._index is None or count <= self._exact_up_to:
             return self._exact(queries, limit, allowed)
-        return _probe(self._index, queries, limit * _RESCORED, allowed, count, self._probes)
+        # What does not count leaves fewer candidates in each list, so more lists are probed, in proportion.
+        probes = math.ceil(self._probes * len(self) / count)
+        return self._index.candidates(queries, limit * self._rescored, probes, allowed.rows, allowed.mask)
 
     def _exact(self, queries: Vectors, limit: int, allowed: Allowed) -> Sequence[NDArray[np.int64]]:
         if allowed.mask is None:
@@ -114,36 +129,37 @@ class Dense:
         return [listed[places] for places in _exact(self.vectors[listed], queries, limit)]
 
 
-def build_dense(vectors: Vectors, directory: Path, tuning: Vectors, exact_up_to: int) -> DenseParameters:
-    """`vectors` must already lie in the directory (see `vectors_file`). `tuning` are passages to ask for."""
-    if len(vectors) <= exact_up_to:
+def build_dense(
+    vectors: Vectors, directory: Path, tuning: Vectors, exact_up_to: int, kind: Kind | None = None
+) -> DenseParameters:
+    """`vectors` must already lie in the directory (see `vectors_file`). `tuning` are passages to ask for. Without a
+    kind the size decides."""
+    chosen = kind or kind_for(len(vectors), vectors.shape[1], exact_up_to)
+    if chosen == "exact":
         return DenseParameters(kind="exact", rows=len(vectors))
-    import faiss
-
-    lists = max(1, round(2 * math.sqrt(len(vectors))))
-    dimensions = vectors.shape[1]
-    index = faiss.IndexIVFScalarQuantizer(
-        faiss.IndexFlatIP(dimensions),
-        dimensions,
-        lists,
-        faiss.ScalarQuantizer.QT_8bit,
-        faiss.METRIC_INNER_PRODUCT,
+    index, training = build_approximate(vectors, directory / _INDEX, chosen)
+    asked = tuning[np.linspace(0, len(tuning) - 1, min(len(tuning), _TUNED_ON)).astype(int)]
+    tuned = _tune(index, vectors, _blend(asked), RESCORED[chosen])
+    return DenseParameters(
+        kind=chosen,
+        rows=len(vectors),
+        lists=training.lists,
+        trained_on=training.rows,
+        iterations=training.iterations,
+        seed=training.seed,
+        rescored=tuned.rescored,
+        probes=tuned.probes,
+        recall_at_10=round(tuned.recall, 4),
     )
-    sample = np.linspace(0, len(vectors) - 1, min(len(vectors), lists * 256)).astype(np.int64)
-    index.train(vectors[sample].astype(np.float32))
-    for start in range(0, len(vectors), _ROWS_AT_ONCE):
-        index.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
-    faiss.write_index(index, str(directory / _INDEX))
-    probes, recall = _tune(index, vectors, _blend(tuning))
-    return DenseParameters(kind="ivf_sq8", rows=len(vectors), lists=lists, probes=probes, recall_at_10=recall)
 
 
 def vectors_file(directory: Path, rows: int, dimensions: int) -> Vectors:
     """An empty file of vectors to be filled in place. In half precision: of unit vectors that moves a cosine by less
     than 0.0005, and halves what is kept and read."""
-    file: Vectors = np.lib.format.open_memmap(
-        directory / _VECTORS, mode="w+", dtype=np.float16, shape=(rows, dimensions)
-    )
+    path = directory / _VECTORS
+    file: Vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=(rows, dimensions))
+    with path.open("r+b") as opened:  # taken now: a disk that is full when a mapped page is written kills the process
+        os.posix_fallocate(opened.fileno(), 0, path.stat().st_size)
     return file
 
 
@@ -155,15 +171,28 @@ def _blend(queries: Vectors) -> Vectors:
     return normed
 
 
-def _tune(index: Any, vectors: Vectors, queries: Vectors) -> tuple[int, float]:
-    """The fewest lists, in steps of a quarter more, that reach the target; and the recall they reach."""
+class _Tuned(NamedTuple):
+    rescored: int
+    probes: int
+    recall: float
+
+
+def _tune(index: Approximate, vectors: Vectors, queries: Vectors, rescored: int) -> _Tuned:
+    """The fewest candidates, by doubling, with which all lists reach the target; then the fewest lists, in steps of a
+    quarter more, that do. What no number of candidates reaches is as good as it gets."""
     exact = _exact(vectors, queries, 10)
-    probes, recall = 0, 0.0
-    while recall < TARGET_RECALL and probes < index.nlist:
-        probes = min(index.nlist, max(probes + 1, math.ceil(probes * 1.25)))
-        found = _probe(index, queries, 10 * _RESCORED, Allowed(len(vectors)), len(vectors), probes)
-        recall = _recall(vectors, queries, exact, found)
-    return probes, round(recall, 4)
+
+    def recall(rescored: int, probes: int) -> float:
+        found = index.candidates(queries, 10 * rescored, probes, len(vectors))
+        return _recall(vectors, queries, exact, found)
+
+    while rescored < _MOST_RESCORED and recall(rescored, index.lists) < TARGET_RECALL:
+        rescored *= 2
+    probes, reached = 0, 0.0
+    while reached < TARGET_RECALL and probes < index.lists:
+        probes = min(index.lists, max(probes + 1, math.ceil(probes * 1.25)))
+        reached = recall(rescored, probes)
+    return _Tuned(rescored, probes, reached)
 
 
 def _recall(
@@ -193,26 +222,3 @@ def _exact(vectors: Vectors, queries: Vectors, limit: int) -> Sequence[NDArray[n
             kept = np.argpartition(scores, -limit, axis=1)[:, -limit:]
             scores, best = np.take_along_axis(scores, kept, 1), np.take_along_axis(best, kept, 1)
     return list(best)
-
-
-def _probe(
-    index: Any, queries: Vectors, limit: int, allowed: Allowed, count: int, probes: int
-) -> Sequence[NDArray[np.int64]]:
-    """What does not count leaves fewer candidates in each list, so more lists are probed, in proportion."""
-    import faiss
-
-    parameters = faiss.SearchParametersIVF()
-    parameters.nprobe = min(index.nlist, math.ceil(probes * index.ntotal / count))
-    if allowed.mask is not None:
-        bits = np.packbits(allowed.mask[: allowed.rows], bitorder="little")
-        parameters.sel = faiss.IDSelectorBitmap(bits)  # type: ignore[call-arg, arg-type] # wrapped for arrays
-    elif allowed.rows < index.ntotal:
-        parameters.sel = faiss.IDSelectorRange(0, allowed.rows, True)
-    _, found = index.search(np.ascontiguousarray(queries, np.float32), limit, params=parameters)
-    return [row[row >= 0] for row in found]
-
-
-def _open_index(path: Path) -> Any:
-    import faiss
-
-    return faiss.read_index(str(path), faiss.IO_FLAG_MMAP)

@@ -174,7 +174,7 @@ async def test_build_of_known_records_makes_what_this_format_made(directory: Pat
     places = read_places(Versions(directory).segment(segment.name) / "passages")
     index, fit = segment.paper_index, manifest.fit
     assert fit is not None
-    assert FORMAT.startswith("4-")
+    assert FORMAT.startswith("5-")
     assert (index.kind, index.rows, index.lists, fit.neighbours, fit.sample) == ("ivf_sq8", 54, 15, 5, 54)
     assert places.tolist() == [[39, 0, 0, 1008], [39, 0, 1008, 1951], [39, 1, 0, 67]]
     # Not to the last digit: sums differ a little between processors.

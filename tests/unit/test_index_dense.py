@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from assayer.ports import Vectors
 from index.dense import TARGET_RECALL, Allowed, Dense, DenseParameters, build_dense, vectors_file
+from index.kinds import Kind, kind_for
 
 DIMENSIONS = 32
+APPROXIMATE: tuple[Kind, ...] = ("ivf_sq8", "ivf_pq")
 
 
 def clustered(rows: int, seed: int) -> Vectors:
@@ -21,10 +23,12 @@ def clustered(rows: int, seed: int) -> Vectors:
     return halved
 
 
-def built(directory: Path, vectors: Vectors, exact_up_to: int) -> tuple[Dense, DenseParameters]:
+def built(
+    directory: Path, vectors: Vectors, exact_up_to: int, kind: Kind | None = None
+) -> tuple[Dense, DenseParameters]:
     file = vectors_file(directory, *vectors.shape)
     file[:] = vectors
-    parameters = build_dense(file, directory, clustered(100, seed=7), exact_up_to)
+    parameters = build_dense(file, directory, clustered(100, seed=7), exact_up_to, kind)
     return Dense(directory, parameters, exact_up_to), parameters
 
 
@@ -75,10 +79,11 @@ def test_search_answers_the_same_alone_and_among_others(some: Dense) -> None:
         assert first.similarities.tolist() == second.similarities.tolist()
 
 
-def test_approximate_search_reaches_the_target_with_and_without_a_cutoff(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", APPROXIMATE)
+def test_approximate_search_reaches_the_target_with_and_without_a_cutoff(tmp_path: Path, kind: Kind) -> None:
     vectors, queries = clustered(4000, seed=1), clustered(100, seed=2)
-    dense, parameters = built(tmp_path, vectors, exact_up_to=0)
-    assert parameters.kind == "ivf_sq8"
+    dense, parameters = built(tmp_path, vectors, 0, kind)
+    assert (parameters.kind, parameters.lists, parameters.trained_on) == (kind, 126, 4000)
     assert parameters.recall_at_10 is not None
     assert parameters.recall_at_10 >= TARGET_RECALL
     for rows in (4000, 3000, 400):
@@ -91,11 +96,11 @@ def test_approximate_search_reaches_the_target_with_and_without_a_cutoff(tmp_pat
         assert np.mean(shares) >= 0.97
 
 
-@pytest.mark.parametrize("exact_up_to", [0, 4000])
+@pytest.mark.parametrize("kind", ["exact", *APPROXIMATE])
 @pytest.mark.parametrize("share", [0.9, 0.3, 0.002])
-def test_search_with_a_mask_finds_the_best_of_what_counts(tmp_path: Path, exact_up_to: int, share: float) -> None:
+def test_search_with_a_mask_finds_the_best_of_what_counts(tmp_path: Path, kind: Kind, share: float) -> None:
     vectors, queries = clustered(4000, seed=1), clustered(100, seed=2)
-    dense, _ = built(tmp_path, vectors, exact_up_to)
+    dense, _ = built(tmp_path, vectors, 0, kind)
     mask = np.random.default_rng(3).random(4000) < share
     shares = []
     for rows in (4000, 3000):
@@ -113,3 +118,29 @@ def test_few_rows_that_count_are_searched_exactly_whatever_the_index(tmp_path: P
     assert parameters.kind == "ivf_sq8"
     assert len(dense.nearest(query, 500, Allowed(500))[0].rows) == 500
     assert len(dense.nearest(query, 4000, Allowed(4000))[0].rows) < 3000
+
+
+@pytest.mark.parametrize(
+    ("rows", "dimensions", "kind"),
+    [
+        (50_000, 384, "exact"),
+        (50_001, 384, "ivf_sq8"),
+        (499_999, 384, "ivf_sq8"),
+        (500_000, 384, "ivf_pq"),
+        (10**8, 384, "ivf_pq"),
+        (10**8, 385, "ivf_sq8"),
+    ],
+)
+def test_size_decides_on_the_kind(rows: int, dimensions: int, kind: Kind) -> None:
+    assert kind_for(rows, dimensions, exact_up_to=50_000) == kind
+
+
+@pytest.mark.parametrize("kind", APPROXIMATE)
+def test_index_built_twice_answers_the_same(tmp_path: Path, kind: Kind) -> None:
+    vectors, queries = clustered(2000, seed=1), clustered(20, seed=2)
+    answers = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        dense, _ = built(tmp_path / name, vectors, 0, kind)
+        answers.append([one.rows.tolist() for one in dense.nearest(queries, 10, Allowed(2000))])
+    assert answers[0] == answers[1]

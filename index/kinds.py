@@ -1,0 +1,112 @@
+"""Approximate indexes: which kind for how many rows, how each is trained, and how it is asked.
+
+All are inverted files whose candidates are scored again with the vectors themselves, so a kind costs recall only by
+what it does not find. Codes are of the vectors, not of their residuals: on the same lists that found as much and took
+half the time. What was tried and why it is not here: docs/adr/0013-kinds-of-index.md.
+"""
+
+import math
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.ports import Vectors
+from index.disk import library_writing
+
+__all__ = ["KINDS", "RESCORED", "Approximate", "ApproximateKind", "Kind", "Training", "build_approximate", "kind_for"]
+
+ApproximateKind = Literal["ivf_sq8", "ivf_pq"]
+"""`ivf_sq8`: a byte a dimension. `ivf_pq`: two bits a dimension, compared by table look-up in registers (FAISS's fast
+scan): a quarter of the memory and about half the time, for a longer training."""
+Kind = Literal["exact"] | ApproximateKind
+
+_PQ_FROM = 500_000
+"""Rows from which the memory and time that product quantisation saves outweigh its training."""
+RESCORED: dict[ApproximateKind, int] = {"ivf_sq8": 2, "ivf_pq": 8}
+"""Candidates fetched for each result wanted, to make up for the rounding of the codes, more where needed."""
+_SAMPLE, _ITERATIONS, _SEED = 64, 10, 1234
+"""Rows a list to train on, rounds of k-means, and its seed."""
+_ROWS_AT_ONCE = 65_536
+
+KINDS = (_PQ_FROM, tuple(RESCORED.items()), _SAMPLE, _ITERATIONS, _SEED)
+"""Constants that a built index depends on."""
+
+
+class Training(NamedTuple):
+    lists: int
+    rows: int
+    """Of the sample, spread evenly over all."""
+    iterations: int = _ITERATIONS
+    seed: int = _SEED
+
+
+def kind_for(rows: int, dimensions: int, exact_up_to: int) -> Kind:
+    if rows <= exact_up_to:
+        return "exact"
+    return "ivf_pq" if rows >= _PQ_FROM and dimensions % 2 == 0 else "ivf_sq8"
+
+
+class Approximate:
+    """Rows that are probably near, in no order."""
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+
+    @classmethod
+    def open(cls, path: Path) -> "Approximate":
+        """Of an index in one's own keeping: FAISS trusts what it reads."""
+        import faiss
+
+        return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC))
+
+    @property
+    def lists(self) -> int:
+        return int(self._index.nlist)
+
+    def candidates(
+        self, queries: Vectors, limit: int, probes: int, rows: int, mask: NDArray[np.bool_] | None = None
+    ) -> list[NDArray[np.int64]]:
+        """So many for each query, of the first so many rows less those that a mask takes away."""
+        import faiss
+
+        parameters = faiss.SearchParametersIVF()
+        parameters.nprobe = min(self.lists, probes)
+        if mask is not None:
+            bits = np.packbits(mask[:rows], bitorder="little")
+            parameters.sel = faiss.IDSelectorBitmap(bits)  # type: ignore[call-arg, arg-type] # wrapped for arrays
+        elif rows < self._index.ntotal:
+            parameters.sel = faiss.IDSelectorRange(0, rows, True)
+        asked = np.ascontiguousarray(queries, np.float32)
+        _, found = self._index.search(asked, limit, params=parameters)
+        return [row[row >= 0] for row in found]
+
+
+def build_approximate(vectors: Vectors, path: Path, kind: ApproximateKind) -> tuple[Approximate, Training]:
+    import faiss
+
+    lists = max(1, round(2 * math.sqrt(len(vectors))))
+    index = _empty(kind, vectors.shape[1], lists)
+    index.cp.niter, index.cp.seed = _ITERATIONS, _SEED
+    index.cp.max_points_per_centroid = _SAMPLE
+    sample = np.linspace(0, len(vectors) - 1, min(len(vectors), lists * _SAMPLE)).astype(np.int64)
+    index.train(vectors[sample].astype(np.float32))
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        index.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
+    with library_writing(path.parent):
+        faiss.write_index(index, str(path))
+    return Approximate(index), Training(lists, len(sample))
+
+
+def _empty(kind: ApproximateKind, dimensions: int, lists: int) -> Any:
+    import faiss
+
+    coarse, metric = faiss.IndexFlatIP(dimensions), faiss.METRIC_INNER_PRODUCT
+    match kind:
+        case "ivf_sq8":
+            code = faiss.ScalarQuantizer.QT_8bit
+            return faiss.IndexIVFScalarQuantizer(coarse, dimensions, lists, code, metric, False)
+        case "ivf_pq":
+            return faiss.IndexIVFPQFastScan(coarse, dimensions, lists, dimensions // 2, 4, metric)
+    assert_never(kind)
