@@ -7,9 +7,11 @@ import datetime as dt
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -110,9 +112,24 @@ def copy_words(source: Path, target: Path) -> None:
             os.link(path, target / path.name)
 
 
+@contextmanager
+def _lockable(directory: Path) -> Iterator[Path]:
+    """tantivy takes a lock file even to read. Where none can be written, a folder of links stands for the directory
+    while it is opened; what is open stays open."""
+    if os.access(directory, os.W_OK):
+        yield directory
+        return
+    with TemporaryDirectory(prefix="assayer-words-") as place:
+        for path in directory.iterdir():
+            if path.suffix != ".lock":
+                (Path(place) / path.name).symlink_to(path.resolve())
+        yield Path(place)
+
+
 class Words:
     def __init__(self, directory: Path) -> None:
-        self._searcher = _opened(directory).searcher()
+        with _lockable(directory) as place:
+            self._searcher = _opened(place).searcher()
 
     def __len__(self) -> int:
         return int(self._searcher.num_docs)

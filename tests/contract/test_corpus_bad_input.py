@@ -1,0 +1,288 @@
+"""What is wrong is told in one message that says what, where and what to do; what is right is kept; and the version
+that answers goes on answering."""
+
+import gzip
+import json
+import multiprocessing
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assayer.errors import CorpusError
+from index import BuildOptions, Corpus, Delta, Versions, build_corpus, read_delta, read_manifest, update_corpus
+from index.manifest import Manifest
+from index.records import PaperRecord
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding_hashing import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+_APPROXIMATE = BuildOptions(exact_up_to=50)
+
+
+def line(number: int, **fields: Any) -> bytes:
+    return json.dumps(record(number, **fields)).encode() + b"\n"
+
+
+@pytest.fixture
+async def directory(tmp_path: Path) -> Path:
+    """Of a corpus with two segments, the first with a row that is hidden."""
+    await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], tmp_path / "corpus", EMBEDDER)
+    await update(tmp_path / "corpus", record(2, title="Lichens on walls"), segment=5)
+    return tmp_path / "corpus"
+
+
+async def update(directory: Path, *records: dict[str, Any], segment: int = 1000) -> Manifest:
+    delta = Delta([PaperRecord.model_validate(one) for one in records])
+    options = BuildOptions(papers_per_segment=segment)
+    return (await update_corpus(delta, directory, EMBEDDER, options=options)).manifest
+
+
+async def answers(directory: Path) -> tuple[str, list[str]]:
+    corpus = Corpus.open(directory, EMBEDDER)
+    try:
+        (hits,) = await corpus.search(["bees in meadows"], 100, None)
+        return corpus.version, [hit.paper.title for hit in hits]
+    finally:
+        corpus.close()
+
+
+# Records
+
+RECORDS_SET_ASIDE: dict[str, tuple[bytes, str]] = {
+    "no id": (line(40, id=None), "id is missing, or holds white space, square brackets or invisible characters"),
+    "no title": (line(40, title=""), "title is missing"),
+    "no abstract": (line(40, abstract=None), "abstract is missing"),
+    "an id twice": (line(30), "duplicate id"),
+    "Latin-1": ('{"id": "x", "title": "Käfer", "abstract": "…"}\n'.encode("cp1252"), "not UTF-8"),
+    "UTF-16": (line(40).decode().strip().encode("utf-16") + b"\n", "not UTF-8"),
+    "half a line": (line(40)[:100] + b"\n", "not valid JSON"),
+    "a list": (b"[1, 2]\n", "not a JSON object"),
+    "a date that is none": (line(40, publication_date="soon"), "publication_date is not a date"),
+}
+
+
+@pytest.mark.parametrize("case", RECORDS_SET_ASIDE)
+async def test_bad_record_is_set_aside_by_place_and_reason_and_the_good_ones_are_kept(
+    directory: Path, tmp_path: Path, case: str
+) -> None:
+    bad, reason = RECORDS_SET_ASIDE[case]
+    (source := tmp_path / "new.jsonl").write_bytes(line(30) + bad + line(31))
+    delta = read_delta([source])
+    assert {one.id for one in delta.upserts} == {"bee-30", "bee-31"}
+    assert delta.rejections[0].line == 2
+    assert delta.rejections[0].reason.startswith(reason)
+    manifest = (await update_corpus(delta, directory, EMBEDDER)).manifest
+    assert manifest.papers == 16
+    assert (Versions(directory).current() / "rejected.jsonl").read_text("utf-8").count("new.jsonl") == len(
+        delta.rejections
+    )
+
+
+async def test_gzip_that_is_cut_off_keeps_what_came_before(directory: Path, tmp_path: Path) -> None:
+    whole = gzip.compress(b"".join(line(number, abstract=os.urandom(400).hex()) for number in range(30, 130)))
+    (source := tmp_path / "new.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    delta = read_delta([source])
+    (cut,) = delta.rejections
+    assert cut.reason == "the compressed file is damaged or cut off here"
+    assert 1 < cut.line == len(delta.upserts) + 1 < 100
+    assert (await update_corpus(delta, directory, EMBEDDER)).manifest.papers == 14 + len(delta.upserts)
+
+
+# Files of a corpus
+
+
+def files_of(directory: Path) -> list[Path]:
+    """All that the current version rests on."""
+    versions = Versions(directory)
+    manifest = read_manifest(versions.current())
+    own = [versions.current() / file.path for file in manifest.files]
+    return own + [versions.segment(one.name) / file.path for one in manifest.segments for file in one.files]
+
+
+async def test_any_file_with_one_bit_changed_is_named(directory: Path) -> None:
+    for path in files_of(directory):
+        before = path.read_bytes()
+        path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]) if before else b"\0")
+        with pytest.raises(CorpusError) as caught:
+            Corpus.open(directory, EMBEDDER)
+        assert caught.value.message == f"The corpus is damaged: {path} is not as it was written."
+        assert caught.value.hint == "Build it again: assayer corpus build PATH."
+        path.write_bytes(before)
+    assert (await answers(directory))[0]
+
+
+def test_files_that_were_swapped_are_named(directory: Path) -> None:
+    one, other = (next(path for path in files_of(directory) if path.name == name) for name in ("ids.npy", "days.npy"))
+    held = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(held)
+    with pytest.raises(CorpusError, match=r"(ids|days)\.npy is not as it was written"):
+        Corpus.open(directory, EMBEDDER)
+
+
+@pytest.mark.parametrize(("old", "new"), [('"papers": 14', '"papers": 13'), ('"hidden": 1', '"hidden": 0')])
+async def test_manifest_with_a_changed_field_is_noticed_by_readers_and_updates(
+    directory: Path, old: str, new: str
+) -> None:
+    manifest = Versions(directory).current() / "manifest.json"
+    written = manifest.read_text("utf-8")
+    assert old in written
+    manifest.write_text(written.replace(old, new), "utf-8")
+    for work in (answers(directory), update(directory, record(30))):
+        with pytest.raises(CorpusError, match=r"manifest\.json is not as it was written"):
+            await work
+
+
+async def test_manifest_of_another_version_is_noticed(directory: Path) -> None:
+    versions = Versions(directory)
+    before = versions.current()
+    await update(directory, record(30))
+    for name in ("manifest.json", "manifest.json.sha256"):
+        shutil.copy(before / name, versions.current() / name)
+    with pytest.raises(CorpusError, match=rf"manifest\.json is that of version {before.name}"):
+        Corpus.open(directory, EMBEDDER)
+
+
+async def test_update_of_a_damaged_corpus_changes_nothing(directory: Path) -> None:
+    version, path = Versions(directory).name(), files_of(directory)[-1]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(CorpusError, match="is not as it was written"):
+        await update(directory, record(30))
+    assert Versions(directory).name() == version
+
+
+async def test_corpus_of_another_model_names_both(directory: Path) -> None:
+    other = HashingEmbedder(dimensions=64)
+    with pytest.raises(CorpusError, match=r"hashed-words-256 .*not with the present hashed-words-64"):
+        Corpus.open(directory, other)
+    with pytest.raises(CorpusError, match=r"hashed-words-256 .*not with the present hashed-words-64") as caught:
+        await update_corpus(Delta([PaperRecord.model_validate(record(30))]), directory, other)
+    assert "ASSAYER_EMBEDDER__MODEL" in caught.value.hint
+
+
+# Where it lies
+
+
+async def test_directory_that_is_no_corpus_is_left_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "to-anna.txt").write_text("Dear Anna")
+    for work in (answers(tmp_path / "letters"), update(tmp_path / "letters", record(30))):
+        with pytest.raises(CorpusError, match=r"There is no corpus in .*letters") as caught:
+            await work
+        assert "assayer corpus build PATH" in caught.value.hint
+    assert [path.name for path in (tmp_path / "letters").iterdir()] == ["to-anna.txt"]
+
+
+async def test_two_updates_at_once_are_one_and_a_refusal(directory: Path) -> None:
+    before = await answers(directory)
+    with Versions(directory).building(), pytest.raises(CorpusError, match="Another process is building") as caught:
+        await update(directory, record(30))
+    assert caught.value.hint == "Wait until it is done."
+    assert await answers(directory) == before
+    assert (await update(directory, record(30))).papers == 15
+
+
+def _mounted(options: str, place: Path) -> None:
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("a file system of its own can be mounted by root only")
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A small one with a corpus on it."""
+    (place := tmp_path / "disk").mkdir()
+    _mounted("size=16m", place)
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
+
+
+@pytest.fixture(scope="module")
+def beside() -> Iterator[ProcessPoolExecutor]:
+    """A process of its own: a page that cannot be written kills whoever wrote it."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def attempt(source: Path, directory: Path, largest: int | None) -> str:
+    """Builds; the error's text, or nothing. `largest` is the size that a file may have."""
+    import asyncio
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest or before[0], before[1]))
+        asyncio.run(build_corpus([source], directory, EMBEDDER, options=_APPROXIMATE))
+    except CorpusError as error:
+        return str(error)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    return ""
+
+
+def _many(path: Path) -> Path:
+    words = (" ".join(f"word{number * place % 4001}" for place in range(1, 60)) for number in range(500))
+    return write_jsonl(path, [record(number, abstract=f"Bees: {said}.") for number, said in enumerate(words)])
+
+
+def _tree(directory: Path) -> list[Path]:
+    return list(directory.rglob("*"))
+
+
+def _size(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+
+
+async def test_full_disk_at_any_point_of_a_build_leaves_the_version_and_room_lets_it_end(
+    disk: Path, tmp_path: Path, beside: ProcessPoolExecutor
+) -> None:
+    source, small = _many(tmp_path / "many.jsonl"), write_jsonl(tmp_path / "small.jsonl", RECORDS)
+    await build_corpus([small], disk / "corpus", EMBEDDER)
+    used, before = _size(disk), await answers(disk / "corpus")
+    assert beside.submit(attempt, source, tmp_path / "elsewhere", None).result() == ""
+    needed = _size(tmp_path / "elsewhere")
+    failed = 0
+    for share in (0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0):
+        _mounted(f"remount,size={used + int(share * needed)}", disk)
+        if told := beside.submit(attempt, source, disk / "corpus", None).result():
+            failed += 1
+            assert told == (
+                f"The corpus in {disk / 'corpus'} cannot be written: No space left on device. "
+                "Free some space and run it again."
+            )
+            assert await answers(disk / "corpus") == before
+    assert failed >= 5
+    _mounted("remount,size=32m", disk)
+    assert beside.submit(attempt, source, disk / "corpus", None).result() == ""
+    assert len((await answers(disk / "corpus"))[1]) == 100
+    assert "unfinished" not in " ".join(map(str, _tree(disk)))
+
+
+@pytest.mark.parametrize("largest", [60_000, 120_000, 200_000])
+async def test_limit_of_file_sizes_is_told_as_one(
+    directory: Path, tmp_path: Path, beside: ProcessPoolExecutor, largest: int
+) -> None:
+    before, source = await answers(directory), _many(tmp_path / "many.jsonl")
+    told = beside.submit(attempt, source, directory, largest).result()
+    assert told == (
+        f"The corpus in {directory} cannot be written: File too large. "
+        "Raise the limit of file sizes (ulimit -f) and run it again."
+    )
+    assert await answers(directory) == before
+
+
+async def test_directory_that_is_read_only_answers_and_refuses_updates(disk: Path, tmp_path: Path) -> None:
+    small = write_jsonl(tmp_path / "small.jsonl", RECORDS)
+    await build_corpus([small], disk / "corpus", EMBEDDER)
+    _mounted("remount,ro", disk)
+    before = await answers(disk / "corpus")
+    with pytest.raises(CorpusError, match="cannot be written: Read-only file system") as caught:
+        await update(disk / "corpus", record(30))
+    assert "Mount it for writing" in caught.value.hint
+    assert await answers(disk / "corpus") == before
