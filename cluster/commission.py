@@ -36,6 +36,8 @@ class Commission:
     limits: Limits = field(default_factory=Limits)
     purse: float | None = None
     """US dollars that whoever pays has left for it. No part of the request: it may differ at the next try."""
+    corpus: str = ""
+    """The version of the corpus that an earlier try of the job began with; empty at the first."""
     begun: Begun | None = None
     """Called once, before anything is done. What it raises ends the work."""
 

@@ -6,13 +6,13 @@ from functools import partial
 from assayer.errors import AssayerError
 from assayer.methods import grapheval, scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
-from assayer.ports import Clock, Literature
+from assayer.ports import Clock
 from cluster.engine import Engine
 from cluster.settings import Settings
 from cluster.webhooks import check_address
-from index import Corpus
 from orchestrator.api.identifiers import drawn
 from orchestrator.api.resources import Check
+from orchestrator.api.searching import SearchedCorpora
 from orchestrator.api.services import Services
 from orchestrator.store import (
     Database,
@@ -27,7 +27,7 @@ from orchestrator.store import (
 )
 from orchestrator.store.webhooks import PgWebhooks
 
-__all__ = ["OFFERED", "api_services", "examine", "searchable"]
+__all__ = ["OFFERED", "api_services", "examine"]
 
 OFFERED: Mapping[str, str] = {
     scholareval.METHOD: "Soundness and contribution of an idea, each claim held against the literature it finds.",
@@ -42,7 +42,7 @@ def api_services(
     database: Database,
     listener: Listener,
     clock: Clock,
-    corpus: Literature | None,
+    corpora: SearchedCorpora | None,
     ready: Callable[[], Awaitable[Sequence[Check]]],
 ) -> Services:
     return Services(
@@ -58,7 +58,7 @@ def api_services(
         census=PgCensus(database),
         listener=listener,
         methods=OFFERED,
-        corpus=corpus,
+        corpora=corpora,
         ready=ready,
         webhooks=PgWebhooks(database),
         check_address=partial(check_address, settings.webhooks),
@@ -66,15 +66,10 @@ def api_services(
     )
 
 
-def searchable(engine: Engine) -> Literature | None:
-    """The corpus, where there is one."""
-    return engine.world.literature if isinstance(engine.world.literature, Corpus) else None
-
-
 async def examine(database: Database, engine: Engine) -> list[Check]:
     """What evaluations need; a method that cannot run here is no reason to turn all others away."""
     health = await database.ping()
-    lacking = [f"{name}: {why}" for name, why in engine.methods.items() if why is not None]
+    lacking = [f"{name}: {why}" for name, why in (await engine.lacking()).items() if why is not None]
     return [
         Check(name="database", ok=not health.problem, detail=health.problem or f"{health.server}, {health.where}."),
         await _language_model(engine),

@@ -26,9 +26,10 @@ from cluster.graphs import open_judge
 from cluster.literature import Shelves, open_shelves
 from cluster.methods import METHODS, Bench, Method
 from cluster.outside import Outside
-from cluster.parts import OWN, Parts
+from cluster.parts import OWN, CorporaInFlight, LocalCorpusWithTexts, Parts
+from cluster.proofs import proofs_of
 from cluster.settings import Settings
-from index import Corpus, CorpusFullTexts
+from index import Corpora, CorpusFullTexts
 from index.memory import MemoryCorpus
 from orchestrator.store import Database, PgAnswers, PgEvaluations
 from workers.embedding import SentenceTransformerEmbedder
@@ -40,6 +41,11 @@ from workers.reranking.reranker import CrossEncoderReranker
 __all__ = ["METHODS", "Engine", "SystemClock", "open_engine", "open_llm"]
 
 _LOG = logging.getLogger(__name__)
+_OTHER_CORPUS = (
+    "start of the evaluation",
+    "the version of the corpus it was with is not there any more: it began anew with the current one",
+)
+"""What a report says was dropped, and why."""
 
 
 class SystemClock:
@@ -62,7 +68,8 @@ class Engine:
     judge: Judge | Absent
     """The graph of labelled ideas, or why there is none."""
     methods: Mapping[str, AssayerError | None]
-    """Those that it was opened for, and why a method cannot run here."""
+    """Those that it was opened for, and why a method cannot run here whatever the corpus."""
+    corpora: CorporaInFlight
     _places: asyncio.Semaphore
 
     async def evaluate(
@@ -78,20 +85,23 @@ class Engine:
         cutoff = min((one for one in (idea.cutoff, cutoff) if one is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)
-        own = self.settings.evaluation
-        request = self._request(idea, method, cutoff, commission)
+        chosen = METHODS[method]
         async with self._places:
+            corpus = await self._corpus_of(chosen, commission.corpus)
+            request = self._request(idea, method, cutoff, commission, corpus)
             run = Run(
                 id=run_id("ev", request, commission.job),
                 cutoff=cutoff,
                 clock=self.clock,
                 progress=progress,
-                budget=commission.budget(own),
+                budget=commission.budget(self.settings.evaluation),
             )
+            if commission.corpus not in ("", corpus.version):
+                run.journal.drop(*_OTHER_CORPUS)
             await commission.begin(run.id, request)
             await self.evaluations.start(run.id, idea.id, method, request)
             try:
-                evaluation = await METHODS[method].evaluate(idea, run, self._bench_of(METHODS[method], run))
+                evaluation = await chosen.evaluate(idea, run, self._bench_of(chosen, run, corpus))
             except AssayerError as error:
                 await self.evaluations.fail(run.id, str(error))
                 raise
@@ -108,6 +118,16 @@ class Engine:
         if isinstance(self.world.llm, Gateway):
             await self.world.llm.reach()
 
+    async def lacking(self) -> dict[str, AssayerError | None]:
+        """Why a method cannot run here now."""
+        found = dict(self.methods)
+        if any(METHODS[name].reads_literature and why is None for name, why in found.items()):
+            try:
+                await self.corpora.current()
+            except CorpusError as error:
+                found |= {name: error for name, why in found.items() if why is None and METHODS[name].reads_literature}
+        return found
+
     def _check_method(self, method: str) -> None:
         if method not in self.methods:
             raise InputError(f"The method {method!r} is not offered here.", f"Offered: {', '.join(self.methods)}.")
@@ -115,13 +135,26 @@ class Engine:
         if lacking is not None:
             raise copy(lacking)
 
-    def _bench_of(self, method: Method, run: Run) -> Bench:
-        """What one run of a method works with: what it does not use has no part in it, whatever else is open."""
+    async def _corpus_of(self, method: Method, began_with: str) -> LocalCorpusWithTexts:
+        """The version that the evaluation began with, as long as it is there; otherwise the current one. An empty one
+        for a method that reads no literature. Raises CorpusError."""
         if not method.reads_literature:
-            nothing = MemoryCorpus((), self.world.embedder)
-            world = replace(self.world, literature=nothing, full_texts=CorpusFullTexts(nothing))
+            return MemoryCorpus((), self.world.embedder)
+        if began_with:
+            try:
+                return await self.corpora.at(began_with)
+            except CorpusError as error:
+                _LOG.warning(
+                    "version %s of the corpus, with which an evaluation began, has gone: %s", began_with, error
+                )
+        return await self.corpora.current()
+
+    def _bench_of(self, method: Method, run: Run, corpus: LocalCorpusWithTexts) -> Bench:
+        """What one run of a method works with: what it does not use has no part in it, whatever else is open."""
+        if method.reads_literature:
+            world = self._shelves_of(method).world(self.world, run, corpus)
         else:
-            world = self._shelves_of(method).world(self.world, run)
+            world = replace(self.world, literature=corpus, full_texts=CorpusFullTexts(corpus))
         return Bench(self.settings, replace(world, reranker=self._reranker_of(method)), self.judge)
 
     def _reranker_of(self, method: Method) -> Reranker | None:
@@ -130,7 +163,9 @@ class Engine:
     def _shelves_of(self, method: Method) -> Shelves:
         return self.shelves if method.beyond_papers else replace(self.shelves, outside=Outside())
 
-    def _request(self, idea: Idea, method: str, cutoff: dt.date | None, commission: Commission) -> Request:
+    def _request(
+        self, idea: Idea, method: str, cutoff: dt.date | None, commission: Commission, corpus: LocalCorpusWithTexts
+    ) -> Request:
         """Everything that determines the report."""
         chosen = METHODS[method]
         asks_graph = chosen.asks_graph(Bench(self.settings, self.world, self.judge))
@@ -148,7 +183,8 @@ class Engine:
                 "prompts": {task.name: task.version for task in chosen.tasks},
                 "embedder": self.world.embedder.name,
                 "reranker": reranker.name if reranker else None,
-                "literature": self._shelves_of(chosen).version if chosen.reads_literature else None,
+                "corpus": corpus.version if chosen.reads_literature else None,
+                "literature": self._shelves_of(chosen).version(corpus) if chosen.reads_literature else None,
                 "graph": self._graph() if asks_graph else None,
             }
         )
@@ -196,18 +232,19 @@ async def open_engine(
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         embedder = parts.embedder or stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
-        corpus = parts.corpus or _corpus(settings, embedder, lacking, stack)
+        corpora = await _corpora(settings, embedder, parts, lacking, stack)
         if database is None:
             database = await stack.enter_async_context(open_database(settings))
         beyond = any(METHODS[method].beyond_papers for method in methods)
-        shelves = await stack.enter_async_context(open_shelves(settings, corpus, database, clock, beyond, parts))
+        shelves = await stack.enter_async_context(open_shelves(settings, database, clock, beyond, parts))
+        nothing = MemoryCorpus((), embedder)
         llm = await open_llm(settings, database, embedder, stack, must_answer=not for_service, line=parts.line)
         yield Engine(
             settings=settings,
             world=World(
                 llm=llm,
-                literature=corpus,
-                full_texts=CorpusFullTexts(corpus),
+                literature=nothing,
+                full_texts=CorpusFullTexts(nothing),
                 embedder=embedder,
                 reranker=parts.reranker or _reranker(settings, lacking, stack),
             ),
@@ -216,6 +253,7 @@ async def open_engine(
             clock=clock,
             judge=await _judge(settings, database, lacking),
             methods=lacking.of,
+            corpora=corpora,
             _places=asyncio.Semaphore(settings.evaluation.concurrency),
         )
 
@@ -225,7 +263,7 @@ class _Lacking:
 
     def __init__(self, methods: Sequence[str], keep: bool) -> None:
         self.of: dict[str, AssayerError | None] = dict.fromkeys(methods)
-        self._keep = keep
+        self.keep = keep
 
     def any(self, needs: Callable[[Method], bool]) -> bool:
         return any(needs(METHODS[method]) for method in self.of)
@@ -233,7 +271,7 @@ class _Lacking:
     def note(self, error: AssayerError, needs: Callable[[Method], bool]) -> None:
         for method in self.of:
             if needs(METHODS[method]):
-                if not self._keep:
+                if not self.keep:
                     raise error
                 self.of[method] = self.of[method] or error
 
@@ -243,7 +281,7 @@ class _Lacking:
             try:
                 METHODS[name].options(settings)
             except InputError as error:
-                if not self._keep:
+                if not self.keep:
                     raise
                 self.of[name] = self.of[name] or error
 
@@ -254,14 +292,17 @@ def _reranker(settings: Settings, lacking: _Lacking, stack: AsyncExitStack) -> R
     return stack.enter_context(closing(CrossEncoderReranker(settings.reranker)))
 
 
-def _corpus(settings: Settings, embedder: Embedder, lacking: _Lacking, stack: AsyncExitStack) -> Corpus | MemoryCorpus:
-    """An empty one where no method reads literature: none of them must fail for want of a corpus."""
-    if lacking.any(lambda method: method.reads_literature):
-        try:
-            return stack.enter_context(closing(Corpus.open(settings.corpus_path, embedder)))
-        except CorpusError as error:
-            lacking.note(error, lambda method: method.reads_literature)
-    return MemoryCorpus((), embedder)
+async def _corpora(
+    settings: Settings, embedder: Embedder, parts: Parts, lacking: _Lacking, stack: AsyncExitStack
+) -> CorporaInFlight:
+    """Raises CorpusError where there is no corpus, a method needs one, and nobody else would be served."""
+    if parts.corpora is not None:
+        return parts.corpora(embedder)
+    corpora = Corpora(settings.corpus_path, embedder, proofs_of(settings))
+    stack.push_async_callback(corpora.aclose)
+    if not lacking.keep and lacking.any(lambda method: method.reads_literature):
+        await corpora.current()
+    return corpora
 
 
 async def _judge(settings: Settings, database: Database, lacking: _Lacking) -> Judge | Absent:

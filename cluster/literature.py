@@ -20,6 +20,7 @@ from workers.full_texts.documents import open_documents
 from workers.full_texts.service import First, FullTextService
 from workers.literature.federations import Federations
 from workers.literature.locating import Locator
+from workers.literature.settings import LiteratureSettings
 from workers.remote.call import Remote
 from workers.remote.courier import Courier
 from workers.remote.journalled import Journalled
@@ -44,50 +45,52 @@ LOCATORS: Mapping[str, Callable[[Remote], LocatesPdfs]] = {"unpaywall": Unpaywal
 class CorpusTexts:
     """The sections that came with the corpus's records, as one run reads them."""
 
-    corpus: CorpusFullTexts
-    source: str
+    corpus: LocalCorpusWithTexts
     run: Run
 
     async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
-        found = await self.corpus.get(papers)
+        found = await CorpusFullTexts(self.corpus).get(papers)
         texts = sum(isinstance(one, FullText) for one in found.values())
-        self.run.journal.use(self.source, "full_texts", requests=len(papers), results=texts)
+        self.run.journal.use(self.corpus.source, "full_texts", requests=len(papers), results=texts)
         return found
 
 
 @dataclass(frozen=True)
 class Shelves:
-    """Made once; every evaluation gets its own view."""
+    """Made once; every evaluation gets its own view, with the version of the corpus that it began with."""
 
-    federations: Federations
-    full_texts: Callable[[Run], FullTexts]
+    sources: Mapping[str, Callable[[Run], Source]]
+    settings: LiteratureSettings
+    full_texts: Callable[[Run, LocalCorpusWithTexts], FullTexts]
     reading: Mapping[str, object]
     """What determines which full texts are read."""
     outside: Outside = field(default_factory=Outside)
     """The web and code, for methods that search them."""
 
-    def world(self, world: World, run: Run) -> World:
+    def world(self, world: World, run: Run, corpus: LocalCorpusWithTexts) -> World:
         """As one evaluation sees it."""
         return replace(
             world,
-            literature=self.federations.for_run(run),
-            full_texts=self.full_texts(run),
+            literature=self._federations(corpus).for_run(run),
+            full_texts=self.full_texts(run, corpus),
             web=self.outside.web(run) if self.outside.web else None,
             code=self.outside.code(run) if self.outside.code else None,
         )
 
-    @property
-    def version(self) -> dict[str, object]:
+    def version(self, corpus: LocalCorpusWithTexts) -> dict[str, object]:
         """What determines the answers, as far as anybody can name it."""
-        options = self.federations.settings.model_dump() if self.federations.sources else {}
+        options = self.settings.model_dump() if self.sources else {}
         more = {"outside": self.outside.version} if self.outside.version else {}
-        return {"literature": self.federations.version, "options": options, "full_texts": self.reading, **more}
+        literature = self._federations(corpus).version
+        return {"literature": literature, "options": options, "full_texts": self.reading, **more}
+
+    def _federations(self, corpus: LocalCorpusWithTexts) -> Federations:
+        return Federations(corpus, self.sources, self.settings)
 
 
 @asynccontextmanager
 async def open_shelves(
     settings: Settings,
-    corpus: LocalCorpusWithTexts,
     database: Database,
     clock: Clock,
     beyond_papers: bool = False,
@@ -105,8 +108,9 @@ async def open_shelves(
         if courier and beyond_papers:
             outside = await open_outside(settings, courier, clock, stack)
         yield Shelves(
-            federations=Federations(corpus, records, settings.literature),
-            full_texts=await _full_texts(settings, corpus, locators, PgTurns(database), clock, stack, parts.documents),
+            sources=records,
+            settings=settings.literature,
+            full_texts=await _full_texts(settings, locators, PgTurns(database), clock, stack, parts.documents),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
             outside=outside,
         )
@@ -114,16 +118,14 @@ async def open_shelves(
 
 async def _full_texts(
     settings: Settings,
-    corpus: LocalCorpusWithTexts,
     locators: Sequence[Callable[[Run], LocatesPdfs]],
     turns: PgTurns,
     clock: Clock,
     stack: AsyncExitStack,
     documents: SharedDocuments | None,
-) -> Callable[[Run], FullTexts]:
-    own = CorpusFullTexts(corpus)
+) -> Callable[[Run, LocalCorpusWithTexts], FullTexts]:
     if not settings.full_texts.fetch:
-        return lambda run: CorpusTexts(own, corpus.source, run)
+        return lambda run, corpus: CorpusTexts(corpus, run)
     if documents is None:
         downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
         opening = open_documents(
@@ -132,8 +134,12 @@ async def _full_texts(
         documents = await stack.enter_async_context(opening)
     acquisition = Acquisition(documents, documents, settings.full_texts)
     service = await stack.enter_async_context(FullTextService(acquisition, settings.full_texts))
-    first = [First(corpus.source, own)]
-    return lambda run: service.for_run(run, first, [Locator(make(run), run) for make in locators])
+
+    def full_texts(run: Run, corpus: LocalCorpusWithTexts) -> FullTexts:
+        first = [First(corpus.source, CorpusFullTexts(corpus))]
+        return service.for_run(run, first, [Locator(make(run), run) for make in locators])
+
+    return full_texts
 
 
 def document_store(settings: Settings) -> str:

@@ -46,7 +46,7 @@ class EnginePerformer:
         match lease.work:
             case EvaluationRequest() as work:
                 idea = work.idea or await self._read(lease, work)
-                wanted = commission(limits=work.limits)
+                wanted = commission(limits=work.limits, corpus=_corpus_of(lease))
                 evaluation = await self.engine.evaluate(idea, work.method, work.cutoff, progress, wanted)
                 return JobVerdict(state="done", run_id=evaluation.report.evaluation_id)
             case ComparisonRequest() as work:
@@ -66,6 +66,11 @@ class EnginePerformer:
             raise Defect(f"Job {lease.job} has neither an idea nor a document.", "Please report it.")
         async with self._parsers:
             return await idea_of_pdf(lease.document, work.source or "The document", self.documents.pdf)
+
+
+def _corpus_of(lease: Lease) -> str:
+    """The version that the job began with, if it has begun before."""
+    return str((lease.pinned or {}).get("corpus") or "")
 
 
 def _wanted(work: RankingRequest) -> Wanted:

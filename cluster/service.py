@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 
 from cluster.database import open_database
-from cluster.desk import OFFERED, api_services, examine, searchable
+from cluster.desk import OFFERED, api_services, examine
 from cluster.dispatching import Dispatching, open_dispatching
 from cluster.engine import SystemClock, open_engine
 from cluster.parts import OWN, Parts
@@ -67,7 +67,7 @@ async def open_service(settings: Settings, parts: Parts = OWN) -> AsyncIterator[
         async def ready() -> list[Check]:
             return await examine(database, engine)
 
-        services = api_services(settings, database, listener, clock, searchable(engine), ready)
+        services = api_services(settings, database, listener, clock, engine.corpora, ready)
         evaluators = LocalEvaluators(worker)
         async with open_dispatching(name, settings, database, listener, evaluators, clock) as dispatching:
             yield Service(application(services), database, worker, dispatching)

@@ -78,6 +78,12 @@ class OpenVersions(Generic[T]):
         self._let_go()
         return opened
 
+    def look(self) -> None:
+        """Begins to open the current version, so that it is open before anybody begins with it."""
+        name = self._name()
+        if name and name not in self._open:
+            self._prepare(name)
+
     async def aclose(self) -> None:
         """What is being opened is waited for, and let go like all others."""
         await self.settle()
@@ -100,7 +106,7 @@ class OpenVersions(Generic[T]):
             self._kept[name] = (task.result(), self._clock())
             return
         self._refused = (name, self._clock())
-        _LOG.warning("version %s of the corpus cannot be opened, %s goes on: %s", name, self._latest, error)
+        _LOG.warning("version %s of the corpus cannot be opened, %s goes on: %s", name, self._latest or "none", error)
 
     def _begin(self, version: str) -> "asyncio.Task[T]":
         task = self._opening.get(version)

@@ -2,42 +2,29 @@
 
 import bisect
 import datetime as dt
-import os
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
 from index.answering import Answering, Whole
-from index.asking import Opened
+from index.asking import Asked
 from index.fanning import Fanned
 from index.filters import Filters
-from index.fit import FitCalibration, fit_passages, judge, nearness
+from index.fit import fit_passages, judge, nearness
 from index.layout import paper_text
-from index.manifest import read_manifest
 from index.opening import refuse_other_model
+from index.parts import OfWhole, Part, whole_of
 from index.passages import spans
 from index.proofs import Proofs
-from index.shards import Shards, is_sharded
 from index.store import SOURCE
-from index.versions import Versions
 
-__all__ = ["About", "Corpus", "CorpusFullTexts", "HoldsFullTexts"]
-
-
-class About(NamedTuple):
-    """What is known of a version without asking it."""
-
-    version: str
-    papers: int
-    fit: FitCalibration | None
-    days: tuple[dt.date, ...]
-    """On which its papers were published, each once, in order."""
+__all__ = ["Corpus", "CorpusFullTexts", "HoldsFullTexts"]
 
 
 class Corpus:
@@ -46,10 +33,17 @@ class Corpus:
     source = SOURCE
 
     def __init__(
-        self, about: About, answers: Answering, embedder: Embedder, close: Callable[[], None] | None = None
+        self,
+        whole: OfWhole,
+        days: Iterable[dt.date],
+        parts: Sequence[Asked],
+        embedder: Embedder,
+        close: Callable[[], None] | None = None,
     ) -> None:
-        self.about = about
-        self._answers = answers
+        """`days` on which papers of any part were published; `parts` are the shards in their order, or the whole."""
+        self._whole = whole
+        self._days = sorted(set(days))
+        self._answers: Answering = Fanned(parts) if whole.shards else Whole(parts[0])
         self._embedder = embedder
         self._finish = weakref.finalize(self, close) if close is not None else None
 
@@ -59,19 +53,23 @@ class Corpus:
     ) -> "Corpus":
         """Here, the current version by default. Raises CorpusError when it is not there, when a file is not as it was
         written, or when another embedding model made it."""
+        whole = whole_of(directory, version)
+        refuse_other_model(whole, embedder, directory)
         with ExitStack() as stack:
-            about, answers = (_open_shards if is_sharded(directory) else _open_whole)(
-                directory, embedder, version, proofs or Proofs(), stack
-            )
-            return cls(about, answers, embedder, stack.pop_all().close)
+            parts = [
+                stack.enter_context(closing(Part.open(directory, whole, number, proofs or Proofs())))
+                for number in range(whole.parts)
+            ]
+            days = (day for part in parts for day in part.days)
+            return cls(whole, days, parts, embedder, stack.pop_all().close)
 
     def __len__(self) -> int:
         """Papers."""
-        return self.about.papers
+        return self._whole.papers
 
     @property
     def version(self) -> str:
-        return self.about.version
+        return self._whole.version
 
     async def search(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
         return await self.find(queries, limit, Filters(before=before))
@@ -127,9 +125,8 @@ class Corpus:
 
     def newest(self, before: dt.date | None) -> dt.date | None:
         """Day of the newest paper that counts; None when none is dated."""
-        days = self.about.days
-        known = len(days) if before is None else bisect.bisect_right(days, before)
-        return days[known - 1] if known else None
+        known = len(self._days) if before is None else bisect.bisect_right(self._days, before)
+        return self._days[known - 1] if known else None
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
         """What its records say; it is as old as they are."""
@@ -142,7 +139,7 @@ class Corpus:
         filters = Filters(before=before)
         papers = await self._answers.counting(filters)
         value = await self._nearness(passages, filters) if papers and len(passages) else 0.0
-        return judge(value, self.about.fit, papers, before)
+        return judge(value, self._whole.fit, papers, before)
 
     async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
         return await self._answers.full_texts(papers)
@@ -154,35 +151,9 @@ class Corpus:
             self._finish()
 
     async def _nearness(self, passages: Vectors, filters: Filters) -> float:
-        neighbours = self.about.fit.neighbours if self.about.fit else 1
+        neighbours = self._whole.fit.neighbours if self._whole.fit else 1
         found = await self._answers.nearest(passages, neighbours, filters)
         return nearness(passages, lambda *_: found, neighbours)
-
-
-def _open_whole(
-    directory: Path, embedder: Embedder, version: str | None, proofs: Proofs, stack: ExitStack
-) -> tuple[About, Answering]:
-    versions = Versions(directory)
-    manifest = read_manifest(versions.current() if version is None else versions.path(version))
-    refuse_other_model(manifest, embedder, directory)
-    opened = stack.enter_context(closing(Opened.open(versions, manifest, proofs)))
-    return About(manifest.version, manifest.papers, manifest.fit, opened.reader.days()), Whole(opened)
-
-
-def _open_shards(
-    directory: Path, embedder: Embedder, version: str | None, proofs: Proofs, stack: ExitStack
-) -> tuple[About, Answering]:
-    shards = Shards(directory)
-    whole = shards.read(version)
-    refuse_other_model(whole, embedder, directory)
-    stack.callback(os.close, shards.versions.hold(whole.version))
-    opened = []
-    for number, one in enumerate(whole.shards):
-        versions = Versions(shards.shard(number))
-        manifest = read_manifest(versions.path(one.version))
-        opened.append(stack.enter_context(closing(Opened.open(versions, manifest, proofs))))
-    days = sorted({day for one in opened for day in one.reader.days()})
-    return About(whole.version, whole.papers, whole.fit, tuple(days)), Fanned(opened)
 
 
 class HoldsFullTexts(Protocol):

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
+from assayer.errors import CorpusError
+from assayer.models import Absent, CorpusFit, Filters, FullText, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
 
-__all__ = ["MemoryCorpus"]
+__all__ = ["MemoryCorpora", "MemoryCorpus"]
 
 
 class MemoryCorpus:
@@ -34,16 +35,23 @@ class MemoryCorpus:
         return f"memory-{len(self._papers)}"
 
     async def search(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
+        return await self.find(queries, limit, Filters(before=before))
+
+    async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
+        """Fields are not known of a paper by itself: none is of any."""
         vectors = await self._embedder.embed(queries, "query")
-        return [await self._nearest(vector, limit, before, ()) for vector in vectors]
+        return [await self._nearest(vector, limit, filters) for vector in vectors]
 
     async def snippets(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Passage]]:
+        return await self.find_passages(queries, limit, Filters(before=before))
+
+    async def find_passages(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Passage]]:
         return [
             [
                 Passage(paper=hit.paper, section="abstract", text=hit.paper.abstract, similarity=hit.similarity)
                 for hit in hits
             ]
-            for hits in await self.search(queries, limit, before)
+            for hits in await self.find(queries, limit, filters)
         ]
 
     async def neighbours(
@@ -51,7 +59,8 @@ class MemoryCorpus:
     ) -> dict[PaperId, list[Hit]]:
         await self._embed()
         known = [paper for paper in papers if paper in self._papers]
-        return {paper: await self._nearest(self._vectors[paper], limit, before, (paper,)) for paper in known}
+        filters = {paper: Filters(before=before, without=frozenset({paper})) for paper in known}
+        return {paper: await self._nearest(self._vectors[paper], limit, filters[paper]) for paper in known}
 
     async def references(
         self, papers: Sequence[PaperId], limit: int, before: dt.date | None
@@ -95,15 +104,42 @@ class MemoryCorpus:
             vectors = await self._embedder.embed(texts, "passage")
             self._vectors = dict(zip(self._papers, vectors, strict=True))
 
-    async def _nearest(
-        self, vector: Vectors, limit: int, before: dt.date | None, without: Sequence[PaperId]
-    ) -> list[Hit]:
+    async def _nearest(self, vector: Vectors, limit: int, filters: Filters) -> list[Hit]:
         await self._embed()
-        candidates = [one for one in self._papers.values() if _known(one, before) and one.id not in without]
+        candidates = [one for one in self._papers.values() if _counts(one, filters)]
         cosines = np.array([float(self._vectors[paper.id] @ vector) for paper in candidates])
         order = np.argsort(-cosines, kind="stable")[:limit]
         return [Hit(paper=candidates[index], similarity=float(cosines[index])) for index in order.tolist()]
 
 
+class MemoryCorpora:
+    """The twin of `index.Corpora`: the versions that it is given, the last the current one."""
+
+    def __init__(self, *versions: MemoryCorpus) -> None:
+        self._versions = {one.version: one for one in versions}
+
+    async def current(self) -> MemoryCorpus:
+        if not self._versions:
+            raise CorpusError("There is no corpus in memory.")
+        return list(self._versions.values())[-1]
+
+    async def at(self, version: str) -> MemoryCorpus:
+        if version not in self._versions:
+            raise CorpusError(f"Version {version} of the corpus has been removed.")
+        return self._versions[version]
+
+
 def _known(paper: Paper, before: dt.date | None) -> bool:
     return before is None or (paper.publication_date is not None and paper.publication_date <= before)
+
+
+def _counts(paper: Paper, filters: Filters) -> bool:
+    day, retracted = paper.publication_date, paper.retraction is not None
+    return (
+        _known(paper, filters.before)
+        and (filters.after is None or day is None or day >= filters.after)
+        and (not filters.venues or paper.venue.lower() in {venue.lower() for venue in filters.venues})
+        and not filters.fields
+        and filters.retracted in (None, retracted)
+        and paper.id not in filters.without
+    )

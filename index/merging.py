@@ -39,13 +39,17 @@ def merged_nearest(each: Sequence[Nearest], limit: int) -> Nearest:
 def merged_opinion(each: Sequence[Opinion]) -> Opinion:
     """On one query, from one opinion a shard."""
     depth = each[0].depth
-    passages = [one.passages for one in each]
-    return Opinion(
-        papers=_merged([one.papers for one in each], depth),
-        passages=_merged([one or _NONE for one in passages], depth) if any(passages) else None,
-        depth=depth,
-        cosines={key_of(shard, unit): cosine for shard, one in enumerate(each) for unit, cosine in one.cosines.items()},
-    )
+    papers = _merged([one.papers for one in each], depth)
+    passages = None
+    if any(one.passages for one in each):
+        passages = _merged([one.passages or _NONE for one in each], depth)
+    cosines = {key_of(shard, unit): cosine for shard, one in enumerate(each) for unit, cosine in one.cosines.items()}
+    named = _named(papers) | (_named(passages) if passages else set())
+    return Opinion(papers, passages, depth, {key: cosines[key] for key in sorted(named)})
+
+
+def _named(found: Found) -> set[int]:
+    return {*found.by_meaning.rows.tolist(), *found.by_words.places.tolist()}
 
 
 def _merged(each: Sequence[Found], depth: int) -> Found:

@@ -27,6 +27,7 @@ from assayer.models.coverage import (
     SourceUse,
     UnreadableCause,
 )
+from assayer.models.filters import Filters
 from assayer.models.idea import Idea, IdeaId, Section, TextFlag
 from assayer.models.llm import CachedAnswer, CallRecord, LedgerRow, Message
 from assayer.models.paper import (
@@ -84,6 +85,7 @@ __all__ = [
     "FaultCount",
     "FaultKind",
     "FieldOrigin",
+    "Filters",
     "Frozen",
     "FullText",
     "GraphUsed",

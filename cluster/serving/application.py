@@ -5,7 +5,7 @@ from typing import Any
 from ray import serve
 from ray.serve import Application, Deployment
 
-from assayer.errors import ConfigurationError
+from assayer.errors import ConfigurationError, CorpusError
 from cluster.serving.dispatcher import DispatcherReplica
 from cluster.serving.evaluator import EvaluatorReplica
 from cluster.serving.index import IndexReplica
@@ -16,6 +16,7 @@ from cluster.serving.outside import DocumentsReplica, LiteratureReplica
 from cluster.serving.settings import Pool, ServingSettings
 from cluster.serving.where import Where
 from cluster.settings import Settings
+from index.parts import whole_of
 
 __all__ = ["NAME", "build"]
 
@@ -43,14 +44,14 @@ def build(args: Where) -> Application:
     dispatcher = _deployed("dispatcher", DispatcherReplica, serving.dispatcher, serving).bind(where, evaluator)
     front = serve.ingress()(IngressReplica)
     return _deployed("ingress", front, serving.ingress, serving).bind(
-        where, evaluator, pools.get("index"), dispatcher=dispatcher
+        where, evaluator, pools.get("index", ()), pools.get("embedder"), dispatcher=dispatcher
     )
 
 
-def _pools(settings: Settings, where: Where) -> dict[str, Application]:
+def _pools(settings: Settings, where: Where) -> dict[str, Application | list[Application]]:
     """By the name under which evaluators are given them; what is not configured needs none."""
     serving = settings.serving
-    pools: dict[str, Application] = {}
+    pools: dict[str, Application | list[Application]] = {}
     if serving.llm.replicas and settings.llm is not None:
         pools["line"] = _deployed("llm", LineReplica, serving.llm, serving).bind(where)
     if serving.embedder.replicas:
@@ -58,13 +59,25 @@ def _pools(settings: Settings, where: Where) -> dict[str, Application]:
     if serving.reranker.replicas and settings.reranker.model is not None:
         pools["reranker"] = _deployed("reranker", RerankerReplica, serving.reranker, serving).bind(where)
     if serving.index.replicas:
-        index = _deployed("index", IndexReplica, serving.index, serving)
-        pools["index"] = index.bind(where, pools.get("embedder"))
+        pools["index"] = _index(settings, where)
     if serving.literature.replicas and any(source.on for source in settings.sources.values()):
         pools["literature"] = _deployed("literature", LiteratureReplica, serving.literature, serving).bind(where)
     if serving.full_texts.replicas and settings.full_texts.fetch:
         pools["full_texts"] = _deployed("full_texts", DocumentsReplica, serving.full_texts, serving).bind(where)
     return pools
+
+
+def _index(settings: Settings, where: Where) -> list[Application]:
+    """A pool for each shard of the corpus as it is now, the first where there is none yet."""
+    try:
+        shards = whole_of(settings.corpus_path).shards
+    except CorpusError:  # told to everybody who asks: methods that need no corpus go on without
+        shards = 0
+    names = [f"index-{number}" for number in range(shards)] or ["index"]
+    return [
+        _deployed(name, IndexReplica, settings.serving.index, settings.serving).bind(where, number)
+        for number, name in enumerate(names)
+    ]
 
 
 def _deployed(name: str, kind: type[Any], pool: Pool, serving: ServingSettings, margin: int = 0) -> Deployment:

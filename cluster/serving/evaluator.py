@@ -1,13 +1,12 @@
 """Evaluators as a pool: each works on as many jobs as it has places, with the parts that it shares with the others."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from ray.serve.handle import DeploymentHandle
 
-from assayer.errors import CorpusError
 from cluster.database import open_database
 from cluster.desk import OFFERED, examine
 from cluster.engine import Engine, open_engine
@@ -15,9 +14,9 @@ from cluster.parts import Parts
 from cluster.performing import worker_of
 from cluster.service import process_name
 from cluster.serving.attending import attended, check_on
-from cluster.serving.calling import Caller, Full, Gone
+from cluster.serving.calling import Caller
 from cluster.serving.holding import Holding
-from cluster.serving.index import IndexReplica, ServedCorpus
+from cluster.serving.index import IndexReplica, served_corpora
 from cluster.serving.line import LineReplica, ServedLine
 from cluster.serving.models import EmbedderReplica, RerankerReplica, ServedEmbedder, ServedReranker
 from cluster.serving.outside import DocumentsReplica, LiteratureReplica, ServedDocuments, ServedRemote
@@ -42,7 +41,6 @@ class _Workshop:
     engine: Engine
     worker: Worker
     working: "asyncio.Task[None]"
-    corpus: ServedCorpus | None
 
 
 class EvaluatorReplica(Replica):
@@ -52,7 +50,7 @@ class EvaluatorReplica(Replica):
         line: DeploymentHandle[LineReplica] | None = None,
         embedder: DeploymentHandle[EmbedderReplica] | None = None,
         reranker: DeploymentHandle[RerankerReplica] | None = None,
-        index: DeploymentHandle[IndexReplica] | None = None,
+        index: Sequence[DeploymentHandle[IndexReplica]] = (),
         literature: DeploymentHandle[LiteratureReplica] | None = None,
         full_texts: DeploymentHandle[DocumentsReplica] | None = None,
     ) -> None:
@@ -64,7 +62,7 @@ class EvaluatorReplica(Replica):
             line=_line(line, settings),
             embedder=await ServedEmbedder.open(Caller(embedder, *shared)) if embedder else None,
             reranker=await ServedReranker.open(Caller(reranker, *shared)) if reranker else None,
-            corpus=await _corpus(Caller(index, *shared)) if index else None,
+            corpora=served_corpora([Caller(one, *shared) for one in index], settings) if index else None,
             remote=ServedRemote(Caller(literature, *patient)) if literature else None,
             documents=ServedDocuments(Caller(full_texts, *patient)) if full_texts else None,
         )
@@ -83,9 +81,6 @@ class EvaluatorReplica(Replica):
         shop = self._workshop.value
         check_on(self._workshop.task, "The evaluator")
         check_on(shop.working, "The worker")
-        if shop.corpus is not None:
-            with suppress(Gone, Full):  # the pool's own trouble, which it is healed of by itself
-                await shop.corpus.check()
 
     async def __del__(self) -> None:
         await self._workshop.close()
@@ -101,8 +96,7 @@ async def _workshop(settings: Settings, parts: Parts) -> AsyncIterator[_Workshop
         worker = worker_of(process_name(), settings, database, listener, engine)
         working = await stack.enter_async_context(attended(worker.run()))
         stack.push_async_callback(worker.drain, 0)
-        corpus = parts.corpus if isinstance(parts.corpus, ServedCorpus) else None
-        yield _Workshop(database, engine, worker, working, corpus)
+        yield _Workshop(database, engine, worker, working)
 
 
 def _with_places(settings: Settings) -> Settings:
@@ -115,11 +109,3 @@ def _line(handle: DeploymentHandle[LineReplica] | None, settings: Settings) -> S
         return None
     seconds = settings.llm.request_timeout_seconds + _LINE_SECONDS
     return ServedLine(Caller(handle, seconds, settings.serving.patience_seconds), settings.llm.base_url)
-
-
-async def _corpus(caller: Caller[IndexReplica]) -> ServedCorpus | None:
-    """None where there is none: each method that needs one says so."""
-    try:
-        return await ServedCorpus.open(caller)
-    except CorpusError:
-        return None

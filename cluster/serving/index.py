@@ -1,166 +1,129 @@
-"""The local corpus as a pool: every process has the same version open, and says so when it has not."""
+"""The local corpus as pools, one for each shard: every process answers for the version that whoever asks began with."""
 
-import bisect
 import datetime as dt
-from collections.abc import Sequence
-from copy import copy
-from typing import NamedTuple, Self
-
-from ray.serve.handle import DeploymentHandle
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from assayer.errors import CorpusError, PartUnavailable
-from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
-from assayer.ports import Embedder, Vectors
+from assayer.flow import together
+from assayer.ports import Embedder
+from cluster.proofs import proofs_of
 from cluster.serving.calling import Caller
-from cluster.serving.models import EmbedderReplica, ServedEmbedder
 from cluster.serving.replica import Replica
 from cluster.serving.where import Where
-from index import Corpus
-from workers.embedding import SentenceTransformerEmbedder
+from cluster.settings import Settings
+from index import Corpus, Versions
+from index.corpora import OpenVersions
+from index.opening import refuse_other_model
+from index.parts import OfWhole, Part, whole_of
+from index.reader import Reader
 
-__all__ = ["IndexReplica", "ServedCorpus"]
+__all__ = ["IndexReplica", "ServedCorpora", "VersionGone", "served_corpora"]
+
+P = ParamSpec("P")
+Out = TypeVar("Out")
 
 
-class CorpusName(NamedTuple):
-    version: str
-    source: str
+class VersionGone(PartUnavailable):
+    """The version with which somebody began is not there any more: to get an answer it has to begin anew."""
+
+
+class Told(NamedTuple):
+    """What a pool tells of a version."""
+
+    whole: OfWhole
     days: tuple[dt.date, ...]
-
-
-class OtherVersion(PartUnavailable):
-    """The pool has another version of the corpus open than whoever asks began with."""
+    """On which the papers of its part were published."""
 
 
 class IndexReplica(Replica):
-    async def __init__(  # type: ignore[misc]  # Serve awaits it
-        self, where: Where, embedder: DeploymentHandle[EmbedderReplica] | None = None
-    ) -> None:
+    def __init__(self, where: Where, number: int = 0) -> None:
+        """Of the shard with that number, or of the whole where there are no shards."""
         settings = self.begin(where)
-        own: Embedder
-        if embedder is None:
-            own = SentenceTransformerEmbedder(settings.embedder)
-        else:
-            serving = settings.serving
-            own = await ServedEmbedder.open(Caller(embedder, serving.call_seconds, serving.patience_seconds))
-        self._corpus: Corpus | CorpusError
+        directory, proofs = settings.corpus_path, proofs_of(settings)
+
+        def opened(version: str) -> Part:
+            return Part.open(directory, whole_of(directory, version or None), number, proofs)
+
+        self._versions = OpenVersions(Versions(directory).name, opened)
+
+    async def current(self) -> str:
+        """Name of the newest version that is open here. Raises CorpusError when there is none: a service without a
+        corpus has methods that need none."""
+        return (await self._versions.current()).whole.version
+
+    async def tell(self, version: str) -> Told:
+        """Raises CorpusError when it is not there."""
+        part = await self._versions.at(version)
+        return Told(part.whole, part.days)
+
+    async def ask(
+        self, version: str, question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Raises VersionGone when it was there, and is not any more."""
         try:
-            self._corpus = Corpus.open(settings.corpus_path, own)
-        except (
-            CorpusError
-        ) as error:  # told to everybody who asks: a service without a corpus has methods that need none
-            self._corpus = error
+            part = await self._versions.at(version)
+        except CorpusError as error:
+            raise VersionGone(f"Version {version} of the corpus cannot be asked any more: {error}") from None
+        self._versions.look()
+        return await part.ask(question, *args, **kwargs)
 
-    async def describe(self) -> CorpusName:
-        corpus = self._opened
-        return CorpusName(corpus.version, corpus.source, corpus.days())
+    async def check_health(self) -> None:
+        """Also looks whether there is a new version, if nobody asks."""
+        self._versions.look()
 
-    async def search(self, version: str, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
-        return await self._at(version).search(queries, limit, before)
-
-    async def snippets(
-        self, version: str, queries: Sequence[str], limit: int, before: dt.date | None
-    ) -> list[list[Passage]]:
-        return await self._at(version).snippets(queries, limit, before)
-
-    async def neighbours(
-        self, version: str, papers: Sequence[PaperId], limit: int, before: dt.date | None
-    ) -> dict[PaperId, list[Hit]]:
-        return await self._at(version).neighbours(papers, limit, before)
-
-    async def references(
-        self, version: str, papers: Sequence[PaperId], limit: int, before: dt.date | None
-    ) -> dict[PaperId, list[Paper]]:
-        return await self._at(version).references(papers, limit, before)
-
-    async def papers(self, version: str, ids: Sequence[PaperId], before: dt.date | None) -> dict[PaperId, Paper]:
-        return await self._at(version).papers(ids, before)
-
-    async def similarity(self, version: str, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
-        return await self._at(version).similarity(text, papers)
-
-    async def fit(self, version: str, text: str, before: dt.date | None) -> CorpusFit:
-        return await self._at(version).fit(text, before)
-
-    async def meanings(self, version: str, texts: Sequence[str]) -> Vectors:
-        return await self._at(version).meanings(texts)
-
-    async def embed(self, version: str, titled: Sequence[tuple[str, str]]) -> Vectors:
-        return await self._at(version).embed(titled)
-
-    async def full_texts(self, version: str, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        return await self._at(version).full_texts(papers)
-
-    def __del__(self) -> None:
-        if isinstance(self._corpus, Corpus):
-            self._corpus.close()
-
-    @property
-    def _opened(self) -> Corpus:
-        if isinstance(self._corpus, CorpusError):
-            raise copy(self._corpus)
-        return self._corpus
-
-    def _at(self, version: str) -> Corpus:
-        corpus = self._opened
-        if version != corpus.version:
-            raise OtherVersion(f"The corpus is at version {corpus.version} now, not at {version} any more.")
-        return corpus
+    async def __del__(self) -> None:
+        await self._versions.aclose()
 
 
-class ServedCorpus:
-    """Implements cluster.parts.LocalCorpusWithTexts, for the version that was current when it was opened."""
+class _Served:
+    """Implements index.asking.Asked: a part of one version, in a pool."""
 
-    def __init__(self, caller: Caller[IndexReplica], described: CorpusName) -> None:
+    def __init__(self, caller: Caller[IndexReplica], version: str) -> None:
         self._caller = caller
-        self.version, self.source, self._days = described
+        self._version = version
 
-    @classmethod
-    async def open(cls, caller: Caller[IndexReplica]) -> Self:
-        return cls(caller, await caller.ask(IndexReplica.describe))
+    async def ask(self, question: Callable[Concatenate[Reader, P], Out], *args: P.args, **kwargs: P.kwargs) -> Out:
+        answer: Out = await self._caller.ask(IndexReplica.ask, self._version, question, args, kwargs)
+        return answer
 
-    async def check(self) -> None:
-        """Raises OtherVersion when the corpus was replaced: whoever holds this has to be opened anew."""
-        await self._caller.ask(IndexReplica.papers, self.version, [], None)
 
-    def newest(self, before: dt.date | None) -> dt.date | None:
-        known = len(self._days) if before is None else bisect.bisect_right(self._days, before)
-        return self._days[known - 1] if known else None
+class ServedCorpora:
+    """Implements cluster.parts.CorporaInFlight over pools of all shards, in their order."""
 
-    async def search(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
-        return await self._caller.ask(IndexReplica.search, self.version, list(queries), limit, before)
+    def __init__(self, callers: Sequence[Caller[IndexReplica]], directory: Path, embedder: Embedder) -> None:
+        """`directory` is only told to people."""
+        self._callers = callers
+        self._directory = directory
+        self._embedder = embedder
+        self._open: WeakValueDictionary[str, Corpus] = WeakValueDictionary()
+        self._latest: Corpus | None = None
 
-    async def snippets(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Passage]]:
-        return await self._caller.ask(IndexReplica.snippets, self.version, list(queries), limit, before)
+    async def current(self) -> Corpus:
+        self._latest = await self.at(await self._callers[0].ask(IndexReplica.current))
+        return self._latest
 
-    async def neighbours(
-        self, papers: Sequence[PaperId], limit: int, before: dt.date | None
-    ) -> dict[PaperId, list[Hit]]:
-        return await self._caller.ask(IndexReplica.neighbours, self.version, list(papers), limit, before)
+    async def at(self, version: str) -> Corpus:
+        found = self._open.get(version)
+        if found is None:
+            found = self._open[version] = await self._opened(version)
+        return found
 
-    async def references(
-        self, papers: Sequence[PaperId], limit: int, before: dt.date | None
-    ) -> dict[PaperId, list[Paper]]:
-        return await self._caller.ask(IndexReplica.references, self.version, list(papers), limit, before)
+    async def _opened(self, version: str) -> Corpus:
+        told = await together(caller.ask(IndexReplica.tell, version) for caller in self._callers)
+        whole = told[0].whole
+        refuse_other_model(whole, self._embedder, self._directory)
+        if whole.parts != len(self._callers):
+            raise CorpusError(
+                f"The corpus in {self._directory} has {whole.parts} parts, and this service began with "
+                f"{len(self._callers)}.",
+                "Deploy the service again.",
+            )
+        parts = [_Served(caller, version) for caller in self._callers]
+        return Corpus(whole, (day for one in told for day in one.days), parts, self._embedder)
 
-    async def papers(self, ids: Sequence[PaperId], before: dt.date | None) -> dict[PaperId, Paper]:
-        return await self._caller.ask(IndexReplica.papers, self.version, list(ids), before)
 
-    async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
-        return await self._caller.ask(IndexReplica.similarity, self.version, text, list(papers))
-
-    async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """What its records say; it is as old as they are."""
-        known = await self.papers([paper.id for paper in papers], None)
-        return {one: paper.retraction for one, paper in known.items() if paper.retraction is not None}
-
-    async def fit(self, text: str, before: dt.date | None) -> CorpusFit:
-        return await self._caller.ask(IndexReplica.fit, self.version, text, before)
-
-    async def meanings(self, texts: Sequence[str]) -> Vectors:
-        return await self._caller.ask(IndexReplica.meanings, self.version, list(texts))
-
-    async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
-        return await self._caller.ask(IndexReplica.embed, self.version, list(titled))
-
-    async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        return await self._caller.ask(IndexReplica.full_texts, self.version, list(papers))
+def served_corpora(callers: Sequence[Caller[IndexReplica]], settings: Settings) -> Callable[[Embedder], ServedCorpora]:
+    return lambda embedder: ServedCorpora(callers, settings.corpus_path, embedder)

@@ -1,12 +1,13 @@
 """The API as a pool: any number of processes answer requests; what they know is in the database."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI
 from ray.serve.handle import DeploymentHandle
 
-from assayer.errors import CorpusError, PartUnavailable
+from assayer.errors import PartUnavailable
+from assayer.ports import Embedder
 from cluster.database import open_database
 from cluster.desk import api_services
 from cluster.engine import SystemClock
@@ -15,13 +16,15 @@ from cluster.serving.calling import Caller
 from cluster.serving.dispatcher import DispatcherReplica
 from cluster.serving.evaluator import EvaluatorReplica
 from cluster.serving.holding import Holding
-from cluster.serving.index import IndexReplica, ServedCorpus
+from cluster.serving.index import IndexReplica, ServedCorpora, served_corpora
+from cluster.serving.models import EmbedderReplica, ServedEmbedder
 from cluster.serving.replica import Replica
 from cluster.serving.where import Where
 from cluster.settings import Settings
 from orchestrator.api.application import application
 from orchestrator.api.resources import Check
 from orchestrator.store import Listener
+from workers.embedding import SentenceTransformerEmbedder
 
 __all__ = ["IngressReplica"]
 
@@ -33,14 +36,19 @@ class IngressReplica(Replica):
         self,
         where: Where,
         evaluator: DeploymentHandle[EvaluatorReplica],
-        index: DeploymentHandle[IndexReplica] | None = None,
+        index: Sequence[DeploymentHandle[IndexReplica]] = (),
+        embedder: DeploymentHandle[EmbedderReplica] | None = None,
         dispatcher: DeploymentHandle[DispatcherReplica] | None = None,
     ) -> None:
         """`dispatcher` is not asked for anything; every deployment has to be reached from the first one."""
         settings = self.begin(where)
         serving = settings.serving
-        corpus = await _corpus(Caller(index, serving.call_seconds, serving.patience_seconds)) if index else None
-        self._front = await Holding.open(_front(settings, corpus, Caller(evaluator, _READY_SECONDS, _READY_SECONDS)))
+        shared = (serving.call_seconds, serving.patience_seconds)
+        corpora = None
+        if index:
+            asking = await ServedEmbedder.open(Caller(embedder, *shared)) if embedder else _own(settings)
+            corpora = served_corpora([Caller(one, *shared) for one in index], settings)(asking)
+        self._front = await Holding.open(_front(settings, corpora, Caller(evaluator, _READY_SECONDS, _READY_SECONDS)))
 
     def __serve_build_asgi_app__(self) -> FastAPI:
         return self._front.value
@@ -54,7 +62,7 @@ class IngressReplica(Replica):
 
 @asynccontextmanager
 async def _front(
-    settings: Settings, corpus: ServedCorpus | None, evaluators: Caller[EvaluatorReplica]
+    settings: Settings, corpora: ServedCorpora | None, evaluators: Caller[EvaluatorReplica]
 ) -> AsyncIterator[FastAPI]:
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
@@ -66,11 +74,9 @@ async def _front(
             except PartUnavailable as error:
                 return [Check(name="evaluators", ok=False, detail=str(error))]
 
-        yield application(api_services(settings, database, listener, SystemClock(), corpus, ready))
+        yield application(api_services(settings, database, listener, SystemClock(), corpora, ready))
 
 
-async def _corpus(caller: Caller[IndexReplica]) -> ServedCorpus | None:
-    try:
-        return await ServedCorpus.open(caller)
-    except CorpusError:
-        return None
+def _own(settings: Settings) -> Embedder:
+    """Its model is loaded when somebody searches."""
+    return SentenceTransformerEmbedder(settings.embedder)

@@ -1,33 +1,72 @@
 """Bodies and resources of searches in the corpus; shared with the client."""
 
 import datetime as dt
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from assayer.models import Hit, Paper, Passage
+from assayer.models import Filters, Hit, Paper, PaperId, Passage
 from orchestrator.api.resources import Body, Resource
 
-__all__ = ["CorpusAnswer", "CorpusBody", "CorpusHit", "CorpusPassage", "CorpusQuery", "CorpusSearch", "search_of"]
+__all__ = [
+    "CorpusAnswer",
+    "CorpusBody",
+    "CorpusHit",
+    "CorpusOptions",
+    "CorpusPassage",
+    "CorpusQuery",
+    "CorpusSearch",
+    "search_of",
+]
 
 _MOST = 100
+_MOST_NAMES = 50
+_MOST_LEFT_OUT = 1_000
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
-class _Options(Body):
+class CorpusOptions(Body):
     limit: int = Field(default=10, ge=1, le=_MOST)
     """Of papers, and of passages, for each query."""
     before: dt.date | None = None
     """The last day that counts: papers published later, and undated ones, are left out. Null: everything counts."""
+    after: dt.date | None = None
+    """The first day that counts; undated papers count unless there is a last day."""
+    venue: tuple[Name, ...] = Field(default=(), max_length=_MOST_NAMES)
+    """Papers of one of these venues, by their whole names without regard to case."""
+    field: tuple[Name, ...] = Field(default=(), max_length=_MOST_NAMES)
+    """Papers of one of these fields of study."""
+    retracted: bool | None = None
+    """True: only papers that were retracted; false: none of them. Null: both."""
+    without: tuple[Name, ...] = Field(default=(), max_length=_MOST_LEFT_OUT)
+    """Ids of papers that do not count."""
     snippets: bool = False
     """Also the passages that answer best."""
 
+    @model_validator(mode="after")
+    def _some_days(self) -> Self:
+        if self.after and self.before and self.after > self.before:
+            raise ValueError(f"no day lies after {self.after} and before {self.before}")
+        return self
 
-class CorpusQuery(_Options):
+    @property
+    def filters(self) -> Filters:
+        return Filters(
+            before=self.before,
+            after=self.after,
+            venues=frozenset(self.venue),
+            fields=frozenset(self.field),
+            retracted=self.retracted,
+            without=frozenset(map(PaperId, self.without)),
+        )
+
+
+class CorpusQuery(CorpusOptions):
     q: Words
 
 
-class CorpusBody(_Options):
+class CorpusBody(CorpusOptions):
     queries: tuple[Words, ...] = Field(min_length=1, max_length=50)
 
 

@@ -6,10 +6,11 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from assayer.ports import Clock, Literature
+from assayer.ports import Clock
 from orchestrator.api.identifiers import Identifiers
 from orchestrator.api.limits import Streams
 from orchestrator.api.resources import Check
+from orchestrator.api.searching import SearchedCorpora
 from orchestrator.api.settings import ApiSettings
 from orchestrator.api.uploads import Uploads
 from orchestrator.batches.settings import BatchSettings
@@ -44,7 +45,7 @@ class Services:
     """Opened and closed by whoever made it."""
     methods: Mapping[str, str]
     """What each method is, in one line, by name."""
-    corpus: Literature | None
+    corpora: SearchedCorpora | None
     """None: this process has none, and searching it is answered 503."""
     ready: Callable[[], Awaitable[Sequence[Check]]]
     """Looks at everything that evaluations need; must not raise."""

@@ -85,7 +85,7 @@ class Service:
             census=PgCensus(database),
             listener=listener,
             methods={"grapheval": "By a graph of viewpoints.", "scholareval": "By the literature."},
-            corpus=None,
+            corpora=None,
             ready=ready,
             webhooks=PgWebhooks(database),
             check_address=partial(check_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),

@@ -1,48 +1,49 @@
 """Papers by one query or by many."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from assayer.errors import CorpusError
-from index import Corpus, build_corpus
-from index.memory import MemoryCorpus
+from assayer.models import Filters, Hit
+from index import Corpora, Delta, build_corpus, update_corpus
+from index.memory import MemoryCorpora, MemoryCorpus
+from index.records import PaperRecord
 from orchestrator.api.corpus_resources import CorpusSearch
 from tests.contract.api.service import Service
 from tests.contract.api.test_problems import problem
-from tests.corpus_papers import RECORDS, write_jsonl
+from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 
 QUERY = "bumblebees in meadows after late mowing"
 
 
 class DamagedCorpus(MemoryCorpus):
-    @property
-    def version(self) -> str:
+    async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
         raise CorpusError("/srv/corpus/shard-3 is damaged.")
 
 
 @pytest.fixture
-async def corpus(tmp_path: Path) -> AsyncIterator[Corpus]:
+async def corpora(tmp_path: Path) -> AsyncIterator[Corpora]:
     source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
     await build_corpus([source], tmp_path / "corpus", HashingEmbedder())
-    opened = Corpus.open(tmp_path / "corpus", HashingEmbedder())
-    yield opened
-    opened.close()
+    corpora = Corpora(tmp_path / "corpus", HashingEmbedder())
+    yield corpora
+    await corpora.aclose()
 
 
 @pytest.fixture
-async def client(service: Service, corpus: Corpus) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.with_services(corpus=corpus).caller("read") as opened:
+async def client(service: Service, corpora: Corpora) -> AsyncIterator[httpx2.AsyncClient]:
+    async with service.with_services(corpora=corpora).caller("read") as opened:
         yield opened
 
 
-async def test_query_is_answered_best_first_with_the_corpus_named(client: httpx2.AsyncClient, corpus: Corpus) -> None:
+async def test_query_is_answered_best_first_with_the_corpus_named(client: httpx2.AsyncClient, corpora: Corpora) -> None:
     answer = await client.get("/v1/corpus/search", params={"q": QUERY, "limit": 3})
     found = CorpusSearch.model_validate_json(answer.content)
-    assert found.corpus == corpus.version
+    assert found.corpus == (await corpora.current()).version
     (one,) = found.answers
     assert (one.query, len(one.hits), one.passages) == (QUERY, 3, None)
     assert "bumblebees" in one.hits[0].title
@@ -58,6 +59,45 @@ async def test_later_and_undated_papers_are_left_out_before_a_day(client: httpx2
     assert all(date is not None and str(date) <= "2015-06-15" for date in dates)
 
 
+async def ids(client: httpx2.AsyncClient, **options: str | list[str]) -> set[str]:
+    """Of all papers that a GET and a POST with the same filters find."""
+    asked = await client.get("/v1/corpus/search", params={"q": QUERY, "limit": "100", **options})
+    body = {"queries": [QUERY], "limit": 100, **options}
+    sent = await client.post("/v1/corpus/search", json=body)
+    (found,), (other,) = (CorpusSearch.model_validate_json(one.content).answers for one in (asked, sent))
+    assert found.hits == other.hits
+    return {hit.id for hit in found.hits}
+
+
+async def test_filters_narrow_what_is_found(client: httpx2.AsyncClient) -> None:
+    everything = await ids(client)
+    recent = await ids(client, after="2016-01-01", before="2018-12-31")
+    assert set() < recent < everything
+    assert await ids(client, venue=["Journal of Invented Pollination", "Nature"]) == everything
+    assert await ids(client, venue=["nature"]) == set()
+    assert await ids(client, field=["Ecology"]) == set()
+    assert await ids(client, retracted="false") == everything
+    assert await ids(client, without=["bee-03", "bee-04"]) == everything - {"bee-03", "bee-04"}
+
+
+async def test_days_that_leave_none_are_refused(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/v1/corpus/search", params={"q": "x", "after": "2020-01-01", "before": "2019-01-01"})
+    assert "no day lies" in answer.text
+    problem(answer, 422, "invalid-request")
+
+
+async def test_next_version_answers_once_it_is_published(
+    client: httpx2.AsyncClient, corpora: Corpora, tmp_path: Path
+) -> None:
+    changed = PaperRecord.model_validate(record(2, title="Lichens on walls"))
+    manifest = (await update_corpus(Delta([changed]), tmp_path / "corpus", HashingEmbedder())).manifest
+    await client.get("/v1/corpus/search", params={"q": "lichens"})
+    await corpora.settle()
+    found = CorpusSearch.model_validate_json((await client.get("/v1/corpus/search", params={"q": "lichens"})).content)
+    assert found.corpus == manifest.version
+    assert found.answers[0].hits[0].title == "Lichens on walls"
+
+
 async def test_many_queries_are_answered_in_their_order_with_passages(client: httpx2.AsyncClient) -> None:
     body = {"queries": [QUERY, "transects for counting pollinators"], "limit": 2, "snippets": True}
     found = CorpusSearch.model_validate_json((await client.post("/v1/corpus/search", json=body)).content)
@@ -69,7 +109,14 @@ async def test_many_queries_are_answered_in_their_order_with_passages(client: ht
 
 @pytest.mark.parametrize(
     ("query", "parameter"),
-    [("", "q"), ("q=%20", "q"), ("q=x&limit=0", "limit"), ("q=x&before=soon", "before"), ("q=x&snipets=1", "snipets")],
+    [
+        ("", "q"),
+        ("q=%20", "q"),
+        ("q=x&limit=0", "limit"),
+        ("q=x&before=soon", "before"),
+        ("q=x&retracted=perhaps", "retracted"),
+        ("q=x&snipets=1", "snipets"),
+    ],
 )
 async def test_wrong_parameter_is_named(client: httpx2.AsyncClient, query: str, parameter: str) -> None:
     refused = problem(await client.get(f"/v1/corpus/search?{query}"), 422, "invalid-request")
@@ -86,7 +133,7 @@ async def test_service_without_a_corpus_says_so_and_when_to_come_back(service: S
 
 async def test_corpus_that_fails_is_a_problem_without_its_paths(service: Service) -> None:
     damaged = DamagedCorpus([], HashingEmbedder())
-    async with service.with_services(corpus=damaged).caller() as client:
+    async with service.with_services(corpora=MemoryCorpora(damaged)).caller() as client:
         answer = await client.get("/v1/corpus/search", params={"q": QUERY})
     assert problem(answer, 503, "unavailable").detail == "The search failed: the local corpus failed."
     assert "/srv" not in answer.text

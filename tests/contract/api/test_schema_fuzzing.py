@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from index.memory import MemoryCorpus
+from index.memory import MemoryCorpora, MemoryCorpus
 from orchestrator.api.application import described
 from orchestrator.store import Database, DatabaseSettings, Listener
 from tests.contract.api.service import BODY, TEXT, Service, served
@@ -74,7 +74,7 @@ async def _serve(database_url: str, started: "threading.Event", told: list[Runni
         await database.migrate()
         async with Listener(database) as listener:
             corpus = MemoryCorpus([paper(1), paper(2)], HashingEmbedder())
-            service = Service.of(database, listener, **_QUICK).with_services(corpus=corpus)
+            service = Service.of(database, listener, **_QUICK).with_services(corpora=MemoryCorpora(corpus))
             await service.tenant()
             key = await service.key("admin")
             ids = await _things(service, key)

@@ -1,0 +1,77 @@
+"""`assayer corpus search`: papers and passages that answer a query, among those that pass the filters."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from assayer.errors import InputError
+from assayer.models import Filters, Hit, PaperId, Passage
+from cluster.cli.options import day
+from cluster.settings import Settings, load_settings
+
+__all__ = ["search"]
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for, in words.")],
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Papers to show, and passages.")] = 10,
+    before: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published until then.")] = None,
+    after: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published since then.")] = None,
+    venue: Annotated[list[str] | None, typer.Option(help="Only papers of this venue; may be repeated.")] = None,
+    field: Annotated[list[str] | None, typer.Option(help="Only papers of this field; may be repeated.")] = None,
+    retracted: Annotated[
+        bool | None, typer.Option("--retracted/--not-retracted", help="Only papers that were, or were not, retracted.")
+    ] = None,
+    without: Annotated[list[str] | None, typer.Option(help="Id of a paper to leave out; may be repeated.")] = None,
+    snippets: Annotated[bool, typer.Option("--snippets", help="Also show the passages that answer best.")] = False,
+) -> None:
+    """Search titles and abstracts, dense and lexical together."""
+    filters = Filters(
+        before=day(before, "date for --before"),
+        after=day(after, "date for --after"),
+        venues=frozenset(venue or ()),
+        fields=frozenset(field or ()),
+        retracted=retracted,
+        without=frozenset(map(PaperId, without or ())),
+    )
+    if filters.before and filters.after and filters.after > filters.before:
+        raise InputError(f"No day lies after {filters.after} and before {filters.before}.")
+    console = Console(highlight=False)
+    hits, passages = asyncio.run(_search(query, limit, filters, snippets, load_settings()))
+    _show_hits(hits, console)
+    _show_passages(passages, console)
+
+
+def _show_hits(hits: Sequence[Hit], console: Console) -> None:
+    if not hits:
+        console.print("Nothing found.")
+    for rank, hit in enumerate(hits, start=1):
+        paper = hit.paper
+        when = paper.publication_date.isoformat() if paper.publication_date else "no date"
+        console.print(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})", soft_wrap=True)
+        console.print(f"     cosine {hit.similarity:.2f}  {escape(paper.venue)}  {escape(paper.id)}", soft_wrap=True)
+
+
+def _show_passages(passages: Sequence[Passage], console: Console) -> None:
+    for rank, passage in enumerate(passages, start=1):
+        where = f"{escape(passage.paper.title)}, {escape(passage.section)}"
+        console.print(f"[bold]{rank:>3}.[/] [italic]{where}[/]  cosine {passage.similarity:.2f}", soft_wrap=True)
+        console.print(f"     {escape(' '.join(passage.text.split()))}", soft_wrap=True)
+
+
+async def _search(
+    query: str, limit: int, filters: Filters, snippets: bool, settings: Settings
+) -> tuple[list[Hit], list[Passage]]:
+    from cluster.proofs import proofs_of
+    from index import Corpus
+    from workers.embedding import SentenceTransformerEmbedder
+
+    embedder = SentenceTransformerEmbedder(settings.embedder)
+    corpus = Corpus.open(settings.corpus_path, embedder, proofs=proofs_of(settings))
+    (hits,) = await corpus.find([query], limit, filters)
+    (passages,) = await corpus.find_passages([query], limit, filters) if snippets else ([],)
+    return hits, passages
