@@ -29,6 +29,7 @@ from assayer.methods.innoeval.options import Options as InnoEvalOptions
 from assayer.methods.scholareval import Options as ScholarEvalOptions
 from assayer.models import Frozen
 from assayer.ranking.options import Options as RankingOptions
+from cluster.ingest_settings import IngestSettings
 from cluster.log import LogSettings
 from cluster.serving.settings import ServingSettings
 from cluster.webhook_settings import WebhookSettings
@@ -116,6 +117,7 @@ class Settings(BaseSettings):
     embedder: EmbedderSettings = EmbedderSettings()
     reranker: RerankerSettings = RerankerSettings()
     corpus: CorpusSettings = CorpusSettings()
+    ingest: IngestSettings = IngestSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     ranking: RankingSettings = RankingSettings()
     scholareval: ScholarEvalOptions = ScholarEvalOptions()

@@ -85,6 +85,11 @@ class Policy:
             raise AddressRefused(f"{shown(url)} names its host in a form that is not visited.")
         return url
 
+    def allows(self, host: str) -> bool:
+        """Whether a host, written as an address, lies in a network that was named."""
+        literal = _literal(host)
+        return literal is not None and any(literal in one for one in self._allow if one.version == literal.version)
+
     def address(self, address: Address, port: int, where: str) -> None:
         """Raises unless a connection to it may be opened; `where` says what led there."""
         meant = _carried(address)

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from assayer.models import Frozen
 
-__all__ = ["DownloadLimits", "FetchingSettings", "Network", "checked_networks", "separated"]
+__all__ = ["DownloadLimits", "FetchingSettings", "Network", "TransferSettings", "checked_networks", "separated"]
 
 Network = IPv4Network | IPv6Network
 
@@ -56,3 +56,25 @@ class DownloadLimits(Frozen):
     """Bytes a second that a body must bring in every `patience`."""
     patience: float = Field(default=15.0, gt=0)
     """Seconds."""
+
+
+class TransferSettings(Frozen):
+    """What may be taken from services that the operator named, whose files have gigabytes."""
+
+    answer_bytes: int = Field(default=64 * 2**20, gt=0)
+    """Of a small answer."""
+    file_bytes: int = Field(default=64 * 2**30, gt=0)
+    answer_seconds: float = Field(default=120.0, gt=0)
+    """Until headers have come, and for the whole of a small answer."""
+    patience: float = Field(default=60.0, gt=0)
+    """Seconds without a byte of a file, after which the connection counts as broken."""
+    file_seconds: float = Field(default=6 * 3_600.0, gt=0)
+    """For one file, over all its connections."""
+    attempts: int = Field(default=8, ge=1)
+    """In a row that bring nothing; one that brings a part of a file begins to count anew."""
+    backoff_initial: float = Field(default=1.0, ge=0)
+    backoff_max: float = Field(default=120.0, ge=0)
+    retry_after_max: float = Field(default=900.0, ge=0)
+    """How long a service may send us away with one Retry-After."""
+    spacing: float = Field(default=0.0, ge=0)
+    """Seconds between small requests, as the service asks for."""

@@ -1,6 +1,5 @@
 """arXiv's Atom feeds: what is read of their entries and the papers they become."""
 
-import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,6 +8,7 @@ from lxml import etree
 from assayer.errors import SourceRefused
 from assayer.identity import arxiv_id, doi
 from assayer.models import Identifiers, Paper, Retraction
+from assayer.withdrawals import says_withdrawn
 from workers.remote.metrics import PARSE_FAILURES
 from workers.sources.feeds import parse_feed
 from workers.sources.fields import first_links, line, link, paper_id, prose, read_date
@@ -25,16 +25,6 @@ _MOST_DIGITS = 9
 _ERRORS = "/api/errors"
 _EXCUSE = 200
 """Characters of its own words in an error."""
-
-_WITHDRAWN = re.compile(
-    r"\b(?:paper|article|submission|manuscript|preprint|work)\s+(?:has|have|is|was)\s+(?:\w+\s+){0,3}withdrawn\b"
-    r"|\bwithdrawn\s+by\s+(?:the\s+)?(?:submitter|authors?|arxiv)\b"
-    r"|\A\W*withdrawn\b",
-    re.IGNORECASE,
-)
-"""arXiv has no field for it: authors say so in the comment, or in the place of the abstract."""
-_BEGINNING = 200
-"""Characters of an abstract in which a withdrawal is announced; further on it is a word like any other."""
 
 
 class Page(NamedTuple):
@@ -112,7 +102,7 @@ def _paper(entry: _Entry) -> Paper | None:
 
 def _withdrawal(entry: _Entry) -> Retraction | None:
     comment, abstract = prose(entry.text(f"{_ARXIV}comment")), prose(entry.text(f"{_ATOM}summary"))
-    if not (_WITHDRAWN.search(comment) or _WITHDRAWN.search(abstract[:_BEGINNING])):
+    if not says_withdrawn(comment, abstract):
         return None
     date = read_date(entry.text(f"{_ATOM}updated"))
     return Retraction(kind="withdrawn", source=SOURCE, notice=link(entry.address(None, "alternate")), date=date)

@@ -9,7 +9,9 @@ from hashlib import blake2b
 
 from benchmarks.simulator.outside.library import Entry, Library
 
-__all__ = ["FIELDS", "abstract_known", "doi_of", "former_id", "known_as", "pmid_of", "publication_date", "work"]
+__all__ = [
+    "FIELDS", "abstract_known", "doi_of", "former_id", "inverted", "known_as", "pmid_of", "publication_date", "work",
+]  # fmt: skip
 
 FIELDS = """
     id doi title display_name relevance_score publication_year publication_date ids language primary_location
@@ -68,7 +70,7 @@ def _number(text: str) -> int:
     return 5_000_000_000 + int.from_bytes(blake2b(text.encode(), digest_size=4).digest())
 
 
-def _inverted(text: str) -> dict[str, list[int]]:
+def inverted(text: str) -> dict[str, list[int]]:
     index: dict[str, list[int]] = {}
     for place, word in enumerate(text.split()):
         index.setdefault(word, []).append(place)
@@ -197,7 +199,7 @@ def work(library: Library, entry: Entry, origin: str, score: float | None = None
         "referenced_works_count": len(cited),
         "referenced_works": [f"{_SITE}/{one.openalex}" for one in cited],
         "related_works": [],
-        "abstract_inverted_index": _inverted(record.abstract) if abstract_known(entry) else None,
+        "abstract_inverted_index": inverted(record.abstract) if abstract_known(entry) else None,
         "counts_by_year": [],
         "updated_date": "2026-09-30T04:12:45.301972",
         "created_date": "2025-10-10T00:00:00",

@@ -1,0 +1,162 @@
+"""Ingest as the operator asks for it: one run for each origin, composed from the settings."""
+
+import datetime as dt
+import fcntl
+import shutil
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from tempfile import gettempdir
+
+from assayer.errors import InputError
+from cluster.settings import Settings
+from index.ids import hashed
+from index.ingest import (
+    ArxivHarvest,
+    Files,
+    Ingest,
+    IngestOptions,
+    IngestSummary,
+    JoinLimits,
+    OpenAlexFiles,
+    S2Datasets,
+    S2Files,
+    s2_files,
+)
+from index.ingest.ingesting import Report
+from index.ingest.kinds import S2_KINDS, KindName
+from index.ingest.s2_service import S2File
+from workers.fetching.transfers import Transfers
+
+__all__ = ["ingest_arxiv", "ingest_jsonl", "ingest_openalex", "ingest_s2_files", "ingest_s2_release"]
+
+_S2 = "https://api.semanticscholar.org"
+
+
+async def ingest_s2_files(to: str, files: str, settings: Settings, report: Report) -> IngestSummary:
+    with _alone(to):
+        return await _ingest(to, "s2", settings, report).run(s2_files(files), Files(), complete=True)
+
+
+async def ingest_s2_release(
+    to: str, release: str, datasets: Sequence[str], settings: Settings, report: Report
+) -> IngestSummary:
+    """A full release into a new folder, diffs into one that has a release."""
+    kinds = _kinds(datasets)
+    key = settings.s2.api_key.get_secret_value()
+    async with _transfers(settings, settings.s2.spacing_seconds) as transfers:
+        service = S2Datasets(transfers, settings.s2.base_url or _S2, key)
+        with _alone(to):
+            ingest = _ingest(to, "s2", settings, report)
+            wanted = (await service.release(release)).release_id
+            links: dict[S2File, str] = {}
+            if ingest.holding.built and wanted <= ingest.holding.until:
+                wanted = ingest.holding.until
+            elif ingest.holding.built:
+                for kind in kinds:
+                    links |= await service.changes(ingest.holding.until, wanted, kind)
+            else:
+                wanted = ingest.holding.until or wanted
+                ingest.begin(wanted)
+                for kind in kinds:
+                    links |= await service.files(wanted, kind)
+            with _incoming(ingest) as folder:
+                supply = S2Files(service, transfers, links, folder)
+                return await ingest.run(supply.sources, supply, wanted)
+
+
+async def ingest_arxiv(
+    to: str, since: dt.date | None, until: dt.date | None, subjects: str, settings: Settings, report: Report
+) -> IngestSummary:
+    """Days that are over, from the one behind the last that is in."""
+    yesterday = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1)
+    last = min(until or yesterday, yesterday)
+    async with _transfers(settings, settings.arxiv.spacing_seconds) as transfers:
+        with _alone(to):
+            ingest = _ingest(to, "arxiv", settings, report)
+            held = ingest.holding.until
+            first = since or (dt.date.fromisoformat(held) + dt.timedelta(days=1) if held else None)
+            if first is None:
+                raise InputError("Nothing was harvested yet.", "Say with --from on which day to begin.")
+            harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, subjects)
+            taken = await harvest.take_in(ingest, first, last, report)
+            return await ingest.finish(taken, max(held, last.isoformat()))
+
+
+async def ingest_openalex(
+    to: str, manifest: str | None, merged: Sequence[str], settings: Settings, report: Report
+) -> IngestSummary:
+    async with _transfers(settings, 0.0) as transfers:
+        with _alone(to):
+            ingest = _ingest(to, "openalex", settings, report)
+            with _incoming(ingest) as folder:
+                supply = OpenAlexFiles(manifest or settings.ingest.openalex_url, transfers, folder)
+                works = await supply.sources()
+                gone = Files.sources(merged, "openalex", layer=1, deleted=True) if merged else []
+                return await ingest.run([*works, *gone], supply, supply.date, complete=True)
+
+
+async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report: Report) -> IngestSummary:
+    with _alone(to):
+        ingest = _ingest(to, "jsonl", settings, report)
+        return await ingest.run(Files.sources(files, "jsonl", ingest.next_layer), Files())
+
+
+def _ingest(to: str, origin: str, settings: Settings, report: Report) -> Ingest:
+    given = settings.ingest
+    limits = JoinLimits(memory_mb=given.memory_mb, threads=given.threads, vector_model=given.vector_model)
+    return Ingest(to, origin, IngestOptions(partitions=given.partitions, jobs=given.jobs, join=limits), report)
+
+
+def _kinds(datasets: Sequence[str]) -> list[KindName]:
+    unknown = [one for one in datasets if one not in S2_KINDS]
+    if unknown or "papers" not in datasets:
+        raise InputError(
+            f"Datasets cannot be {', '.join(datasets)}.", f"`papers` is needed; there are: {', '.join(S2_KINDS)}."
+        )
+    return [kind for kind in S2_KINDS if kind in datasets]
+
+
+@contextmanager
+def _incoming(ingest: Ingest) -> Iterator[Path]:
+    """Where files lie while they are fetched. What a run that failed has left there is gone on with by the next."""
+    apart = Path(gettempdir()) / f"assayer-incoming-{hashed([str(ingest.root)])[0]:016x}"
+    folder = (ingest.root.local or apart) / ".incoming"
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@asynccontextmanager
+async def _transfers(settings: Settings, spacing: float) -> AsyncIterator[Transfers]:
+    limits = settings.ingest.transfers.model_copy(update={"spacing": max(settings.ingest.transfers.spacing, spacing)})
+    async with Transfers(settings.fetching, limits, _Clock()) as transfers:
+        yield transfers
+
+
+class _Clock:
+    def now(self) -> dt.datetime:
+        return dt.datetime.now(dt.UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+@contextmanager
+def _alone(to: str) -> Iterator[None]:
+    """Two runs in one folder would take each other's files for what a killed one has left."""
+    if "://" in to:
+        yield
+        return
+    folder = Path(to)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / ".lock").open("wb")
+    except OSError as error:
+        raise InputError(f"{to} cannot be written: {error.strerror}.") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"Another run is at work in {to}.", "Wait for its end.") from None
+        yield

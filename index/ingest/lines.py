@@ -1,0 +1,63 @@
+"""JSON Lines from anywhere, plain or gzipped: each line an object or the reason why it is none."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any, NamedTuple, cast
+
+from pydantic_core import from_json
+
+__all__ = ["MOST_BYTES", "Line", "read_lines"]
+
+MOST_BYTES = 64 * 2**20
+"""Of one line; s2orc's longest have a few million."""
+_DAMAGED = "the compressed file is damaged or cut off here"
+_GZIP = b"\x1f\x8b"
+
+
+class Line(NamedTuple):
+    number: int
+    """Counted from 1."""
+    data: dict[str, Any] | str
+    """As the source wrote it, or a reason."""
+    size: int
+    """Bytes, unpacked."""
+
+
+def read_lines(file: IO[bytes]) -> Iterator[Line]:
+    """What came before a damage is kept. Blank lines are skipped."""
+    packed = file.read(2) == _GZIP
+    file.seek(0)
+    number = 0
+    try:
+        for number, line in enumerate(_lines(gzip.GzipFile(fileobj=file) if packed else file), start=1):
+            if line is None:
+                yield Line(number, f"the line has more than {MOST_BYTES:,} bytes", 0)
+            elif line.strip():
+                yield Line(number, _object(line, first=number == 1), len(line))
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        yield Line(number + 1, _DAMAGED, 0)
+
+
+def _lines(file: Any) -> Iterator[bytes | None]:
+    """None for one that is too long; its rest is passed over."""
+    stream = cast(IO[bytes], file)
+    while line := stream.readline(MOST_BYTES + 1):
+        if len(line) <= MOST_BYTES:
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(MOST_BYTES)
+        yield None
+
+
+def _object(line: bytes, first: bool) -> dict[str, Any] | str:
+    try:
+        text = line.decode("utf-8-sig" if first else "utf-8")
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    try:
+        data = from_json(text, allow_inf_nan=True, cache_strings="keys")
+    except ValueError:
+        return "not valid JSON"
+    return data if isinstance(data, dict) else "not a JSON object"

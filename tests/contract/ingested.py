@@ -1,0 +1,86 @@
+"""What tests of ingest share: settings for the simulated services, what they must bring, and what was written."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from pydantic import SecretStr
+
+from benchmarks.simulator.datasets.editions import Edition, Held
+from benchmarks.simulator.datasets.process import SimulatedDatasets
+from benchmarks.simulator.datasets.s2_lines import embedding_of, sections_of
+from benchmarks.simulator.datasets.server import KEY
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.sample import SAMPLE
+from cluster.ingest_settings import IngestSettings
+from cluster.settings import Settings
+from index.record_files import FiledRecord, read_records, record_parts
+from workers.fetching.settings import FetchingSettings, TransferSettings
+from workers.remote.settings import ArxivSettings, SemanticScholarSettings
+
+__all__ = ["FIRST", "SECOND", "at", "deletions", "ignore", "raw", "read", "s2_must", "settings", "upserts"]
+
+_LIBRARY = Library(SAMPLE)
+FIRST, SECOND = Edition(_LIBRARY, 1), Edition(_LIBRARY, 2)
+
+Told = dict[str, tuple[object, ...]]
+"""What is compared of records, by id."""
+
+
+def settings(services: SimulatedDatasets, partitions: int = 4, **transfers: object) -> Settings:
+    limits = TransferSettings.model_validate({"backoff_initial": 0.0} | transfers)
+    return Settings(
+        s2=SemanticScholarSettings(base_url=services.base_url, api_key=SecretStr(KEY), spacing_seconds=0.0),
+        arxiv=ArxivSettings(spacing_seconds=0.0),
+        fetching=FetchingSettings(allow=("127.0.0.0/8",)),
+        ingest=IngestSettings(
+            partitions=partitions, memory_mb=512, arxiv_url=f"{services.base_url}/oai", transfers=limits
+        ),
+    )
+
+
+def ignore(_stage: str, _done: int, _total: int) -> None:
+    """Progress that nobody watches."""
+
+
+def at(folder: Path) -> str:
+    return str(folder)
+
+
+def read(folder: Path) -> list[FiledRecord]:
+    rows = [row for part in record_parts(folder) for _, row in read_records(part)]
+    assert all(isinstance(row, FiledRecord) for row in rows), "every record that ingest writes is valid"
+    return [row for row in rows if isinstance(row, FiledRecord)]
+
+
+def upserts(folder: Path) -> list[FiledRecord]:
+    return read(folder / "upserts")
+
+
+def deletions(folder: Path) -> set[str]:
+    return set((folder / "deletions.txt").read_text().split())
+
+
+def raw(folder: Path) -> int:
+    """Rows of stage one."""
+    return sum(pq.read_metadata(path).num_rows for path in folder.glob("raw/*/*/*.parquet"))
+
+
+def s2_must(papers: Iterable[Held]) -> Told:
+    """Of Semantic Scholar's records: texts, names, references, sections and vectors."""
+    told: Told = {}
+    for held in papers:
+        entry = held.entry
+        cited = sorted(one.corpus_id for one in held.references)
+        told[f"CorpusId:{entry.corpus_id}"] = (
+            entry.record.title,
+            held.abstract,
+            entry.record.authors,
+            entry.record.publication_date,
+            entry.record.venue,
+            (entry.doi, entry.arxiv, entry.s2, entry.acl),
+            {f"CorpusId:{one}" for one in cited} or None,
+            tuple(sections_of(held)),
+            tuple(embedding_of(entry.corpus_id, held.abstract)),
+        )
+    return told

@@ -1,0 +1,130 @@
+"""arXiv's OAI-PMH service and the OpenAlex bucket over HTTP: what they hold arrives, and so does what changes."""
+
+import datetime as dt
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import InputError, SourceMalformed
+from benchmarks.simulator.datasets.editions import Edition
+from benchmarks.simulator.datasets.process import SimulatedDatasets
+from benchmarks.simulator.datasets.server import FAULTS
+from cluster.ingesting import ingest_arxiv, ingest_openalex
+from index.ingest import IngestSummary
+from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, settings, upserts
+
+SEPTEMBER, NOVEMBER = dt.date(2026, 9, 1), dt.date(2026, 11, 20)
+
+
+@pytest.fixture
+def services() -> Iterator[SimulatedDatasets]:
+    with SimulatedDatasets(faults=FAULTS) as running:
+        yield running
+
+
+def _arxiv_must(edition: Edition) -> dict[str, tuple[str, str, bool]]:
+    return {
+        f"arxiv:{held.entry.arxiv}": (
+            held.entry.record.title,
+            held.abstract,
+            held.entry.notice is not None and held.entry.notice.kind == "withdrawn",
+        )
+        for held in edition.papers.values()
+        if held.entry.arxiv
+    }
+
+
+def _openalex_must(edition: Edition) -> dict[str, tuple[str, set[str] | None]]:
+    return {
+        f"openalex:{held.entry.openalex}": (
+            held.abstract,
+            {f"openalex:{one.openalex}" for one in held.references} or None,
+        )
+        for held in edition.papers.values()
+        if held.entry.corpus_id % 200
+    }
+
+
+def _arxiv(folder: Path) -> dict[str, tuple[str, str, bool]]:
+    return {record.id: (record.title, record.abstract, record.retracted) for record, _ in read(folder)}
+
+
+def _openalex(folder: Path) -> dict[str, tuple[str, set[str] | None]]:
+    return {
+        record.id: (record.abstract, None if record.references is None else set(record.references))
+        for record, _ in read(folder)
+    }
+
+
+async def _harvest(
+    folder: Path, services: SimulatedDatasets, since: dt.date | None, until: dt.date | None = None
+) -> IngestSummary:
+    return await ingest_arxiv(str(folder), since, until, "", settings(services), ignore)
+
+
+async def test_a_harvest_brings_every_paper_though_the_service_forgets_its_tokens(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
+    assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
+
+
+async def test_the_next_harvest_goes_on_where_the_last_one_ended_and_tells_what_is_gone(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
+    services.turn(2)
+    await _harvest(tmp_path, services, None, NOVEMBER)
+    before, after = _arxiv_must(FIRST), _arxiv_must(SECOND)
+    assert _arxiv(tmp_path / "records") == after
+    assert _arxiv(tmp_path / "upserts") == {one: told for one, told in after.items() if before.get(one) != told}
+    assert deletions(tmp_path) == before.keys() - after.keys()
+
+
+async def test_a_first_harvest_must_be_told_where_to_begin(services: SimulatedDatasets, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Nothing was harvested yet"):
+        await _harvest(tmp_path, services, None)
+
+
+async def test_a_snapshot_arrives_with_its_abstracts_in_order(services: SimulatedDatasets, tmp_path: Path) -> None:
+    manifest = f"{services.base_url}/openalex/works/manifest.json"
+    await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
+    assert _openalex(tmp_path / "records") == _openalex_must(FIRST)
+
+
+async def test_the_next_snapshot_yields_what_changed_and_what_it_no_longer_holds(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    manifest = f"{services.base_url}/openalex/works/manifest.json"
+    await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
+    services.turn(2)
+    await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
+    before, after = _openalex_must(FIRST), _openalex_must(SECOND)
+    assert _openalex(tmp_path / "records") == after
+    assert {record.id for record, _ in upserts(tmp_path)} == {
+        one for one, told in after.items() if before.get(one) != told
+    }
+    assert deletions(tmp_path) == before.keys() - after.keys()
+
+
+async def test_merged_ids_of_an_older_snapshot_take_their_works_away(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    gone = next(iter(_openalex_must(FIRST)))
+    merged = tmp_path / "merged.csv.gz"
+    merged.write_bytes(gzip.compress(f"merge_date,id,merge_into_id\n2026-01-01,{gone.split(':')[1]},W1\n".encode()))
+    manifest = f"{services.base_url}/openalex/works/manifest.json"
+    await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], settings(services), ignore)
+    assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}
+
+
+@pytest.mark.parametrize("url", ["s3://openalex/data/authors/part.gz", "s3://x/works/../../etc/passwd"])
+async def test_a_manifest_that_names_other_files_than_works_is_refused(
+    services: SimulatedDatasets, tmp_path: Path, url: str
+) -> None:
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(f'{{"files": [{{"url": "{url}", "meta": {{"content_length": 1}}}}]}}')
+    with pytest.raises(SourceMalformed, match="not of works"):
+        await ingest_openalex(str(tmp_path / "to"), str(manifest), [], settings(services), ignore)

@@ -1,0 +1,148 @@
+"""Semantic Scholar's datasets over HTTP: a full release, then a diff, with everything that goes wrong on the way."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from assayer.errors import ConfigurationError, InputError, SourceRefused
+from benchmarks.simulator.datasets.editions import RELEASES
+from benchmarks.simulator.datasets.process import SimulatedDatasets
+from benchmarks.simulator.datasets.server import FAULTS
+from cluster.ingesting import ingest_s2_release
+from cluster.settings import Settings
+from index.ingest import IngestSummary
+from index.record_files import FiledRecord
+from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must, settings, upserts
+
+ALL = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")
+
+
+@pytest.fixture
+def services() -> Iterator[SimulatedDatasets]:
+    with SimulatedDatasets() as running:
+        yield running
+
+
+def _told(records: Iterable[FiledRecord]) -> dict[str, tuple[object, ...]]:
+    return {
+        record.id: (
+            record.title,
+            record.abstract,
+            record.authors,
+            record.publication_date,
+            record.venue,
+            (record.identifiers.doi, record.identifiers.arxiv, record.identifiers.s2, record.identifiers.acl),
+            None if record.references is None else set(record.references),
+            tuple((section.title, section.text) for section in record.sections),
+            None if vector is None else tuple(vector.values.tolist()),
+        )
+        for record, vector in records
+    }
+
+
+async def _ingest(folder: Path, wanted: Settings, datasets: tuple[str, ...] = ALL) -> IngestSummary:
+    return await ingest_s2_release(str(folder), "latest", datasets, wanted, ignore)
+
+
+async def test_a_full_release_arrives_as_it_was_published(services: SimulatedDatasets, tmp_path: Path) -> None:
+    summary = await _ingest(tmp_path, settings(services))
+    records = read(tmp_path / "records")
+    assert _told(records) == s2_must(FIRST.papers.values())
+    assert {vector.model for _, vector in records if vector} == {"allenai/specter2"}
+    assert (summary.records, summary.upserts, summary.deletions, summary.rejected) == (len(FIRST.papers), 0, 0, ())
+
+
+async def test_links_that_expire_servers_that_are_busy_and_files_that_break_off_cost_time_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    with SimulatedDatasets(faults=FAULTS) as services:
+        await _ingest(tmp_path, settings(services))
+        requests = services.requests()
+    assert _told(read(tmp_path / "records")) == s2_must(FIRST.papers.values())
+    delivered = {path: count for path, count in requests.items() if path.startswith("delivered ")}
+    assert set(delivered.values()) == {2}, "each file was broken off once and gone on with once"
+
+
+async def test_a_second_run_fetches_no_file_and_changes_nothing(services: SimulatedDatasets, tmp_path: Path) -> None:
+    await _ingest(tmp_path, settings(services))
+    before = services.requests()
+    summary = await _ingest(tmp_path, settings(services))
+    fetched = {path for path, count in services.requests().items() if count > before.get(path, 0)}
+    assert not any(path.startswith("/s3/") for path in fetched)
+    assert (summary.taken, summary.parts) == (0, 0)
+
+
+async def test_the_next_release_brings_what_changed_as_upserts_and_deletions(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    await _ingest(tmp_path, settings(services))
+    services.turn(2)
+    await _ingest(tmp_path, settings(services))
+    before, after = s2_must(FIRST.papers.values()), s2_must(SECOND.papers.values())
+    assert _told(read(tmp_path / "records")) == after
+    assert _told(upserts(tmp_path)) == {one: told for one, told in after.items() if before.get(one) != told}
+    assert deletions(tmp_path) == before.keys() - after.keys()
+    assert deletions(tmp_path)
+
+
+async def test_changes_that_nobody_took_are_still_there_after_the_next_run(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    await _ingest(tmp_path, settings(services))
+    services.turn(2)
+    await _ingest(tmp_path, settings(services))
+    pending, gone = _told(upserts(tmp_path)), deletions(tmp_path)
+    await _ingest(tmp_path, settings(services))
+    assert (_told(upserts(tmp_path)), deletions(tmp_path)) == (pending, gone)
+
+
+async def test_datasets_that_were_not_asked_for_leave_their_fields_unknown(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    await _ingest(tmp_path, settings(services), ("papers", "abstracts"))
+    records = read(tmp_path / "records")
+    assert len(records) == len(FIRST.papers)
+    assert all(record.references is None and not record.sections and vector is None for record, vector in records)
+
+
+async def test_papers_whose_abstracts_nobody_has_are_set_aside_and_counted(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    summary = await _ingest(tmp_path, settings(services), ("papers", "citations"))
+    assert read(tmp_path / "records") == []
+    assert [(one.reason, one.count) for one in summary.rejected] == [("abstract is missing", len(FIRST.papers))]
+
+
+async def test_without_a_key_nothing_is_asked(services: SimulatedDatasets, tmp_path: Path) -> None:
+    wanted = settings(services)
+    keyless = wanted.model_copy(update={"s2": wanted.s2.model_copy(update={"api_key": SecretStr("")})})
+    with pytest.raises(ConfigurationError, match="holders of a key"):
+        await _ingest(tmp_path, keyless)
+    assert not any(path.startswith("/datasets/") for path in services.requests())
+
+
+async def test_a_key_that_is_wrong_is_told_as_such(services: SimulatedDatasets, tmp_path: Path) -> None:
+    wanted = settings(services)
+    wrong = wanted.model_copy(update={"s2": wanted.s2.model_copy(update={"api_key": SecretStr("wrong")})})
+    with pytest.raises(SourceRefused, match="403") as caught:
+        await _ingest(tmp_path, wrong)
+    assert "key" in caught.value.hint
+
+
+async def test_a_release_that_does_not_exist_is_told_as_such(services: SimulatedDatasets, tmp_path: Path) -> None:
+    with pytest.raises(SourceRefused, match="404"):
+        await ingest_s2_release(str(tmp_path), "1999-01-01", ALL, settings(services), ignore)
+
+
+async def test_a_dataset_that_does_not_exist_is_told_with_those_that_do(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="paperz") as caught:
+        await _ingest(tmp_path, settings(services), ("papers", "paperz"))
+    assert "abstracts" in caught.value.hint
+
+
+def test_the_simulated_releases_are_in_their_order() -> None:
+    assert RELEASES[1] < RELEASES[2]

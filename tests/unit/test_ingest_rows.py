@@ -1,0 +1,184 @@
+"""Lines of others' data sets become rows, and whatever they hold instead becomes a reason."""
+
+import datetime as dt
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.ingest.kinds import KINDS, KindName
+from index.ingest.openalex_rows import abstract_of, merged_ids, work_row
+from index.ingest.record_rows import RecordRow, jsonl_row
+from index.ingest.s2_rows import CitationRow, EmbeddingRow, PaperRow, citation_row, embedding_row, paper_id, paper_row
+from index.ingest.s2_sections import Section, sections_of
+
+S2_FIELDS = ("corpusid", "externalids", "citationcount", "s2fieldsofstudy", "publicationdate", "content", "body")
+OPENALEX_FIELDS = ("abstract_inverted_index", "ids", "referenced_works", "authorships", "topics", "locations", "doi")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=12,
+)
+FIELDS = st.sampled_from([*KINDS["openalex"].schema.names, *S2_FIELDS, *OPENALEX_FIELDS])
+
+S2_PAPER = {
+    "corpusid": 19730001,
+    "externalids": {
+        "DOI": "10.7748/NS.4.4.26",
+        "ArXiv": None,
+        "PubMed": "27223548",
+        "PubMedCentral": "99",
+    },
+    "url": "https://www.semanticscholar.org/paper/7cf79fbdfa2160c3e8e16b4c3a13cdd56e148031",
+    "title": "Identifying patients",
+    "authors": [{"authorId": "1", "name": "P. Lowthian"}, {"authorId": None, "name": None}],
+    "venue": "Nursing Standard",
+    "year": 1989,
+    "citationcount": 20,
+    "s2fieldsofstudy": [{"category": "Medicine", "source": "a"}, {"category": "Medicine", "source": "b"}],
+    "publicationdate": None,
+}
+
+
+@given(kind=st.sampled_from([name for name in KINDS if name != "arxiv"]), data=st.dictionaries(FIELDS, JSON))
+def test_a_line_of_anything_is_a_row_of_its_kind_or_a_reason(kind: KindName, data: dict[str, Any]) -> None:
+    row = KINDS[kind].row_of(data)
+    assert isinstance(row, str) or len(row) == len(KINDS[kind].schema) - 3
+
+
+def test_a_paper_keeps_every_name_it_is_known_by() -> None:
+    row = paper_row(S2_PAPER)
+    assert isinstance(row, PaperRow)
+    assert paper_id(row.key) == "CorpusId:19730001"
+    assert (row.identifiers.doi, row.identifiers.pubmed, row.identifiers.pmc) == (
+        "10.7748/ns.4.4.26",
+        "27223548",
+        "PMC99",
+    )
+    assert row.identifiers.s2 == "7cf79fbdfa2160c3e8e16b4c3a13cdd56e148031"
+    assert (row.authors, row.fields) == (["P. Lowthian"], ["Medicine"])
+
+
+def test_a_paper_with_a_year_only_counts_from_its_last_day() -> None:
+    row = paper_row(S2_PAPER)
+    assert isinstance(row, PaperRow)
+    assert row.publication_date == dt.date(1989, 12, 31)
+
+
+@pytest.mark.parametrize("number", [None, "", "x", -1, 1.5, True, 2**70])
+def test_a_paper_without_a_usable_number_is_set_aside(number: object) -> None:
+    assert paper_row(S2_PAPER | {"corpusid": number}) == "corpusid is missing"
+
+
+def test_a_citation_that_only_names_itself_is_kept_for_deletions() -> None:
+    assert citation_row({"citationid": 5}) == CitationRow(None, 5, None)
+    assert citation_row({"citingcorpusid": 1, "citedcorpusid": 2}) == CitationRow(1, None, 2)
+    assert isinstance(citation_row({"citingcorpusid": 1}), str)
+
+
+@pytest.mark.parametrize("vector", ["[1, 0.5]", [1, 0.5]])
+def test_a_vector_is_read_as_text_and_as_list(vector: object) -> None:
+    row = embedding_row({"corpusid": 1, "vector": vector})
+    assert isinstance(row, EmbeddingRow)
+    assert row.vector is not None
+    np.testing.assert_array_equal(row.vector, np.array([1, 0.5], np.float32))
+
+
+@pytest.mark.parametrize("vector", ["[1, NaN]", "[]", "[[1]]", "[1", "x", {"a": 1}, ["a"]])
+def test_a_vector_that_is_none_is_set_aside(vector: object) -> None:
+    assert isinstance(embedding_row({"corpusid": 1, "vector": vector}), str)
+
+
+def _full_text(layout: str, heading: str, as_text: bool) -> dict[str, Any]:
+    text = "Before.\nMethod\nFirst part.\nSecond part.\nEnd\n"
+    spans = {heading: [(8, 14), (40, 43)], "paragraph": [(0, 7), (15, 26), (27, 39), (900, 950), (5, 5)]}
+    lists = {name: [{"start": start, "end": end} for start, end in some] for name, some in spans.items()}
+    annotations = {name: json.dumps(some) if as_text else some for name, some in lists.items()}
+    return {"corpusid": 1, layout: {"text": text, "annotations": annotations}}
+
+
+@pytest.mark.parametrize(("layout", "heading"), [("content", "sectionheader"), ("body", "section_header")])
+@pytest.mark.parametrize("as_text", [True, False])
+def test_sections_are_paragraphs_under_their_headings(layout: str, heading: str, as_text: bool) -> None:
+    assert sections_of(_full_text(layout, heading, as_text)) == [
+        Section("", "Before."),
+        Section("Method", "First part.\n\nSecond part."),
+    ]
+
+
+@given(
+    st.text(max_size=50),
+    st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)), max_size=8),
+    st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)), max_size=4),
+)
+def test_whatever_is_annotated_sections_hold_words_of_the_text_only(
+    text: str, paragraphs: list[tuple[int, int]], headings: list[tuple[int, int]]
+) -> None:
+    spans = {"paragraph": paragraphs, "sectionheader": headings}
+    annotations = {name: [{"start": start, "end": end} for start, end in some] for name, some in spans.items()}
+    found = sections_of({"body": {"text": text, "annotations": annotations}})
+    assert isinstance(found, str) or all(part in text for one in found for part in one.text.split("\n\n"))
+
+
+@given(st.lists(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=6), max_size=30))
+def test_an_inverted_abstract_reads_in_its_order(words: list[str]) -> None:
+    positions: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        positions.setdefault(word, []).append(place)
+    assert abstract_of(positions) == " ".join(words)
+
+
+def test_a_work_says_what_it_is_and_what_it_cites() -> None:
+    row = work_row(
+        {
+            "id": "https://openalex.org/W42",
+            "title": "A work",
+            "abstract_inverted_index": {"words": [1], "Some": [0]},
+            "publication_date": "2021-03-01",
+            "is_retracted": True,
+            "referenced_works": ["https://openalex.org/W1", "nonsense"],
+            "locations": [{"landing_page_url": "http://arxiv.org/abs/2101.00001"}],
+            "doi": "https://doi.org/10.1000/ABC",
+        }
+    )
+    assert isinstance(row, RecordRow)
+    assert (row.key, row.abstract, row.retracted, row.references) == (
+        "openalex:W42", "Some words", True, ["openalex:W1"],
+    )  # fmt: skip
+    assert (row.identifiers.doi, row.identifiers.arxiv, row.identifiers.openalex) == (
+        "10.1000/abc",
+        "2101.00001",
+        "W42",
+    )
+    assert row.publication_date == dt.date(2021, 3, 31)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"id": None}, "id is missing"),
+        ({"title": None}, "title is missing"),
+        ({"abstract_inverted_index": None}, "abstract is missing"),
+        ({"is_xpac": True}, "belongs to the expansion pack (is_xpac)"),
+    ],
+)
+def test_a_work_that_cannot_be_used_is_set_aside_with_its_reason(change: dict[str, Any], reason: str) -> None:
+    work = {"id": "W1", "title": "T", "abstract_inverted_index": {"a": [0]}}
+    assert isinstance(work_row(work), RecordRow)
+    assert work_row(work | change) == reason
+
+
+def test_merged_works_are_named_by_their_former_ids() -> None:
+    table = b"merge_date,id,merge_into_id\n2024-01-01,W7,W8\n2024-01-01,,W9\n2024-01-01,https://openalex.org/W10,W8\n"
+    assert list(merged_ids(table)) == ["openalex:W7", "openalex:W10"]
+
+
+def test_our_own_record_keeps_its_vector_and_what_is_wrong_with_it_for_the_reader_to_judge() -> None:
+    row = jsonl_row({"id": "a", "title": "T", "abstract": "A", "vector": [1, float("nan")], "vector_model": "m"})
+    assert isinstance(row, RecordRow)
+    assert row.vector is not None
+    assert (len(row.vector), row.vector_model) == (2, "m")
+    assert jsonl_row({"id": "a", "title": "T", "abstract": "A", "vector": "no"}) == "vector is not a list of numbers"
