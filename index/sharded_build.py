@@ -1,13 +1,13 @@
 """Builds a corpus in shards anew: the records are dealt out, every shard is built, then the whole is published."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from assayer.models import Frozen
 from assayer.ports import Embedder
-from index.build import build_corpus
+from index.build import BuildSummary, build_corpus
 from index.disk import writing_to
 from index.making import BuildOptions
 from index.manifest import counted
@@ -16,7 +16,11 @@ from index.shards import KEEP_ALL, ShardedManifest, Shards, publish_shards, shar
 from index.sources import Harvest, Rejection, describe
 from index.writing import OnProgress
 
-__all__ = ["ShardedBuild", "build_shards", "deal"]
+__all__ = ["BuildsShards", "ShardedBuild", "build_shards", "deal"]
+
+
+BuildsShards = Callable[[Sequence[Path | None], Sequence[Path], BuildOptions], Awaitable[Sequence[BuildSummary]]]
+"""Given the records of each shard and its directory; None for a shard without papers."""
 
 
 class ShardedBuild(Frozen):
@@ -34,9 +38,10 @@ async def build_shards(
     embedder: Embedder,
     progress: OnProgress | None = None,
     options: BuildOptions | None = None,
+    each: BuildsShards | None = None,
 ) -> ShardedBuild:
-    """As `index.build_corpus`, one shard after the other. Raises CorpusError also for a corpus with another number of
-    shards."""
+    """As `index.build_corpus`, one shard after the other, or as `each` does it. Raises CorpusError also for a corpus
+    with another number of shards."""
     shards, chosen = Shards(directory), options or BuildOptions()
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
     files = tuple([await asyncio.to_thread(describe, path) for path in sources])
@@ -48,16 +53,24 @@ async def build_shards(
         harvest = Harvest(sources, None if chosen.embed_anew else embedder)
         with shards.versions.unfinished() as scratch:
             parts = await asyncio.to_thread(deal, harvest, count, scratch)
-            built = [
-                await build_corpus([part] if part else [], shards.shard(number), embedder, progress, of_shards)
-                for number, part in enumerate(parts)
-            ]
+            places = [shards.shard(number) for number in range(count)]
+            built = await (each or _one_by_one(embedder, progress))(parts, places, of_shards)
         versions = [one.manifest.version for one in built]
         rejected = counted(harvest.rejections)
         manifest = await publish_shards(directory, versions, embedder, chosen.keep, files, rejected)
     return ShardedBuild(
         directory=directory, manifest=manifest, already_built=False, rejections=tuple(harvest.rejections)
     )
+
+
+def _one_by_one(embedder: Embedder, progress: OnProgress | None) -> BuildsShards:
+    async def build(parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions) -> list[BuildSummary]:
+        return [
+            await build_corpus([part] if part else [], place, embedder, progress, options)
+            for part, place in zip(parts, places, strict=True)
+        ]
+
+    return build
 
 
 def deal(records: Iterable[FiledRecord], count: int, folder: Path) -> list[Path | None]:

@@ -20,7 +20,7 @@ from index.ids import hashed
 from index.record_files import FiledRecord, ReadyVector, read_records, record_parts
 from index.records import PaperRecord, complaint
 
-__all__ = ["Harvest", "Rejection", "SourceFile", "describe"]
+__all__ = ["Harvest", "Rejection", "SourceFile", "describe", "files_of"]
 
 _LINES = (".jsonl", ".jsonl.gz")
 
@@ -48,7 +48,7 @@ def describe(path: Path) -> SourceFile:
     if not path.exists():
         raise InputError(f"There is no file {path}.")
     try:
-        parts = [(part, checksum(part)) for part in _files(path)]
+        parts = [(part, checksum(part)) for part in files_of(path)]
         together = hashlib.sha256("".join(f"{made}  {part.name}\n" for part, made in parts).encode()).hexdigest()
         return SourceFile(
             name=path.name,
@@ -74,7 +74,7 @@ class Harvest:
         seen: set[int] = set()
         for path in self._paths:
             valid, before = 0, len(self.rejections)
-            for file in _files(path):
+            for file in files_of(path):
                 for line, item in _items(file):
                     if isinstance(item, str):
                         self._set_aside(file, line, item)
@@ -113,8 +113,8 @@ class Harvest:
         self.rejections.append(Rejection(source=file.name, line=line, reason=reason))
 
 
-def _files(path: Path) -> list[Path]:
-    """Raises InputError for what is no source."""
+def files_of(path: Path) -> list[Path]:
+    """Of a source, in the order in which they are read. Raises InputError for what is no source."""
     if path.is_dir():
         found = record_parts(path)
         if not found:

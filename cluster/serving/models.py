@@ -1,11 +1,13 @@
 """Embedding and reranking as pools: one model loaded for all, its passes shared by whoever asks at the time."""
 
+import os
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
 from assayer.ports import Vectors
 from cluster.serving.calling import Caller
 from cluster.serving.replica import Replica
+from cluster.serving.settings import Pool
 from cluster.serving.where import Where
 from workers.embedding import SentenceTransformerEmbedder
 from workers.reranking.reranker import CrossEncoderReranker
@@ -18,11 +20,18 @@ class EmbedderName(NamedTuple):
     dimensions: int
 
 
+def _threads(pool: Pool) -> int | None:
+    """Ray lets a process that asks for less than a processor compute in one thread; ours share the machine instead."""
+    return None if pool.cpus >= 1 else os.cpu_count()
+
+
 class EmbedderReplica(Replica):
     """What is asked at the same time is computed together by the embedder itself."""
 
     def __init__(self, where: Where) -> None:
-        self._embedder = SentenceTransformerEmbedder(self.begin(where).embedder)
+        settings = self.begin(where)
+        threads = settings.embedder.threads or _threads(settings.serving.embedder)
+        self._embedder = SentenceTransformerEmbedder(settings.embedder.model_copy(update={"threads": threads}))
 
     async def describe(self) -> EmbedderName:
         return EmbedderName(self._embedder.name, self._embedder.dimensions)
@@ -51,7 +60,9 @@ class ServedEmbedder:
 
 class RerankerReplica(Replica):
     def __init__(self, where: Where) -> None:
-        self._reranker = CrossEncoderReranker(self.begin(where).reranker)
+        settings = self.begin(where)
+        threads = settings.reranker.threads or _threads(settings.serving.reranker)
+        self._reranker = CrossEncoderReranker(settings.reranker.model_copy(update={"threads": threads}))
 
     async def describe(self) -> str:
         return self._reranker.name

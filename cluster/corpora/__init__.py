@@ -1,0 +1,1 @@
+"""Work on the paper corpus that is spread over a Ray cluster."""

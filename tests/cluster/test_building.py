@@ -1,0 +1,117 @@
+"""A corpus built on Ray is the one that a single process builds, whoever dies on the way."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assayer.errors import InputError
+from cluster.corpora.building import build_on_ray
+from cluster.corpora.cluster import building_cluster
+from cluster.corpora.embedding import embed_on_ray
+from cluster.corpora.plan import Share, Wanted
+from cluster.serving.environment import private_environment
+from index import build_corpus, build_shards
+from tests.corpus_papers import RECORDS, write_jsonl
+from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding_settings import EmbedderSettings
+
+# Ray Data warns of its own defaults.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")
+
+SECTIONS = [{"title": "Method", "text": "We count the visits of bees to blossoms. " * 60}]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    with private_environment() as folder, building_cluster(folder, cpus=1):
+        yield
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> tuple[Path, ...]:
+    """With passages, a paper that comes twice, and two lines that are no records."""
+    first = write_jsonl(tmp_path / "first.jsonl", [record | {"sections": SECTIONS} for record in RECORDS[:3]])
+    second = write_jsonl(tmp_path / "second.jsonl", [RECORDS[0], *RECORDS[3:]])
+    with second.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"id": "untitled", "abstract": "Nothing."}) + "\nno JSON\n")
+    return first, second
+
+
+def wanted(tmp_path: Path, sources: tuple[Path, ...], shards: int | None = None) -> Wanted:
+    return Wanted(
+        sources=sources,
+        directory=tmp_path / f"corpus-{shards}",
+        vectors=(tmp_path / "vectors").as_uri(),
+        embedder=EmbedderSettings(),
+        share=Share(processes=1, texts=3),
+        shards=shards,
+    )
+
+
+def silent(texts: int) -> None:
+    """Nobody watches."""
+
+
+def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Path, sources: tuple[Path, ...]) -> None:
+    with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
+        alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
+        in_shards = asyncio.run(build_shards(sources, 2, tmp_path / "alone-shards", embedder)).manifest
+    built = asyncio.run(build_on_ray(wanted(tmp_path, sources), silent))
+    assert (built.version, built.papers, built.rejected) == (alone.version, alone.papers, alone.rejected)
+    assert {one.reason for one in built.rejected} == {"title is missing", "not valid JSON", "duplicate id"}
+    assert built.stored.embedded > len(RECORDS)
+    again = asyncio.run(build_on_ray(wanted(tmp_path, sources, shards=2), silent))
+    assert (again.version, again.papers, again.rejected) == (in_shards.version, in_shards.papers, in_shards.rejected)
+    assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
+
+
+def test_a_process_that_is_killed_costs_no_more_than_what_it_was_at(tmp_path: Path, sources: tuple[Path, ...]) -> None:
+    killed: list[int] = []
+
+    def kill(_: int) -> None:
+        if not killed:
+            killed.extend(process.pid for process in _embedding_processes())
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+
+    stored = embed_on_ray(wanted(tmp_path, sources), kill)
+    assert killed
+    files = list((tmp_path / "vectors").glob("*.npy"))
+    assert sorted(stored.keys) == sorted(file.stem for file in files)
+
+
+def test_a_run_that_ended_early_leaves_what_it_had_stored_to_the_next(
+    tmp_path: Path, sources: tuple[Path, ...]
+) -> None:
+    def give_up(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        embed_on_ray(wanted(tmp_path, sources), give_up)
+    there = len(list((tmp_path / "vectors").glob("*.npy")))
+    assert there
+    stored = embed_on_ray(wanted(tmp_path, sources), silent)
+    assert stored.found >= there
+    assert len(stored.keys) == len(list((tmp_path / "vectors").glob("*.npy")))
+
+
+def test_a_source_without_a_paper_is_refused_in_its_own_words(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "empty.jsonl", [{"id": "untitled"}])
+    with pytest.raises(InputError, match=r"empty\.jsonl holds no valid paper"):
+        embed_on_ray(wanted(tmp_path, (source,)), silent)
+
+
+def _embedding_processes() -> list[psutil.Process]:
+    """By the title that Ray gives a process of an actor pool."""
+    return [
+        process
+        for process in psutil.Process().children(recursive=True)
+        if "MapWorker" in " ".join(process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE
+    ]
