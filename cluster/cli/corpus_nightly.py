@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from cluster.settings import Settings, load_settings
+from cluster.changes import S2_DATASETS, Wanted
+from cluster.settings import load_settings
 
 if TYPE_CHECKING:
     from index.nights import Night
@@ -21,20 +22,21 @@ _STYLES = {"published": "green", "unchanged": "dim", "failed": "bold red"}
 
 
 def nightly(
-    folder: Annotated[
-        Path, typer.Argument(help="A folder that ingest keeps: upserts/part-*.parquet and deletions.txt.")
-    ],
+    folder: Annotated[Path, typer.Argument(help="The folder that `assayer corpus ingest` made.")],
+    fetch: Annotated[bool, typer.Option(help="Ask where its papers come from for what has changed.")] = True,
+    datasets: Annotated[str, typer.Option(help="Of Semantic Scholar, by commas, as for ingest.")] = S2_DATASETS,
+    subjects: Annotated[str, typer.Option("--set", help="Of arXiv, as for ingest.")] = "",
     keep: Annotated[int, typer.Option(min=1, help="Versions that stay on the disk, the new one included.")] = 3,
     usd_per_hour: Annotated[
         float | None, typer.Option(min=0, help="What this machine costs an hour, for the report.")
     ] = None,
 ) -> None:
-    """Update the corpus by what has changed, try the new version out, publish it, and note what became of the night.
+    """Fetch what has changed, update the corpus, try the new version out, publish it, and note what became of it.
 
     A night that fails leaves the version of before, says why in one sentence, and ends with exit code 2.
     """
-    settings, console = load_settings(), Console(highlight=False)
-    night = asyncio.run(_nightly(folder, keep, usd_per_hour, settings))
+    wanted = Wanted(tuple(datasets.split(",")), subjects) if fetch else None
+    night, console = asyncio.run(_nightly(folder, wanted, keep, usd_per_hour)), Console(highlight=False)
     console.print(_told(night), soft_wrap=True)
     for one in night.set_aside:
         console.print(f"[yellow]Set aside[/] {one.count:,} × {escape(one.reason)}", soft_wrap=True)
@@ -65,19 +67,22 @@ def history(
                 console.print(f"{night.began:%Y-%m-%d %H:%M} failed: {escape(night.why)}", soft_wrap=True)
 
 
-async def _nightly(folder: Path, keep: int, usd_per_hour: float | None, settings: Settings) -> "Night":
+async def _nightly(folder: Path, wanted: "Wanted | None", keep: int, usd_per_hour: float | None) -> "Night":
+    from cluster.changes import fetch_changes
     from index.making import BuildOptions
-    from index.nightly import Nightly, fetched
+    from index.nightly import Nightly
     from workers.embedding import SentenceTransformerEmbedder
 
+    settings = load_settings()
     night = Nightly(
         settings.corpus_path,
+        folder,
         SentenceTransformerEmbedder(settings.embedder),
         lambda: dt.datetime.now(dt.UTC),
         BuildOptions(keep=keep),
         usd_per_hour,
     )
-    return await night.run(lambda: asyncio.to_thread(fetched, folder))
+    return await night.run(lambda: fetch_changes(folder, wanted, settings))
 
 
 def _told(night: "Night") -> str:

@@ -1,0 +1,94 @@
+"""`assayer corpus plan`: what a corpus of some size needs."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from assayer.errors import InputError
+
+if TYPE_CHECKING:
+    from index.planning import Figure, Known, Wanted
+
+__all__ = ["plan"]
+
+_TIMES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
+
+
+def plan(
+    papers: Annotated[str, typer.Option(help="How many: 200M, 25k, 1000000.")],
+    model: Annotated[str, typer.Option(help="The embedding model.")] = "all-MiniLM-L6-v2",
+    profile: Annotated[str, typer.Option(help="The kind of machine: cpu-2, gpu-1.")] = "cpu-2",
+    full_texts: Annotated[float, typer.Option(min=0, max=1, help="Share of the papers with full text.")] = 0.0,
+    daily: Annotated[float, typer.Option(min=0, max=1, help="Share that is new or changed each night.")] = 0.001,
+    machines: Annotated[int, typer.Option(min=1, help="That build together.")] = 1,
+    keep: Annotated[int, typer.Option(min=1, help="Versions that stay on the disk.")] = 3,
+    usd_per_hour: Annotated[float | None, typer.Option(min=0, help="What such a machine costs you.")] = None,
+    texts_per_second: Annotated[float | None, typer.Option(help="Abstracts that you measured on one.")] = None,
+) -> None:
+    """Tell the disk, memory, hours and price of a corpus before it is built, each with its formula."""
+    from index.planning import Wanted, known, plan
+
+    wanted = Wanted(
+        papers=_count(papers),
+        model=model,
+        profile=profile,
+        full_texts=full_texts,
+        daily=daily,
+        machines=machines,
+        keep=keep,
+        usd_per_hour=usd_per_hour,
+        texts_per_second=texts_per_second,
+    )
+    have, console = known(), Console(highlight=False)
+    found = plan(wanted, have)
+    for title, figures in zip(("Disk", "Memory", "Building", "Every night"), found, strict=True):
+        console.print(_table(title, figures))
+    for line in _sources(wanted, have):
+        console.print(line, style="dim", soft_wrap=True)
+
+
+def _count(text: str) -> int:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmb]?)", text.strip().lower().replace(",", "").replace("_", ""))
+    if not found or not (count := round(float(found[1]) * _TIMES[found[2]])):
+        raise InputError(f"{text!r} is no number of papers.", "Write it as 200M, 25k or 1000000.")
+    return count
+
+
+def _table(title: str, figures: "Sequence[Figure]") -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(title, width=26)
+    table.add_column(justify="right", width=12)
+    table.add_column(style="dim", overflow="fold")
+    for figure in figures:
+        table.add_row(figure.name, _value(figure), escape(figure.formula))
+    table.add_section()
+    return table
+
+
+def _value(figure: "Figure") -> str:
+    if figure.unit == "bytes":
+        size, unit = next((size, unit) for size, unit in _SIZES if figure.value >= size or size == 1)
+        return f"{figure.value / size:,.1f} {unit}"
+    if figure.unit == "USD":
+        return f"{figure.value:,.2f} USD"
+    return f"{figure.value:,.1f} h" if figure.value >= 1 else f"{figure.value * 60:,.1f} min"
+
+
+_SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1, "B"))
+
+
+def _sources(wanted: "Wanted", have: "Known") -> list[str]:
+    profile = have.profiles[wanted.profile]
+    speed = profile.rates[wanted.model].source if wanted.texts_per_second is None else "given"
+    price = profile.price if wanted.usd_per_hour is None else "given"
+    return [
+        f"{wanted.profile}: {profile.what}.",
+        f"Embedding: {speed}.",
+        f"Price: {price}.",
+        "Where each constant was measured, or who published it: index/planning.toml.",
+    ]

@@ -1,0 +1,87 @@
+"""What updates the corpus every night: the timer of one machine, and the job of a cluster."""
+
+import configparser
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from typer.main import get_command
+
+from cluster.cli.corpus import app
+
+ROOT = Path(__file__).parents[2]
+SYSTEMD = ROOT / "deploy" / "systemd"
+_KUBERNETES = "1.34"
+
+
+def unit(name: str) -> configparser.ConfigParser:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    parser.optionxform = str  # type: ignore[assignment, method-assign] # systemd's names have capitals
+    parser.read(SYSTEMD / name, "utf-8")
+    return parser
+
+
+@pytest.fixture(scope="module")
+def job() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "kubernetes" / "corpus-nightly.yaml").read_text("utf-8"))
+    return found
+
+
+def parses(arguments: list[str]) -> bool:
+    """Whether the program takes such arguments."""
+    command = get_command(app).commands[arguments[0]]  # type: ignore[attr-defined] # of a group
+    return bool(command.make_context(arguments[0], arguments[1:]).params)
+
+
+def test_timer_starts_the_service_of_its_name_every_night_and_makes_up_for_one_that_was_missed() -> None:
+    timer = unit("assayer-corpus.timer")
+    assert timer["Timer"]["OnCalendar"].endswith("03:00:00")
+    assert timer["Timer"]["Persistent"] == "yes"
+    assert timer["Install"]["WantedBy"] == "timers.target"
+    assert (SYSTEMD / "assayer-corpus.service").is_file()
+
+
+def test_service_runs_a_command_that_there_is() -> None:
+    program, *arguments = unit("assayer-corpus.service")["Service"]["ExecStart"].split()
+    assert Path(program).name == "assayer"
+    assert arguments[0] == "corpus"
+    assert parses(arguments[1:])
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not there")
+def test_units_are_what_systemd_understands(tmp_path: Path) -> None:
+    """With a program that is there; an unknown setting is told on standard error."""
+    for path in SYSTEMD.iterdir():
+        text = path.read_text("utf-8").replace("/opt/assayer/bin/assayer", sys.executable)
+        (tmp_path / path.name).write_text(text.replace("User=assayer\n", ""), "utf-8")
+    told = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *map(str, tmp_path.iterdir())],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    ours = [line for line in told.stderr.splitlines() if "assayer-corpus" in line]
+    assert (told.returncode, ours) == (0, [])
+
+
+def test_job_is_valid_and_runs_one_at_a_time(job: dict[str, Any]) -> None:
+    kubernetes_validate.validate(job, _KUBERNETES, strict=True)
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+
+
+def test_job_runs_a_command_that_there_is_and_may_do_little_else(job: dict[str, Any]) -> None:
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    program, group, *arguments = container["command"]
+    assert (program, group) == ("assayer", "corpus")
+    assert parses(arguments)
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    mounted = {mount["name"] for mount in container["volumeMounts"]}
+    assert mounted == {volume["name"] for volume in pod["volumes"]}
