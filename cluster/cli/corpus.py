@@ -1,7 +1,6 @@
 """`assayer corpus`: build the local paper corpus, search it, describe it."""
 
 import asyncio
-import datetime as dt
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,120 +12,115 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from assayer.models import Hit
-from cluster.cli.options import day
+from assayer.errors import InputError
+from cluster.cli import corpus_ingest
+from cluster.cli.corpus_info import info
+from cluster.cli.corpus_nightly import history, nightly
+from cluster.cli.corpus_on_ray import build_on_ray
+from cluster.cli.corpus_plan import plan
+from cluster.cli.corpus_search import search
 from cluster.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from index import Manifest, ShardedManifest
     from index.manifest import RejectionCount
     from index.sources import Rejection
 
 __all__ = ["app"]
 
 app = typer.Typer(help="Build and search the local paper corpus.", no_args_is_help=True)
+app.add_typer(corpus_ingest.app, name="ingest")
 _SHOWN_REJECTIONS = 5
+
+
+app.command()(search)
+app.command()(info)
+app.command()(build_on_ray)
+app.command()(nightly)
+app.command()(history)
+app.command()(plan)
+
+Sources = Annotated[
+    list[Path], typer.Argument(help="Paper records: .jsonl, .jsonl.gz or .parquet files, or folders of .parquet files.")
+]
+Anew = Annotated[
+    bool, typer.Option("--embed-anew", help="Leave out vectors that came with records, and embed all texts.")
+]
 
 
 @app.command()
 def build(
-    paths: Annotated[list[Path], typer.Argument(help="Paper records: .jsonl or .jsonl.gz files.")],
+    paths: Sources,
+    shards: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Spread the papers over so many parts that are searched as one.")
+    ] = None,
+    embed_anew: Anew = False,
 ) -> None:
     """Build the corpus from paper records; the version in use is replaced only when the new one is complete."""
-    asyncio.run(_build(paths, load_settings(), Console(highlight=False)))
+    asyncio.run(_build(paths, shards, embed_anew, load_settings(), Console(highlight=False)))
 
 
 @app.command()
 def update(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(help="New and changed paper records: .jsonl or .jsonl.gz files.")
-    ] = None,
+    paths: Annotated[list[Path] | None, typer.Argument(help="New and changed paper records, as for build.")] = None,
     remove: Annotated[Path | None, typer.Option(help="A file with the ids of papers to remove, one a line.")] = None,
+    embed_anew: Anew = False,
 ) -> None:
     """Bring the corpus up to date without building it anew; what reads the version in use is not disturbed."""
-    asyncio.run(_update(paths or [], remove, load_settings(), Console(highlight=False)))
+    asyncio.run(_update(paths or [], remove, embed_anew, load_settings(), Console(highlight=False)))
 
 
-@app.command()
-def search(
-    query: Annotated[str, typer.Argument(help="What to look for, in words.")],
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Papers to show.")] = 10,
-    before: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published until then.")] = None,
-) -> None:
-    """Search titles and abstracts, dense and lexical together."""
-    last_day = day(before, "date for --before")
-    console = Console(highlight=False)
-    hits = asyncio.run(_search(query, limit, last_day, load_settings()))
-    if not hits:
-        console.print("Nothing found.")
-    for rank, hit in enumerate(hits, start=1):
-        paper = hit.paper
-        when = paper.publication_date.isoformat() if paper.publication_date else "no date"
-        console.print(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})", soft_wrap=True)
-        console.print(f"     cosine {hit.similarity:.2f}  {escape(paper.venue)}  {escape(paper.id)}", soft_wrap=True)
-
-
-@app.command()
-def info() -> None:
-    """Show which version is in use and how it was built."""
-    from index import Versions, read_manifest
-
-    path = Versions(load_settings().corpus_path).current()
-    manifest = read_manifest(path)
-    recalls = [one.paper_index.recall_at_10 for one in manifest.segments if one.paper_index.recall_at_10 is not None]
-    kinds = ", ".join(sorted({one.paper_index.kind for one in manifest.segments}))
-    hidden = sum(one.hidden for one in manifest.segments)
-    rows = {
-        "Version": f"{manifest.version} in {path}",
-        "Papers": f"{manifest.papers:,}; dated ones are of {manifest.earliest} to {manifest.latest}",
-        "Full texts": f"{manifest.total('full_texts'):,}, {manifest.total('passages'):,} passages besides abstracts",
-        "References": f"known of {manifest.total('with_references'):,} papers",
-        "Embedding model": f"{manifest.embedder}, {manifest.dimensions} dimensions",
-        "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
-        "Segments": f"{len(manifest.segments):,}, {hidden:,} papers in them replaced or removed",
-        "Sources": ", ".join(source.name for source in manifest.sources),
-        "Set aside": "; ".join(f"{one.count:,} × {one.reason}" for one in manifest.rejected) or "nothing",
-        "On disk": f"{manifest.bytes / 1e6:,.0f} MB",
-    }
-    console = Console(highlight=False)
-    for name, text in rows.items():
-        console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
-
-
-async def _build(paths: list[Path], settings: Settings, console: Console) -> None:
-    from index import build_corpus
+async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, console: Console) -> None:
+    from index import BuildOptions, build_corpus, build_shards, is_sharded
     from workers.embedding import SentenceTransformerEmbedder
 
+    directory, embedder = settings.corpus_path, SentenceTransformerEmbedder(settings.embedder)
+    if shards is None and is_sharded(directory):
+        raise InputError(
+            f"The corpus in {directory} is in shards.", "Say how many with --shards, or give ASSAYER_CORPUS__PATH."
+        )
+    options = BuildOptions(embed_anew=embed_anew)
     with _bar(console) as progress:
-        summary = await build_corpus(
-            paths, settings.corpus_path, SentenceTransformerEmbedder(settings.embedder), progress
+        summary = (
+            await build_corpus(paths, directory, embedder, progress, options)
+            if shards is None
+            else await build_shards(paths, shards, directory, embedder, progress, options)
         )
     manifest = summary.manifest
     verb = "Already built" if summary.already_built else "Built"
+    parts = "" if shards is None else f" in {shards} shards"
     console.print(
-        f"{verb}: {manifest.papers:,} papers, version {manifest.version}, in {escape(str(summary.directory))}."
+        f"{verb}: {manifest.papers:,} papers{parts}, version {manifest.version}, in {escape(str(directory))}.",
+        soft_wrap=True,
     )
     _show_rejections(manifest.rejected, summary.rejections, console)
 
 
-async def _update(paths: list[Path], remove: Path | None, settings: Settings, console: Console) -> None:
-    from index import read_delta, update_corpus
+async def _update(
+    paths: list[Path], remove: Path | None, embed_anew: bool, settings: Settings, console: Console
+) -> None:
+    from index import is_sharded, read_delta, update_corpus, update_shards
     from index.manifest import counted
     from workers.embedding import SentenceTransformerEmbedder
 
     started = time.monotonic()
-    delta = await asyncio.to_thread(read_delta, paths, remove)
+    directory, embedder = settings.corpus_path, SentenceTransformerEmbedder(settings.embedder)
+    delta = await asyncio.to_thread(read_delta, paths, remove, None if embed_anew else embedder)
     with _bar(console) as progress:
-        summary = await update_corpus(
-            delta, settings.corpus_path, SentenceTransformerEmbedder(settings.embedder), progress
-        )
-    manifest, done = summary.manifest, summary.manifest.changes
-    if not summary.published or done is None:
-        console.print(f"Nothing has changed: {manifest.papers:,} papers, version {manifest.version}.")
+        if is_sharded(directory):
+            whole = await update_shards(delta, directory, embedder, progress)
+            now: Manifest | ShardedManifest = whole.manifest
+            done = whole.changes if whole.published else None
+        else:
+            summary = await update_corpus(delta, directory, embedder, progress)
+            now, done = summary.manifest, summary.manifest.changes if summary.published else None
+    if done is None:
+        console.print(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
     else:
         console.print(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
             f"{done.removed:,} removed, {done.unchanged:,} as they were; {done.unknown:,} to remove were not there. "
-            f"{manifest.papers:,} papers, version {manifest.version}.",
+            f"{now.papers:,} papers, version {now.version}.",
             soft_wrap=True,
         )
     _show_rejections(counted(delta.rejections), delta.rejections, console)
@@ -152,12 +146,3 @@ def _bar(console: Console) -> Iterator[Callable[[int, int], None]]:
     ) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-async def _search(query: str, limit: int, before: dt.date | None, settings: Settings) -> list[Hit]:
-    from index import Corpus
-    from workers.embedding import SentenceTransformerEmbedder
-
-    corpus = Corpus.open(settings.corpus_path, SentenceTransformerEmbedder(settings.embedder))
-    (hits,) = await corpus.search([query], limit, before)
-    return hits
