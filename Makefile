@@ -7,7 +7,7 @@ BIN := .venv/bin
 EXAMPLE := ASSAYER_CORPUS__PATH=build/example-corpus
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 
-.PHONY: evaluate test check lint format
+.PHONY: evaluate test test-one-machine test-clusters check lint format
 
 evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
 	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
@@ -17,9 +17,16 @@ evaluate: .venv/.installed  ## build the example corpus, evaluate the example id
 	fi
 	$(EXAMPLE) $(BIN)/assayer evaluate examples/ideas --out out
 
-test: check  ## everything: style, types, imports, unit, contract and end-to-end tests
-	@# Real processes on shared machines: a failed test is run once more, and the report says which needed it.
-	$(BIN)/python -m pytest tests --ignore=tests/unit --reruns 1
+test: check  ## everything: style, types, imports, unit, contract, cluster, chaos and end-to-end tests
+	@# Both mostly wait, for processes that start and for services that are slow.
+	$(MAKE) --jobs=2 --output-sync=target test-one-machine test-clusters
+
+# Real processes on shared machines: a failed test is run once more, and the report says which needed it.
+test-one-machine: .venv/.installed-dev
+	$(BIN)/python -m pytest tests/contract tests/e2e --reruns 1
+
+test-clusters: .venv/.installed-dev
+	$(BIN)/python -m pytest tests/cluster tests/chaos --reruns 1
 
 check: lint  ## what every commit must pass
 	$(BIN)/python -m pytest tests/unit
