@@ -34,36 +34,45 @@ __all__ = ["ingest_arxiv", "ingest_jsonl", "ingest_openalex", "ingest_s2_files",
 _S2 = "https://api.semanticscholar.org"
 
 
-async def ingest_s2_files(to: str, files: str, settings: Settings, report: Report) -> IngestSummary:
+async def ingest_s2_files(to: str, files: str, release: str, settings: Settings, report: Report) -> IngestSummary:
+    """`release` is that of the files, from which diffs may lead on; empty when nobody knows."""
     with _alone(to):
-        return await _ingest(to, "s2", settings, report).run(s2_files(files), Files(), complete=True)
+        return await _ingest(to, "s2", settings, report).run(s2_files(files), Files(), release, complete=True)
 
 
 async def ingest_s2_release(
     to: str, release: str, datasets: Sequence[str], settings: Settings, report: Report
 ) -> IngestSummary:
     """A full release into a new folder, diffs into one that has a release."""
-    kinds = _kinds(datasets)
+    _kinds(datasets)
     key = settings.s2.api_key.get_secret_value()
     async with _transfers(settings, settings.s2.spacing_seconds) as transfers:
         service = S2Datasets(transfers, settings.s2.base_url or _S2, key)
         with _alone(to):
             ingest = _ingest(to, "s2", settings, report)
             wanted = (await service.release(release)).release_id
-            links: dict[S2File, str] = {}
-            if ingest.holding.built and wanted <= ingest.holding.until:
-                wanted = ingest.holding.until
-            elif ingest.holding.built:
-                for kind in kinds:
-                    links |= await service.changes(ingest.holding.until, wanted, kind)
-            else:
-                wanted = ingest.holding.until or wanted
-                ingest.begin(wanted)
-                for kind in kinds:
-                    links |= await service.files(wanted, kind)
+            links = await _s2_links(service, ingest, _kinds((*datasets, *ingest.holding.kinds)), wanted)
             with _incoming(ingest) as folder:
                 supply = S2Files(service, transfers, links, folder)
-                return await ingest.run(supply.sources, supply, wanted)
+                return await ingest.run(supply.sources, supply, max(wanted, ingest.holding.until))
+
+
+async def _s2_links(service: S2Datasets, ingest: Ingest, kinds: Sequence[KindName], wanted: str) -> dict[S2File, str]:
+    """Whole datasets of the release that is there, or is begun now, and what leads from it to the one wanted."""
+    if not ingest.holding.until:
+        if ingest.holding.built:
+            raise InputError(
+                f"Nobody said of which release the files in {ingest.root} are.",
+                "Ingest them again with --release, or begin a new folder.",
+            )
+        ingest.begin(wanted)
+    there, links = ingest.holding.until, dict[S2File, str]()
+    for kind in kinds:
+        if kind not in ingest.holding.kinds:
+            links |= await service.files(there, kind)
+        if wanted > there:
+            links |= await service.changes(there, wanted, kind)
+    return links
 
 
 async def ingest_arxiv(

@@ -35,7 +35,9 @@ def s2(
     files: Annotated[
         str | None, typer.Argument(help="A folder of downloaded datasets; without it the service is asked.")
     ] = None,
-    release: Annotated[str, typer.Option(help="Of the service: YYYY-MM-DD or latest.")] = "latest",
+    release: Annotated[
+        str, typer.Option(help="YYYY-MM-DD or latest; of files, the release that they are of.")
+    ] = "latest",
     datasets: Annotated[
         str, typer.Option(help="Of the service, by commas; also s2orc and embeddings-specter_v2.")
     ] = _S2_DATASETS,
@@ -45,7 +47,7 @@ def s2(
 
     settings, names = load_settings(), [one.strip() for one in datasets.split(",") if one.strip()]
     if files is not None:
-        _run(partial(ingest_s2_files, to, files, settings))
+        _run(partial(ingest_s2_files, to, files, "" if release == "latest" else release, settings))
     else:
         _run(partial(ingest_s2_release, to, release, names, settings))
 

@@ -55,6 +55,8 @@ class Holding(Frozen):
     until: str = ""
     """The release or day up to which it is complete; empty before the first run has ended, and where there is none."""
     built: bool = False
+    kinds: tuple[KindName, ...] = ()
+    """Of files that are all in."""
 
 
 class IngestSummary(NamedTuple):
@@ -90,20 +92,25 @@ class Ingest:
         what it does not name goes."""
         self._remember()
         taken = await self._take_in(sources, supply, complete)
-        return await self.finish(taken, until)
+        return await self.finish(taken, until, tuple(dict.fromkeys(source.kind for source in sources)))
 
     def begin(self, until: str) -> None:
         """Says what a first run is about to bring, so that one that was killed goes on with the same."""
         self.holding = self.holding.model_copy(update={"until": until})
         self._remember()
 
-    async def finish(self, taken: Sequence[SourceMark], until: str = "") -> IngestSummary:
+    async def finish(
+        self, taken: Sequence[SourceMark], until: str = "", kinds: Sequence[KindName] = ()
+    ) -> IngestSummary:
         """Joins the partitions whose sources are not those that their records were made from."""
         self._remember()
         marks = await asyncio.to_thread(marks_in, self.root)
         parts = await self._join(marks)
         await asyncio.to_thread(self._list_deletions)
-        self.holding = self.holding.model_copy(update={"until": until or self.holding.until, "built": True})
+        held = tuple(dict.fromkeys((*self.holding.kinds, *kinds)))
+        self.holding = self.holding.model_copy(
+            update={"until": until or self.holding.until, "built": True, "kinds": held}
+        )
         self._remember()
         return _summary(taken, len(marks) - len(taken), parts)
 
@@ -188,6 +195,8 @@ class Ingest:
         gone = [(folder / name).read() for name in folder.names()]
         if gone:
             (self.root / _DELETIONS).write(b"".join(gone))
+        else:
+            (self.root / _DELETIONS).remove()
 
 
 def _names(part: int, marks: Iterable[tuple[Place, SourceMark]]) -> tuple[str, ...]:

@@ -186,8 +186,13 @@ def _write_changes(base: duckdb.DuckDBPyConnection, root: Place, part: int, reco
     base.register("absent", pa.table({"id": pa.array(waiting, pa.string())}))
     base.execute(f"CREATE TEMP TABLE changed AS {_CHANGED}")
     upserts = _write(base.sql(_PENDING), upsert_file, {})
+    if not upserts:
+        upsert_file.remove()
     gone = [str(row[0]) for row in base.execute(_GONE).fetchall()]
-    gone_file.write("".join(f"{one}\n" for one in gone).encode())
+    if gone:
+        gone_file.write("".join(f"{one}\n" for one in gone).encode())
+    else:
+        gone_file.remove()
     return upserts, len(gone)
 
 

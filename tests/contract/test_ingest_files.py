@@ -101,7 +101,7 @@ async def test_a_change_rewrites_only_the_partitions_that_it_touches(tmp_path: P
 async def test_a_folder_of_another_origin_is_refused(tmp_path: Path) -> None:
     await _ingest(tmp_path / "to", _lines(tmp_path / "papers.jsonl", _paper(1)))
     with pytest.raises(InputError, match="holds papers from jsonl"):
-        await ingest_s2_files(str(tmp_path / "to"), str(tmp_path), LIMITS, ignore)
+        await ingest_s2_files(str(tmp_path / "to"), str(tmp_path), "", LIMITS, ignore)
 
 
 async def test_a_folder_that_somebody_uses_for_other_things_is_left_alone(tmp_path: Path) -> None:

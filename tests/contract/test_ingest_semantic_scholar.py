@@ -1,5 +1,7 @@
 """Semantic Scholar's datasets over HTTP: a full release, then a diff, with everything that goes wrong on the way."""
 
+import gzip
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -9,8 +11,9 @@ from pydantic import SecretStr
 from assayer.errors import ConfigurationError, InputError, SourceRefused
 from benchmarks.simulator.datasets.editions import RELEASES
 from benchmarks.simulator.datasets.process import SimulatedDatasets
+from benchmarks.simulator.datasets.s2_lines import difference
 from benchmarks.simulator.datasets.server import FAULTS
-from cluster.ingesting import ingest_s2_release
+from cluster.ingesting import ingest_s2_files, ingest_s2_release
 from cluster.settings import Settings
 from index.ingest import IngestSummary
 from index.record_files import FiledRecord
@@ -105,6 +108,41 @@ async def test_datasets_that_were_not_asked_for_leave_their_fields_unknown(
     records = read(tmp_path / "records")
     assert len(records) == len(FIRST.papers)
     assert all(record.references is None and not record.sections and vector is None for record, vector in records)
+
+
+async def test_a_dataset_that_is_asked_for_later_is_fetched_whole_and_brought_up_to_date(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    await _ingest(tmp_path, settings(services), ("papers", "abstracts"))
+    services.turn(2)
+    await _ingest(tmp_path, settings(services))
+    assert _told(read(tmp_path / "records")) == s2_must(SECOND.papers.values())
+
+
+async def test_files_of_a_known_release_are_brought_up_to_date_by_diffs(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    for dataset in ALL:
+        (tmp_path / "files" / dataset).mkdir(parents=True)
+        lines = difference(dataset, None, FIRST).updates
+        packed = gzip.compress("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        (tmp_path / "files" / dataset / "part.gz").write_bytes(packed)
+    to, wanted = tmp_path / "to", settings(services)
+    await ingest_s2_files(str(to), str(tmp_path / "files"), RELEASES[1], wanted, ignore)
+    assert _told(read(to / "records")) == s2_must(FIRST.papers.values())
+    services.turn(2)
+    await _ingest(to, wanted)
+    assert _told(read(to / "records")) == s2_must(SECOND.papers.values())
+
+
+async def test_files_of_an_unknown_release_are_not_mixed_with_diffs(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    (tmp_path / "files" / "papers").mkdir(parents=True)
+    (tmp_path / "files" / "papers" / "part.jsonl").write_text('{"corpusid": 1, "title": "T"}\n')
+    await ingest_s2_files(str(tmp_path / "to"), str(tmp_path / "files"), "", settings(services), ignore)
+    with pytest.raises(InputError, match="Nobody said of which release"):
+        await _ingest(tmp_path / "to", settings(services))
 
 
 async def test_papers_whose_abstracts_nobody_has_are_set_aside_and_counted(
