@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from assayer.ports import Vectors
 from index.disk import library_writing
 
-__all__ = ["KINDS", "RESCORED", "Approximate", "ApproximateKind", "Kind", "Training", "build_approximate", "kind_for"]
+__all__ = [
+    "KINDS",
+    "RESCORED",
+    "Approximate",
+    "ApproximateKind",
+    "Candidates",
+    "Kind",
+    "Training",
+    "build_approximate",
+    "kind_for",
+]
 
 ApproximateKind = Literal["ivf_sq8", "ivf_pq"]
 """`ivf_sq8`: a byte a dimension. `ivf_pq`: two bits a dimension, compared by table look-up in registers (FAISS's fast
@@ -30,6 +40,8 @@ _SAMPLE, _ITERATIONS, _SEED = 64, 10, 1234
 """Rows a list to train on, rounds of k-means, and its seed."""
 _ROWS_AT_ONCE = 65_536
 
+Candidates = NDArray[np.int64]
+"""Rows, one line a query; -1 where there were fewer."""
 KINDS = (_PQ_FROM, tuple(RESCORED.items()), _SAMPLE, _ITERATIONS, _SEED)
 """Constants that a built index depends on."""
 
@@ -67,7 +79,7 @@ class Approximate:
 
     def candidates(
         self, queries: Vectors, limit: int, probes: int, rows: int, mask: NDArray[np.bool_] | None = None
-    ) -> list[NDArray[np.int64]]:
+    ) -> Candidates:
         """So many for each query, of the first so many rows less those that a mask takes away."""
         import faiss
 
@@ -80,7 +92,7 @@ class Approximate:
             parameters.sel = faiss.IDSelectorRange(0, rows, True)
         asked = np.ascontiguousarray(queries, np.float32)
         _, found = self._index.search(asked, limit, params=parameters)
-        return [row[row >= 0] for row in found]
+        return np.asarray(found)
 
 
 def build_approximate(vectors: Vectors, path: Path, kind: ApproximateKind) -> tuple[Approximate, Training]:
