@@ -114,8 +114,8 @@ def _update(night: Path, gone: Path, directory: Path, new: str) -> Updated:
         with stages.stage("open and search"):
             title = next(one.title for one in delta.upserts if one.id == new)
             corpus = Corpus.open(directory, embedder)
-            (hits,) = asyncio.run(corpus.search([title], 1, None))
-    if hits[0].paper.id != new or summary.manifest.changes is None:
+            (hits,) = asyncio.run(corpus.search([title], 20, None))
+    if new not in {hit.paper.id for hit in hits} or summary.manifest.changes is None:
         raise RuntimeError(f"{new} was not found by its title")
     return Updated(
         watched(summary.manifest.bytes), stages.stages, summary.manifest.changes, time.perf_counter() - started

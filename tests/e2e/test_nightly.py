@@ -1,0 +1,64 @@
+"""Nights of the installed program: one that publishes, one that fails, and what the history says of both."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from index import Versions
+from index.record_files import RecordsWriter
+from index.records import PaperRecord
+from tests.corpus_papers import record
+from tests.e2e.program import Ended, Homes
+
+
+class Nights(NamedTuple):
+    good: Ended
+    bad: Ended
+    history: list[dict[str, Any]]
+    told: Ended
+    corpus: Path
+    before: str
+
+
+@pytest.fixture(scope="module")
+def nights(homes: Homes) -> Nights:
+    program = homes.fresh("nightly")
+    corpus, ingest = program.home / "corpus", program.home / "ingest"
+    shutil.copytree(homes.corpus, corpus)
+    program, before = program.having(CORPUS__PATH=corpus), Versions(corpus).name()
+    (ingest / "upserts").mkdir(parents=True)
+    with RecordsWriter(ingest / "upserts" / "part-00000.parquet") as file:
+        file.write(PaperRecord.model_validate(record(1)))
+    (ingest / "deletions.txt").write_text("nobody\n")
+    good = program.run("corpus", "nightly", ingest, "--no-fetch", "--usd-per-hour", "36")
+    bad = program.run("corpus", "nightly", program.home / "nowhere", "--no-fetch")
+    listed = program.run("corpus", "history", "--json")
+    return Nights(
+        good, bad, [json.loads(line) for line in listed.out.splitlines()], program.run("corpus", "history"), corpus,
+        before,
+    )  # fmt: skip
+
+
+def test_night_publishes_a_version_and_says_what_has_changed(nights: Nights) -> None:
+    assert (nights.good.code, nights.good.err) == (0, "")
+    assert "1 new, 0 changed, 0 removed, 0 as they were; 1 texts embedded. 85 papers" in nights.good.out
+    assert Versions(nights.corpus).name() != nights.before
+
+
+def test_night_that_fails_says_why_in_a_sentence_and_ends_with_2(nights: Nights) -> None:
+    assert (nights.bad.code, nights.bad.out) == (2, "")
+    assert nights.bad.err.startswith("Error: There is no folder")
+    assert len(nights.bad.err.splitlines()) == 1
+
+
+def test_history_tells_of_both(nights: Nights) -> None:
+    good, bad = nights.history
+    assert (good["outcome"], good["before"], good["papers"], good["unknown"]) == ("published", nights.before, 85, 1)
+    assert good["usd"] == pytest.approx(good["seconds"] / 100, abs=0.001)
+    assert (bad["outcome"], bad["after"]) == ("failed", good["after"])
+    assert bad["why"] in nights.bad.err
+    assert nights.told.code == 0
+    assert "There is no folder" in nights.told.out
