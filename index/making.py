@@ -43,8 +43,9 @@ class BuildOptions(Frozen):
     """Rows that are searched exactly; beyond, an approximate index is built."""
     papers_per_segment: int = Field(default=1_000_000, ge=1)
     """At most."""
-    keep: int = Field(default=2, ge=1)
-    """Versions that stay in the directory, the current one included."""
+    keep: int = Field(default=3, ge=1)
+    """Versions that stay in the directory, the current one included, and those that somebody reads. An evaluation that
+    a crash has interrupted goes on with its version as long as that is there."""
     embed_anew: bool = False
     """Leave out the vectors that came with records."""
 

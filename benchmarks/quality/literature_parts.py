@@ -20,7 +20,7 @@ from benchmarks.quality.rubrics import Rubric, read_rubrics, said_in
 from benchmarks.quality.scholarideas import coverage_report, proxy, validity
 from benchmarks.quality.search import Found, nearest, search_report
 from benchmarks.throughput.ideas import scholar_ideas
-from index import Corpus
+from index import Corpus, read_manifest
 from index.reader import Reader
 from index.segment import Segment
 from index.versions import Versions
@@ -70,7 +70,8 @@ def search(given: Given) -> Iterator[str]:
     folders = given.options.reports or sorted((given.asked.out / "reports").glob("*"))
     reports = [_report(path) for folder in folders for path in sorted(folder.glob("*.json"))]
     with closing(Corpus.open(given.settings.corpus_path, given.embedder)) as corpus:
-        (segment,) = Reader.open(Versions(given.settings.corpus_path), corpus.manifest).segments
+        versions = Versions(given.settings.corpus_path)
+        (segment,) = Reader.open(versions, read_manifest(versions.path(corpus.version))).segments
         meanings, found = asyncio.run(_searched(corpus, segment, ideas))
         found += _simpler(segment, ideas, meanings, given.asked.seeds[0])
         found += _cited(segment, ideas, reports)

@@ -1,6 +1,7 @@
 """The local corpus as pools, one for each shard: every process answers for the version that whoever asks began with."""
 
 import datetime as dt
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
@@ -24,6 +25,9 @@ __all__ = ["IndexReplica", "ServedCorpora", "VersionGone", "served_corpora"]
 
 P = ParamSpec("P")
 Out = TypeVar("Out")
+
+_BELIEVED_SECONDS = 0.5
+"""How long a pool's word on which version is the current one is believed, so that not every search asks twice."""
 
 
 class VersionGone(PartUnavailable):
@@ -93,17 +97,28 @@ class _Served:
 class ServedCorpora:
     """Implements cluster.parts.CorporaInFlight over pools of all shards, in their order."""
 
-    def __init__(self, callers: Sequence[Caller[IndexReplica]], directory: Path, embedder: Embedder) -> None:
-        """`directory` is only told to people."""
-        self._callers = callers
+    def __init__(
+        self,
+        callers: Sequence[Caller[IndexReplica]],
+        directory: Path,
+        embedder: Embedder,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`directory` is only told to people; `clock` tells seconds from any moment on."""
+        self.callers = callers
         self._directory = directory
         self._embedder = embedder
+        self._clock = clock
         self._open: WeakValueDictionary[str, Corpus] = WeakValueDictionary()
-        self._latest: Corpus | None = None
+        self._latest: tuple[Corpus, float] | None = None
+        """With the time when it was said to be."""
 
     async def current(self) -> Corpus:
-        self._latest = await self.at(await self._callers[0].ask(IndexReplica.current))
-        return self._latest
+        now = self._clock()
+        if self._latest is None or now - self._latest[1] > _BELIEVED_SECONDS:
+            version = await self.callers[0].ask(IndexReplica.current)
+            self._latest = (await self.at(version), now)
+        return self._latest[0]
 
     async def at(self, version: str) -> Corpus:
         found = self._open.get(version)
@@ -112,16 +127,16 @@ class ServedCorpora:
         return found
 
     async def _opened(self, version: str) -> Corpus:
-        told = await together(caller.ask(IndexReplica.tell, version) for caller in self._callers)
+        told = await together(caller.ask(IndexReplica.tell, version) for caller in self.callers)
         whole = told[0].whole
         refuse_other_model(whole, self._embedder, self._directory)
-        if whole.parts != len(self._callers):
+        if whole.parts != len(self.callers):
             raise CorpusError(
                 f"The corpus in {self._directory} has {whole.parts} parts, and this service began with "
-                f"{len(self._callers)}.",
+                f"{len(self.callers)}.",
                 "Deploy the service again.",
             )
-        parts = [_Served(caller, version) for caller in self._callers]
+        parts = [_Served(caller, version) for caller in self.callers]
         return Corpus(whole, (day for one in told for day in one.days), parts, self._embedder)
 
 

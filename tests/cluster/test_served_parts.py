@@ -1,7 +1,6 @@
 """Parts reached through pools keep the contracts of those at hand: answers, errors, cancellation, deadlines, deaths."""
 
 import asyncio
-import datetime as dt
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -13,17 +12,14 @@ import pytest
 from ray import serve
 
 from assayer.errors import AssayerError, CorpusError, LlmRejected, LlmUnavailable, SourceBusy, Unreadable
-from assayer.models import Fault, PaperId
+from assayer.models import Fault
 from assayer.urgency import waiting
 from benchmarks.gateway.questions import JUDGING, a_statement
 from benchmarks.simulator.process import Simulator
 from cluster.serving.calling import Caller, Full, Gone
-from cluster.serving.index import IndexReplica, OtherVersion, ServedCorpus
 from cluster.serving.line import LineReplica, ServedLine
 from cluster.serving.models import EmbedderReplica, ServedEmbedder
 from cluster.serving.where import Where
-from cluster.settings import load_settings
-from index import Corpus
 from tests.cluster.processes import replica
 from tests.cluster.specimen import Specimen
 from tests.contract.system_clock import SystemClock
@@ -246,32 +242,3 @@ async def test_served_embedder_gives_the_vectors_of_the_one_at_hand(cluster: Non
         assert (served.name, served.dimensions) == (local.name, local.dimensions)
         assert np.array_equal(await served.embed(texts, "passage"), await local.embed(texts, "passage"))
         assert (await served.embed([], "query")).shape == (0, local.dimensions)
-
-
-async def test_served_corpus_answers_as_the_one_at_hand_and_only_for_the_same_version(cluster: None) -> None:
-    served = await ServedCorpus.open(_pool(IndexReplica, Where(), serve.get_app_handle("EmbedderReplica")))
-    cutoff = dt.date(2016, 12, 31)
-    with (
-        closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder,
-        closing(Corpus.open(load_settings().corpus_path, embedder)) as local,
-    ):
-        ids = [PaperId("bee-00"), PaperId("bee-12"), PaperId("unknown")]
-        papers = list((await local.papers(ids, None)).values())
-        for one, other in ((served, local), (local, served)):
-            assert (one.version, one.source) == (other.version, other.source)
-        for before in (None, cutoff, dt.date(1999, 1, 1)):
-            assert served.newest(before) == local.newest(before)
-            assert await served.search([ON_TOPIC], 5, before) == await local.search([ON_TOPIC], 5, before)
-            assert await served.snippets(["bees"], 5, before) == await local.snippets(["bees"], 5, before)
-            assert await served.neighbours(ids, 3, before) == await local.neighbours(ids, 3, before)
-            assert await served.references(ids, 3, before) == await local.references(ids, 3, before)
-            assert await served.papers(ids, before) == await local.papers(ids, before)
-            assert await served.fit(ON_TOPIC, before) == await local.fit(ON_TOPIC, before)
-        assert await served.similarity(ON_TOPIC, ids) == await local.similarity(ON_TOPIC, ids)
-        assert await served.full_texts(ids) == await local.full_texts(ids)
-        assert await served.retractions(papers) == await local.retractions(papers)
-        assert np.array_equal(await served.meanings([ON_TOPIC]), await local.meanings([ON_TOPIC]))
-        assert np.array_equal(await served.embed([("T", "text")]), await local.embed([("T", "text")]))
-    served.version = "another"
-    with pytest.raises(OtherVersion, match="not at another any more"):
-        await served.search(["bees"], 1, None)

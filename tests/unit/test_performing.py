@@ -46,27 +46,43 @@ async def _begun(run: EvaluationId, request: dict[str, Any]) -> None:
     raise AssertionError
 
 
-@pytest.mark.parametrize("priority", ["interactive", "batch"])
-async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priority) -> None:
-    engine = RefusingEngine()
-    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), DocumentLimits())
-    work = EvaluationRequest(idea=IDEA, limits=Limits(max_usd=2.0))
-    lease = Lease(
+WORK = EvaluationRequest(idea=IDEA, limits=Limits(max_usd=2.0))
+
+
+def lease_of(priority: Priority = "batch", pinned: dict[str, Any] | None = None) -> Lease:
+    return Lease(
         job=JobId("ev_1"),
         tenant=TenantId("acme"),
         token=UUID(int=1),
         attempt=1,
         priority=priority,
-        work=work,
+        work=WORK,
         document=None,
         max_usd=1.5,
-        pinned=None,
+        pinned=pinned,
     )
 
+
+@pytest.mark.parametrize(("pinned", "corpus"), [(None, ""), ({"corpus": "v1"}, "v1"), ({"corpus": None}, "")])
+async def test_job_that_has_begun_before_names_the_version_of_the_corpus_it_began_with(
+    pinned: dict[str, Any] | None, corpus: str
+) -> None:
+    engine = RefusingEngine()
+    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), DocumentLimits())
     with pytest.raises(BudgetExhausted):
-        await performer.perform(lease, Silent(), _begun)
+        await performer.perform(lease_of(pinned=pinned), Silent(), _begun)
+    assert [one.corpus for one in engine.asked] == [corpus]
+
+
+@pytest.mark.parametrize("priority", ["interactive", "batch"])
+async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priority) -> None:
+    engine = RefusingEngine()
+    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), DocumentLimits())
+
+    with pytest.raises(BudgetExhausted):
+        await performer.perform(lease_of(priority), Silent(), _begun)
 
     (commission,) = engine.asked
-    assert (commission.job, commission.purse, commission.limits) == ("ev_1", 1.5, work.limits)
+    assert (commission.job, commission.purse, commission.limits) == ("ev_1", 1.5, WORK.limits)
     assert engine.waiting == [priority == "interactive"]
     assert not somebody_waits()

@@ -1,0 +1,112 @@
+"""Searches at a steady rate while versions are published, and whether any answer failed or mixed two versions.
+
+Every version says of all its papers which edition they are, so a paper of another version than the one that answers
+shows.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from assayer.errors import AssayerError
+from assayer.models import PaperId
+from index import Corpus
+from index.records import PaperRecord
+
+__all__ = ["Answer", "Editions", "Traffic", "edition"]
+
+_TOPICS = ("bees in hedgerows", "moths by night", "nectar of clover", "late mowing of meadows", "beetles in dead wood")
+_LIMIT = 10
+
+
+class InFlight(Protocol):
+    async def current(self) -> Corpus: ...
+
+
+def edition(number: int, papers: int) -> list[PaperRecord]:
+    """Of all papers; each text says which edition it is of."""
+    return [
+        PaperRecord.model_validate(
+            {
+                "id": f"paper-{one}",
+                "title": f"Edition {number}: {_TOPICS[one % len(_TOPICS)]}, site {one}",
+                "abstract": f"We counted {_TOPICS[one % len(_TOPICS)]} at site {one} over {1 + one % 7} summers.",
+                "publication_date": f"{2000 + one % 20}-01-01",
+            }
+        )
+        for one in range(papers)
+    ]
+
+
+@dataclass
+class Editions:
+    """Which edition each version is."""
+
+    of: dict[str, int] = field(default_factory=dict)
+
+    def note(self, version: str, number: int) -> None:
+        self.of[version] = number
+
+
+class Answer(NamedTuple):
+    at: float
+    """Seconds since the traffic began."""
+    seconds: float
+    version: str
+    editions: frozenset[int]
+    """Of the papers in it."""
+    failure: str = ""
+
+
+@dataclass
+class Traffic:
+    """Asks at its rate whether or not the answers come, as long as not too many are waited for; each asker searches,
+    and looks up what it has found."""
+
+    corpora: InFlight
+    per_second: float
+    most: int = 1000
+    """Waited for at once; one that would be more does not ask."""
+    answers: list[Answer] = field(default_factory=list)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        began, asked = time.monotonic(), 0
+        waiting: set[asyncio.Task[None]] = set()
+        async with asyncio.TaskGroup() as group:
+            while not stop.is_set():
+                if len(waiting) < self.most:
+                    task = group.create_task(self._ask(began, _TOPICS[asked % len(_TOPICS)]))
+                    waiting.add(task)
+                    task.add_done_callback(waiting.discard)
+                asked += 1
+                await asyncio.sleep(max(0.0, began + asked / self.per_second - time.monotonic()))
+
+    async def _ask(self, began: float, query: str) -> None:
+        start, version = time.monotonic(), ""
+        seen: set[str] = set()
+        try:
+            corpus = await self.corpora.current()
+            version = corpus.version
+            (hits,) = await corpus.search([query], _LIMIT, None)
+            seconds = time.monotonic() - start
+            again = await corpus.papers([PaperId(hit.paper.id) for hit in hits], None)
+            seen = {hit.paper.title for hit in hits} | {paper.title for paper in again.values()}
+            failure = "" if len(hits) == len(again) == _LIMIT else f"{len(hits)} hits, {len(again)} papers"
+        except AssayerError as error:
+            seconds, failure = time.monotonic() - start, str(error)
+        editions = frozenset(int(title.split(":")[0].split()[1]) for title in seen)
+        self.answers.append(Answer(start - began, seconds, version, editions, failure))
+
+    def failed(self) -> list[str]:
+        return [one.failure for one in self.answers if one.failure]
+
+    def mixed(self, editions: Editions) -> list[Answer]:
+        """Answers with papers of more than one edition, or of another than their version's."""
+        return [one for one in self.answers if not one.failure and one.editions != {editions.of[one.version]}]
+
+    def p95(self, first: float, last: float) -> float:
+        """Milliseconds of a search, of those begun between two moments."""
+        return float(np.quantile([one.seconds for one in self.answers if first <= one.at < last], 0.95)) * 1000

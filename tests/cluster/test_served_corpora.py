@@ -1,0 +1,127 @@
+"""The corpus in pools: one for each shard, every process with the version that whoever asks began with."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ray import serve
+
+from assayer.errors import CorpusError
+from assayer.models import PaperId
+from benchmarks.index.traffic import Editions, Traffic, edition
+from cluster.serving.calling import Caller
+from cluster.serving.index import IndexReplica, ServedCorpora, VersionGone
+from cluster.serving.where import Where
+from index import BuildOptions, Corpus, Delta, build_corpus, build_shards, update_corpus, update_shards
+from index.filters import EVERYTHING
+from index.reader import Reader
+from index.records import PaperRecord
+from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
+from workers.embedding_hashing import HashingEmbedder
+
+pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(300)]
+
+EMBEDDER = HashingEmbedder()
+KEEP = BuildOptions(keep=1)
+
+
+async def built(folder: Path, records: Sequence[PaperRecord], shards: int) -> Path:
+    source, directory = folder / "papers.jsonl", folder / "corpus"
+    write_jsonl(source, [one.model_dump(mode="json", exclude={"year"}) for one in records])
+    if shards:
+        await build_shards([source], shards, directory, EMBEDDER)
+    else:
+        await build_corpus([source], directory, EMBEDDER)
+    return directory
+
+
+@asynccontextmanager
+async def pools(directory: Path, shards: int, replicas: int = 1) -> AsyncIterator[ServedCorpora]:
+    """One pool for each shard, which reads the corpus in a directory of its own."""
+    options = {"num_cpus": 0.05, "runtime_env": {"env_vars": {"ASSAYER_CORPUS__PATH": str(directory)}}}
+    names = [f"{directory.parent.name}-{number}" for number in range(max(1, shards))]
+    try:
+        callers = []
+        for number, name in enumerate(names):
+            deployment = serve.deployment(
+                name=name, num_replicas=replicas, ray_actor_options=options, health_check_period_s=1.0
+            )(IndexReplica)
+            handle = serve.run(deployment.bind(Where(), number), name=name, route_prefix=None)
+            callers.append(Caller(handle, 30.0, 60.0))
+        yield ServedCorpora(callers, directory, EMBEDDER)
+    finally:
+        for name in names:
+            serve.delete(name)
+
+
+def papers() -> list[PaperRecord]:
+    return [PaperRecord.model_validate(one) for one in RECORDS]
+
+
+@pytest.mark.parametrize("shards", [0, 2])
+async def test_served_corpus_answers_as_the_one_at_hand(tmp_path: Path, shards: int) -> None:
+    directory = await built(tmp_path, papers(), shards)
+    ids = [PaperId("bee-00"), PaperId("bee-12"), PaperId("unknown")]
+    async with pools(directory, shards) as corpora:
+        served = await corpora.current()
+        with closing(Corpus.open(directory, EMBEDDER)) as local:
+            assert (served.version, served.source, len(served)) == (local.version, local.source, len(local))
+            for before in (None, dt.date(2016, 12, 31), dt.date(1999, 1, 1)):
+                assert served.newest(before) == local.newest(before)
+                assert await served.search([ON_TOPIC], 5, before) == await local.search([ON_TOPIC], 5, before)
+                assert await served.snippets(["bees"], 5, before) == await local.snippets(["bees"], 5, before)
+                assert await served.neighbours(ids, 3, before) == await local.neighbours(ids, 3, before)
+                assert await served.references(ids, 3, before) == await local.references(ids, 3, before)
+                assert await served.citations(ids, 3, before) == await local.citations(ids, 3, before)
+                assert await served.papers(ids, before) == await local.papers(ids, before)
+                assert await served.fit(ON_TOPIC, before) == await local.fit(ON_TOPIC, before)
+            found = list((await local.papers(ids, None)).values())
+            assert await served.similarity(ON_TOPIC, ids) == await local.similarity(ON_TOPIC, ids)
+            assert await served.full_texts(ids) == await local.full_texts(ids)
+            assert await served.retractions(found) == await local.retractions(found)
+            assert np.array_equal(await served.meanings([ON_TOPIC]), await local.meanings([ON_TOPIC]))
+
+
+@pytest.mark.parametrize("shards", [0, 2])
+async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_path: Path, shards: int) -> None:
+    directory = await built(tmp_path, edition(0, 40), shards)
+    editions, stop = Editions(), asyncio.Event()
+    async with pools(directory, shards, replicas=2) as corpora:
+        began = await corpora.current()
+        editions.note(began.version, 0)
+        traffic = Traffic(corpora, per_second=50, most=4)
+        asking = asyncio.create_task(traffic.run(stop))
+        update = update_shards if shards else update_corpus
+        for number in range(1, 4):
+            done = await update(Delta(edition(number, 40)), directory, EMBEDDER, options=KEEP)
+            editions.note(done.manifest.version, number)
+            async with asyncio.timeout(60):
+                while (await corpora.current()).version != done.manifest.version:  # noqa: ASYNC110 - in other processes
+                    await asyncio.sleep(0.05)
+        (hits,) = await began.search(["bees"], 5, None)
+        stop.set()
+        await asking
+    assert all(hit.paper.title.startswith("Edition 0:") for hit in hits), "who began with a version keeps it"
+    assert traffic.failed() == []
+    assert traffic.mixed(editions) == []
+    assert {one.version for one in traffic.answers} == set(editions.of)
+
+
+async def test_version_that_somebody_began_with_is_opened_again_or_told_to_be_gone(tmp_path: Path) -> None:
+    directory = await built(tmp_path, papers(), shards=0)
+    with closing(Corpus.open(directory, EMBEDDER)) as first:
+        changed = PaperRecord.model_validate(record(3, title="Lichens"))
+        await update_corpus(Delta([changed]), directory, EMBEDDER, options=KEEP)
+        async with pools(directory, shards=0) as corpora:
+            began, current = await corpora.at(first.version), await corpora.current()
+            ids = [PaperId("bee-03")]
+            assert (await began.papers(ids, None))[ids[0]].title == record(3)["title"]
+            assert (await current.papers(ids, None))[ids[0]].title == "Lichens"
+            with pytest.raises(CorpusError):
+                await corpora.at("another")
+            with pytest.raises(VersionGone, match="cannot be asked any more"):
+                await corpora.callers[0].ask(IndexReplica.ask, "another", Reader.counting, (EVERYTHING,), {})

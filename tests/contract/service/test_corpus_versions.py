@@ -1,0 +1,119 @@
+"""An evaluation ends with the version of the corpus that it began with, whoever does it."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from assayer.errors import CorpusError
+from assayer.ideas import parse_idea
+from assayer.models import EvaluationId, Report
+from assayer.ports import ProgressEvent
+from cluster.commission import Commission
+from cluster.engine import Engine, open_engine
+from cluster.parts import Parts
+from cluster.settings import Settings
+from index import BuildOptions, Delta, Versions, build_corpus, update_corpus
+from index.records import PaperRecord
+from orchestrator.store import Database
+from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
+from workers.embedding_hashing import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+IDEA = parse_idea(ON_TOPIC * 2, "bees.txt")
+METHOD = "scholareval"
+
+
+class Silent:
+    def report(self, event: ProgressEvent) -> None:
+        """Nobody watches."""
+
+
+@pytest.fixture
+async def settings(shared_url: str, database: Database, tmp_path: Path) -> Settings:
+    await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], tmp_path / "corpus", EMBEDDER)
+    return Settings.model_validate({"home": tmp_path, "database": {"url": SecretStr(shared_url)}})
+
+
+async def opened(settings: Settings, stack: AsyncExitStack) -> Engine:
+    """As another process would."""
+    opening = open_engine(settings, (METHOD,), for_service=True, parts=Parts(embedder=EMBEDDER))
+    return await stack.enter_async_context(opening)
+
+
+async def publish(settings: Settings, title: str) -> str:
+    """A version with another title, which leaves none of those before on the disk that nobody reads."""
+    delta = Delta([PaperRecord.model_validate(record(3, title=title))])
+    done = await update_corpus(delta, settings.corpus_path, EMBEDDER, options=BuildOptions(keep=1))
+    return done.manifest.version
+
+
+async def evaluated(engine: Engine, corpus: str = "") -> tuple[Report, dict[str, Any]]:
+    """With what is pinned when it begins."""
+    pinned: dict[str, Any] = {}
+
+    async def begun(run: EvaluationId, request: dict[str, Any]) -> None:
+        pinned.update(request)
+
+    commission = Commission(job="job_1", corpus=corpus, begun=begun)
+    evaluation = await engine.evaluate(IDEA, METHOD, None, Silent(), commission)
+    return evaluation.report, pinned
+
+
+async def test_evaluation_that_is_taken_over_goes_on_with_the_version_it_began_with(settings: Settings) -> None:
+    version = Versions(settings.corpus_path).name()
+    async with AsyncExitStack() as stack:
+        engine = await opened(settings, stack)
+        first, pinned = await evaluated(engine)
+        later = await publish(settings, "Lichens on walls")
+        other = await opened(settings, stack)
+        again, _ = await evaluated(other, pinned["corpus"])
+        anew, now = await evaluated(other)
+    assert pinned["corpus"] == version != later
+    assert again.evaluation_id == first.evaluation_id
+    assert again.provenance.corpus_version == first.provenance.corpus_version
+    assert now["corpus"] == anew.provenance.corpus_version == later
+    assert anew.evaluation_id != first.evaluation_id
+    assert not any("version of the corpus" in one.reason for one in again.coverage.dropped)
+
+
+async def test_evaluation_whose_version_has_gone_begins_anew_with_the_current_one_and_says_so(
+    settings: Settings,
+) -> None:
+    gone = Versions(settings.corpus_path).name()
+    current = await publish(settings, "Lichens on walls")
+    async with AsyncExitStack() as stack:
+        report, pinned = await evaluated(await opened(settings, stack), gone)
+    assert pinned["corpus"] == report.provenance.corpus_version == current
+    (told,) = [one for one in report.coverage.dropped if one.what == "start of the evaluation"]
+    assert "began anew with the current one" in told.reason
+
+
+async def test_running_service_goes_on_to_the_next_version(settings: Settings) -> None:
+    async with AsyncExitStack() as stack:
+        engine = await opened(settings, stack)
+        before, _ = await evaluated(engine)
+        later = await publish(settings, "Lichens on walls")
+        await engine.corpora.current()
+        async with asyncio.timeout(30):
+            while (await engine.corpora.current()).version != later:  # noqa: ASYNC110 - it is opened in a thread
+                await asyncio.sleep(0.01)
+        after, _ = await evaluated(engine)
+    assert before.provenance.corpus_version != later
+    assert after.provenance.corpus_version == later
+
+
+async def test_service_without_a_corpus_says_so_until_there_is_one(settings: Settings, tmp_path: Path) -> None:
+    elsewhere = settings.model_copy(update={"corpus": settings.corpus.model_copy(update={"path": tmp_path / "none"})})
+    async with AsyncExitStack() as stack:
+        engine = await opened(elsewhere, stack)
+        with pytest.raises(CorpusError, match="There is no corpus"):
+            await evaluated(engine)
+        assert isinstance((await engine.lacking())[METHOD], CorpusError)
+        await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "none", EMBEDDER)
+        assert (await engine.lacking())[METHOD] is None
+        report, _ = await evaluated(engine)
+    assert report.provenance.corpus_version == Versions(tmp_path / "none").name()

@@ -1,0 +1,45 @@
+"""Search traffic goes on while versions are published and swapped: none fails, none mixes two of them."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from benchmarks.index.traffic import Editions, Traffic, edition
+from index import BuildOptions, Corpora, Delta, build_corpus, build_shards, update_corpus, update_shards
+from tests.corpus_papers import write_jsonl
+from workers.embedding_hashing import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+PAPERS = 60
+
+
+@pytest.mark.parametrize("shards", [0, 2])
+async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_path: Path, shards: int) -> None:
+    directory, editions, stop = tmp_path / "corpus", Editions(), asyncio.Event()
+    records = [one.model_dump(mode="json", exclude={"year"}) for one in edition(0, PAPERS)]
+    source = write_jsonl(tmp_path / "papers.jsonl", records)
+    if shards:
+        await build_shards([source], shards, directory, EMBEDDER)
+    else:
+        await build_corpus([source], directory, EMBEDDER)
+    update = update_shards if shards else update_corpus
+    corpora = Corpora(directory, EMBEDDER)
+    began = await corpora.current()
+    editions.note(began.version, 0)
+    traffic = Traffic(corpora, per_second=50, most=16)
+    asking = asyncio.create_task(traffic.run(stop))
+    for number in range(1, 5):
+        done = await update(Delta(edition(number, PAPERS)), directory, EMBEDDER, options=BuildOptions(keep=1))
+        editions.note(done.manifest.version, number)
+        async with asyncio.timeout(60):
+            while traffic.answers[-1].version != done.manifest.version:  # noqa: ASYNC110 - searches bring it about
+                await asyncio.sleep(0.02)
+    (hits,) = await began.search(["bees"], 5, None)
+    stop.set()
+    await asking
+    await corpora.aclose()
+    assert all(hit.paper.title.startswith("Edition 0:") for hit in hits)
+    assert traffic.failed() == []
+    assert traffic.mixed(editions) == []
+    assert {one.version for one in traffic.answers} == set(editions.of)
