@@ -12,14 +12,17 @@ import asyncio
 import multiprocessing
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from threading import Thread
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from assayer.errors import InputError
+from assayer.errors import ConfigurationError, InputError
+from assayer.flow import together
 from assayer.models import Frozen
 from index.ingest.intake import Source, folder_of, marks_in, take_in
 from index.ingest.joining import DELETIONS, JoinLimits, PartSummary, join_part, made_from
@@ -158,10 +161,8 @@ class Ingest:
             self._report("Reading", done, len(sources))
             return mark
 
-        with _pool(self._options.jobs) as pool:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one(source)) for source in missing]
-        return [task.result() for task in tasks]
+        with _failures_told(self.root), _pool(self._options.jobs) as pool:
+            return await together(one(source) for source in missing)
 
     def _drop(self, sources: Sequence[Source]) -> None:
         kept = {folder_of(self.root, source).path for source in sources}
@@ -188,7 +189,8 @@ class Ingest:
             for kind in KINDS
             if any(mark.kind == kind for _, mark in marks)
         }
-        return join_part(self.root, part, files, _names(part, marks), not self.holding.built, self._options.join)
+        with _failures_told(self.root):
+            return join_part(self.root, part, files, _names(part, marks), not self.holding.built, self._options.join)
 
     def _list_deletions(self) -> None:
         folder = self.root / DELETIONS
@@ -218,6 +220,20 @@ def _summary(taken: Sequence[SourceMark], there: int, parts: Sequence[PartSummar
         deletions=sum(part.deletions for part in parts),
         rejected=tuple(RejectionCount(reason=reason, count=count) for reason, count in reasons.most_common()),
     )
+
+
+@contextmanager
+def _failures_told(root: Place) -> Iterator[None]:
+    """What the machine refuses comes out as a sentence. Nothing is lost by it."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise InputError(f"Ingest into {root} failed: {reason}.", "Make room there, then run it again.") from error
+    except BrokenProcessPool as error:
+        raise ConfigurationError(
+            "A process that parsed a file was killed.", "Memory may be short: lower ASSAYER_INGEST__JOBS."
+        ) from error
 
 
 def _pool(jobs: int) -> Executor:

@@ -4,7 +4,8 @@ DuckDB joins out of core: a partition that does not fit its memory is spilled to
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -111,7 +112,11 @@ def join_part(
     """Writes the records of a partition anew from its raw files (`names` are told to `made_from`), and what that
     changes as upserts and deletions; of the `first` records nothing changes. Killed in the middle, it can be run
     again: the records come last."""
-    with TemporaryDirectory(prefix="assayer-join-") as spill, _connection(spill, limits) as base:
+    with (
+        _failures_told(limits),
+        TemporaryDirectory(prefix="assayer-join-") as spill,
+        _connection(spill, limits) as base,
+    ):
         if root.local is None:
             base.register_filesystem(root.system)
         rejected = _join(base, files)
@@ -122,6 +127,18 @@ def join_part(
         sources = {_SOURCES: json.dumps(list(names)).encode()}
         records = _write(base.sql("FROM joined"), record_file, sources)
     return PartSummary(records, upserts, deletions, rejected)
+
+
+@contextmanager
+def _failures_told(limits: JoinLimits) -> Iterator[None]:
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise ConfigurationError(
+            f"A partition cannot be joined in {limits.memory_mb} MB.", "Raise ASSAYER_INGEST__MEMORY_MB."
+        ) from error
+    except duckdb.IOException as error:
+        raise OSError(str(error).splitlines()[0]) from error
 
 
 def _connection(spill: str, limits: JoinLimits) -> duckdb.DuckDBPyConnection:

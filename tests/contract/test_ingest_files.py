@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from cluster.settings import Settings
 from index.ingest import IngestSummary
 from tests.contract.ingested import FIRST, SECOND, ignore, read, s2_must
 
+_PROGRAM = "from cluster.cli.main import main; main()"
 LIMITS = Settings(ingest=IngestSettings(partitions=3, memory_mb=512))
 
 
@@ -123,6 +125,18 @@ async def test_any_file_system_can_hold_the_files(tmp_path: Path) -> None:
     assert _titles(tmp_path / "upserts") == {"p2": "Renamed"}
 
 
+def test_a_full_disk_is_told_in_a_sentence_and_the_next_run_finishes(tmp_path: Path) -> None:
+    file = _lines(tmp_path / "papers.jsonl", *(_paper(n, venue=os.urandom(500).hex()) for n in range(500)))
+    command = [sys.executable, "-c", _PROGRAM, "corpus", "ingest", "jsonl", str(file), "--to", str(tmp_path / "to")]
+    limited = ["bash", "-c", f"ulimit -f 8; exec {shlex.join(command)}"]
+    given = {**os.environ, "ASSAYER_INGEST__PARTITIONS": "2"}
+    failed = subprocess.run(limited, env=given, capture_output=True, text=True, timeout=200, check=False)
+    assert failed.returncode == 2, failed.stderr
+    assert "failed: File too large" in failed.stderr
+    subprocess.run(command, env=given, capture_output=True, timeout=200, check=True)
+    assert len(_titles(tmp_path / "to" / "records")) == 500
+
+
 @pytest.fixture
 def services() -> Iterator[SimulatedDatasets]:
     with SimulatedDatasets() as running:
@@ -139,8 +153,7 @@ def _program(services: SimulatedDatasets, to: Path, jobs: int) -> "subprocess.Po
         "ASSAYER_INGEST__JOBS": str(jobs),
     }
     datasets = "papers,abstracts,citations,s2orc,embeddings-specter_v2"
-    command = [sys.executable, "-m", "cluster", "corpus", "ingest", "s2", "--to", str(to), "--datasets", datasets]
-    command[1:3] = ["-c", "from cluster.cli.main import main; main()"]
+    command = [sys.executable, "-c", _PROGRAM, "corpus", "ingest", "s2", "--to", str(to), "--datasets", datasets]
     return subprocess.Popen(
         command, env={**os.environ, **given}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

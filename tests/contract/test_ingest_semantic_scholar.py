@@ -3,12 +3,13 @@
 import gzip
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from assayer.errors import ConfigurationError, InputError, SourceRefused
+from assayer.errors import ConfigurationError, InputError, SourceRefused, SourceUnavailable
 from benchmarks.simulator.datasets.editions import RELEASES
 from benchmarks.simulator.datasets.process import SimulatedDatasets
 from benchmarks.simulator.datasets.s2_lines import difference
@@ -167,6 +168,15 @@ async def test_a_key_that_is_wrong_is_told_as_such(services: SimulatedDatasets, 
     with pytest.raises(SourceRefused, match="403") as caught:
         await _ingest(tmp_path, wrong)
     assert "key" in caught.value.hint
+
+
+async def test_each_run_that_a_busy_service_ends_fails_as_such_and_gets_further(tmp_path: Path) -> None:
+    with SimulatedDatasets(faults=("busy",)) as services:
+        summary = None
+        while summary is None:
+            with suppress(SourceUnavailable):
+                summary = await _ingest(tmp_path, settings(services, attempts=1))
+    assert _told(read(tmp_path / "records")) == s2_must(FIRST.papers.values())
 
 
 async def test_a_release_that_does_not_exist_is_told_as_such(services: SimulatedDatasets, tmp_path: Path) -> None:

@@ -28,8 +28,9 @@ _FILES = 3
 
 
 class DatasetServices:
-    """Faults hit the first request of their kind: `busy` every path (503, come again at once), `expired` the first
-    link of every file (403), `cut` the first delivery of every file (half of it), `forgotten` the first token."""
+    """Faults hit the first request of their kind: `busy` every path, whoever leases it (503, come again at once),
+    `expired` the first link of every file (403), `cut` the first delivery of every file (half of it), `forgotten` the
+    first token."""
 
     def __init__(self, library: Library, faults: Iterable[Fault] = ()) -> None:
         self._editions = {number: Edition(library, number) for number in RELEASES}
@@ -132,7 +133,7 @@ class DatasetServices:
 
     @web.middleware
     async def _busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        path = request.path
+        path = "/".join(("", "s3", *request.path.split("/")[3:])) if request.path.startswith("/s3/") else request.path
         self._seen[path] += 1
         if "busy" in self._faults and self._seen[path] == 1 and not path.startswith("/_datasets"):
             return web.Response(status=503, headers={"Retry-After": "0"}, text="Retry after 0 seconds")
