@@ -29,6 +29,8 @@ __all__ = ["Stored", "embed_on_ray", "own"]
 
 _READER_CPUS = 0.1
 """A reader waits for its pool most of the time."""
+_BLOCK_BYTES = 4096
+"""Fewer than any portion's texts."""
 
 
 class Stored(NamedTuple):
@@ -42,7 +44,7 @@ class Stored(NamedTuple):
 
 def embed_on_ray(wanted: Wanted, progress: Callable[[int], None]) -> Stored:
     """Within a cluster. Tells how many texts are done. Raises what reading and embedding raise."""
-    _quiet()
+    _configure()
     files = [str(file) for source in wanted.sources for file in files_of(source)]
     share = _fitting(wanted.share)
     portions = (
@@ -71,10 +73,12 @@ def embed_on_ray(wanted: Wanted, progress: Callable[[int], None]) -> Stored:
     return Stored(list(keys), embedded, found)
 
 
-def _quiet() -> None:
+def _configure() -> None:
     context = DataContext.get_current()
     context.enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.WARNING)
+    # A portion is a block: blocks go to a model one by one, and are told as soon as they are done.
+    context.target_max_block_size = _BLOCK_BYTES
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
 
 
 def _fitting(share: Share) -> Share:
@@ -124,8 +128,9 @@ class _Embedding:
         return portions.drop_columns(["list"]).append_column("embedded", pa.array(embedded, pa.int64()))
 
     def _store_one(self, key: str, texts: Sequence[str]) -> int:
-        if texts:
-            self._store.put(key, texts, self._loop.run(self._embedder.embed(texts, "passage")))
+        if not texts or key in self._store:  # since it was read, by a process that died before it could say so
+            return 0
+        self._store.put(key, texts, self._loop.run(self._embedder.embed(texts, "passage")))
         return len(texts)
 
 

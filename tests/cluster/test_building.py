@@ -74,17 +74,19 @@ def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Pa
 
 def test_a_process_that_is_killed_costs_no_more_than_what_it_was_at(tmp_path: Path, sources: tuple[Path, ...]) -> None:
     killed: list[int] = []
+    stored_then: list[int] = []
 
     def kill(_: int) -> None:
         if not killed:
             killed.extend(process.pid for process in _embedding_processes())
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
+            stored_then.append(len(_files(tmp_path)))
 
     stored = embed_on_ray(wanted(tmp_path, sources), kill)
     assert killed
-    files = list((tmp_path / "vectors").glob("*.npy"))
-    assert sorted(stored.keys) == sorted(file.stem for file in files)
+    assert stored_then[0] < len(stored.keys)
+    assert sorted(stored.keys) == _files(tmp_path)
 
 
 def test_a_run_that_ended_early_leaves_what_it_had_stored_to_the_next(
@@ -95,17 +97,22 @@ def test_a_run_that_ended_early_leaves_what_it_had_stored_to_the_next(
 
     with pytest.raises(KeyboardInterrupt):
         embed_on_ray(wanted(tmp_path, sources), give_up)
-    there = len(list((tmp_path / "vectors").glob("*.npy")))
+    there = len(_files(tmp_path))
     assert there
     stored = embed_on_ray(wanted(tmp_path, sources), silent)
     assert stored.found >= there
-    assert len(stored.keys) == len(list((tmp_path / "vectors").glob("*.npy")))
+    assert sorted(stored.keys) == _files(tmp_path)
 
 
 def test_a_source_without_a_paper_is_refused_in_its_own_words(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "empty.jsonl", [{"id": "untitled"}])
     with pytest.raises(InputError, match=r"empty\.jsonl holds no valid paper"):
         embed_on_ray(wanted(tmp_path, (source,)), silent)
+
+
+def _files(tmp_path: Path) -> list[str]:
+    """Keys of the portions that are stored whole."""
+    return sorted(file.stem for file in (tmp_path / "vectors").glob("*.npy"))
 
 
 def _embedding_processes() -> list[psutil.Process]:

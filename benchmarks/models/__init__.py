@@ -1,0 +1,1 @@
+"""What the embedding service makes of its model."""

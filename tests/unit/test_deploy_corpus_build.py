@@ -1,0 +1,37 @@
+"""The job that builds the corpus on a cluster, as far as it can be checked without one."""
+
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from typer.main import get_command
+
+from cluster.cli.corpus import app
+
+JOB = Path(__file__).parents[2] / "deploy" / "kubernetes" / "corpus-build.yaml"
+_KUBERNETES = "1.34"
+
+
+@pytest.fixture(scope="module")
+def job() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(JOB.read_text("utf-8"))["spec"]
+    return found
+
+
+def test_its_command_is_one_of_the_program(job: dict[str, Any]) -> None:
+    program, group, name, *arguments = job["entrypoint"].split()
+    assert (program, group) == ("assayer", "corpus")
+    command = get_command(app).commands[name]  # type: ignore[attr-defined] # of a group
+    assert command.make_context(name, arguments).params["shards"] == 16
+
+
+def test_its_pods_are_what_kubernetes_understands_and_see_the_same_files(job: dict[str, Any]) -> None:
+    cluster = job["rayClusterSpec"]
+    groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+    for group in groups:
+        pod = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "one"}, "template": group["template"]}
+        kubernetes_validate.validate(pod, _KUBERNETES, strict=True)
+    seen = [group["template"]["spec"]["containers"][0]["volumeMounts"] for group in groups]
+    assert all(one == seen[0] for one in seen)
