@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from assayer.ports import Vectors
 
-__all__ = ["InventedEmbedder", "invented", "write_records"]
+__all__ = ["InventedEmbedder", "invented", "questions", "write_records"]
 
 _VOCABULARY, _OF_TOPIC, _TOPICS = 200_000, 400, 4_000
 _WORDS_OF_TITLE, _WORDS_OF_ABSTRACT = 10, 170
@@ -69,6 +69,15 @@ def invented(count: int, seed: int, first: int = 0) -> Iterator[dict[str, Any]]:
                 "fields": [words[topic % 20]],
                 "references": [f"P{one}" for one in references],
             }
+
+
+def questions(count: int, seed: int) -> list[str]:
+    """Six words of a topic each, as one would ask."""
+    random = np.random.default_rng(seed)
+    words = _vocabulary(np.random.default_rng(0))
+    topics = random.integers(_TOPICS, size=count)
+    asked = (topics[:, None] * 7919 + random.integers(20, _OF_TOPIC, size=(count, 6))) % _VOCABULARY
+    return [" ".join(words[one] for one in some) for some in asked.tolist()]
 
 
 def write_records(path: Path, records: Iterator[dict[str, Any]]) -> Path:

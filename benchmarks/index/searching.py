@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assayer.errors import AssayerError
-from benchmarks.index.invented import InventedEmbedder, invented
+from benchmarks.index.invented import InventedEmbedder, questions
 from index import Corpus, Versions
 
 __all__ = ["Searched", "Searching", "search_steadily"]
@@ -77,7 +77,7 @@ class _Searcher:
         self._directory, self._rate = directory, rate
         self._embedder = InventedEmbedder()
         self._corpus = Corpus.open(directory, self._embedder)
-        self._queries = [one["title"] for one in invented(500, seed=9)]
+        self._queries = questions(500, seed=9)
         self._times: list[float] = []
         self._failed = 0
         self._versions: set[str] = set()

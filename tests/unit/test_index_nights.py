@@ -8,7 +8,7 @@ import pytest
 
 from assayer.errors import AssayerError, CorpusError, InputError
 from assayer.models import PaperId
-from index import BuildOptions, Corpus, Versions, build_corpus, read_manifest
+from index import BuildOptions, Corpus, Shards, Versions, build_corpus, build_shards, read_manifest
 from index.acceptance import Acceptance
 from index.manifest import RejectionCount
 from index.nightly import Nightly, pending
@@ -60,6 +60,18 @@ async def test_night_publishes_what_has_changed_and_notes_it(directory: Path, tm
     assert done.usd == pytest.approx(done.seconds)
     assert [stage.name for stage in done.stages][:2] == ["fetch", "read"]
     assert History(directory).nights() == [done]
+
+
+async def test_night_of_a_corpus_in_shards_publishes_the_whole(tmp_path: Path) -> None:
+    directory = tmp_path / "corpus"
+    await build_shards([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], 3, directory, EMBEDDER)
+    before = Shards(directory).read().version
+    done = await night(directory, folder(tmp_path / "change", [record(20), record(21)], "bee-07\nnobody\n"))
+    assert (done.outcome, done.before, done.papers) == ("published", before, 15)
+    assert (done.new, done.removed, done.unknown, done.after) == (2, 1, 1, Shards(directory).read().version)
+    with pytest.raises(CorpusError, match="would leave"):
+        await night(directory, folder(tmp_path / "broken", [], "".join(f"bee-{n:02}\n" for n in range(12))))
+    assert Shards(directory).read().version == done.after
 
 
 async def test_night_without_news_changes_nothing_and_is_noted(directory: Path, tmp_path: Path) -> None:
