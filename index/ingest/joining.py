@@ -32,6 +32,7 @@ _SOURCES = b"assayer.sources"
 _GROUP = 8192
 
 _SETUP = """
+SET enable_progress_bar = false;
 CREATE MACRO latest(name) AS TABLE
   SELECT * FROM query_table(name)
   QUALIFY row_number() OVER (PARTITION BY key ORDER BY layer DESC, deleted, filename, line) = 1 AND NOT deleted;
