@@ -16,7 +16,7 @@ from assayer.models import PaperId
 from index import Corpus
 from index.records import PaperRecord
 
-__all__ = ["Answer", "Editions", "Traffic", "edition"]
+__all__ = ["Answer", "Editions", "InFlight", "Traffic", "edition"]
 
 _TOPICS = ("bees in hedgerows", "moths by night", "nectar of clover", "late mowing of meadows", "beetles in dead wood")
 _LIMIT = 10

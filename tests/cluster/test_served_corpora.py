@@ -2,20 +2,18 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
-from ray import serve
 
 from assayer.errors import CorpusError
 from assayer.models import PaperId
+from benchmarks.index.pools import pools
 from benchmarks.index.traffic import Editions, Traffic, edition
-from cluster.serving.calling import Caller
-from cluster.serving.index import IndexReplica, ServedCorpora, VersionGone
-from cluster.serving.where import Where
+from cluster.serving.index import IndexReplica, VersionGone
 from index import BuildOptions, Corpus, Delta, build_corpus, build_shards, update_corpus, update_shards
 from index.filters import EVERYTHING
 from index.reader import Reader
@@ -39,25 +37,6 @@ async def built(folder: Path, records: Sequence[PaperRecord], shards: int) -> Pa
     return directory
 
 
-@asynccontextmanager
-async def pools(directory: Path, shards: int, replicas: int = 1) -> AsyncIterator[ServedCorpora]:
-    """One pool for each shard, which reads the corpus in a directory of its own."""
-    options = {"num_cpus": 0.05, "runtime_env": {"env_vars": {"ASSAYER_CORPUS__PATH": str(directory)}}}
-    names = [f"{directory.parent.name}-{number}" for number in range(max(1, shards))]
-    try:
-        callers = []
-        for number, name in enumerate(names):
-            deployment = serve.deployment(
-                name=name, num_replicas=replicas, ray_actor_options=options, health_check_period_s=1.0
-            )(IndexReplica)
-            handle = serve.run(deployment.bind(Where(), number), name=name, route_prefix=None)
-            callers.append(Caller(handle, 30.0, 60.0))
-        yield ServedCorpora(callers, directory, EMBEDDER)
-    finally:
-        for name in names:
-            serve.delete(name)
-
-
 def papers() -> list[PaperRecord]:
     return [PaperRecord.model_validate(one) for one in RECORDS]
 
@@ -66,7 +45,7 @@ def papers() -> list[PaperRecord]:
 async def test_served_corpus_answers_as_the_one_at_hand(tmp_path: Path, shards: int) -> None:
     directory = await built(tmp_path, papers(), shards)
     ids = [PaperId("bee-00"), PaperId("bee-12"), PaperId("unknown")]
-    async with pools(directory, shards) as corpora:
+    async with pools(directory, shards, EMBEDDER) as corpora:
         served = await corpora.current()
         with closing(Corpus.open(directory, EMBEDDER)) as local:
             assert (served.version, served.source, len(served)) == (local.version, local.source, len(local))
@@ -90,7 +69,7 @@ async def test_served_corpus_answers_as_the_one_at_hand(tmp_path: Path, shards: 
 async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_path: Path, shards: int) -> None:
     directory = await built(tmp_path, edition(0, 40), shards)
     editions, stop = Editions(), asyncio.Event()
-    async with pools(directory, shards, replicas=2) as corpora:
+    async with pools(directory, shards, EMBEDDER, replicas=2) as corpora:
         began = await corpora.current()
         editions.note(began.version, 0)
         traffic = Traffic(corpora, per_second=50, most=4)
@@ -116,7 +95,7 @@ async def test_version_that_somebody_began_with_is_opened_again_or_told_to_be_go
     with closing(Corpus.open(directory, EMBEDDER)) as first:
         changed = PaperRecord.model_validate(record(3, title="Lichens"))
         await update_corpus(Delta([changed]), directory, EMBEDDER, options=KEEP)
-        async with pools(directory, shards=0) as corpora:
+        async with pools(directory, 0, EMBEDDER) as corpora:
             began, current = await corpora.at(first.version), await corpora.current()
             ids = [PaperId("bee-03")]
             assert (await began.papers(ids, None))[ids[0]].title == record(3)["title"]
