@@ -5,7 +5,6 @@ import pytest
 
 from assayer.errors import CorpusError
 from index.filters import EVERYTHING, Filters
-from index.fusion import fuse
 from index.words import Document, Words, copy_words, place, write_words
 
 TEXTS = (
@@ -96,10 +95,3 @@ def test_index_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / "meta.json").write_text("{")
     with pytest.raises(CorpusError, match="cannot be opened"):
         Words(tmp_path)
-
-
-def test_fusion_prefers_what_both_rankings_have() -> None:
-    scores = fuse([[1, 2, 3], [3, 4, 1]])
-    assert sorted(scores, key=lambda item: -scores[item])[:2] == [1, 3]
-    assert scores[1] == 1 / 61 + 1 / 63
-    assert fuse([]) == {}
