@@ -1,0 +1,64 @@
+"""From a data set's release to a corpus, and from its diff to the corpus's next version."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assayer.models import PaperId
+from benchmarks.simulator.datasets.editions import Edition
+from benchmarks.simulator.datasets.process import SimulatedDatasets
+from cluster.ingesting import ingest_s2_release
+from cluster.settings import Settings
+from index import Corpus, build_corpus, read_delta, update_corpus
+from tests.contract.ingested import FIRST, SECOND, ignore, settings
+from workers.embedding_hashing import HashingEmbedder
+
+DATASETS = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")
+EMBEDDER = HashingEmbedder(dimensions=16)
+
+
+@pytest.fixture
+def services() -> Iterator[SimulatedDatasets]:
+    with SimulatedDatasets() as running:
+        yield running
+
+
+def _settings(services: SimulatedDatasets) -> Settings:
+    """The release's vectors pass for those of the corpus's model."""
+    wanted = settings(services)
+    return wanted.model_copy(update={"ingest": wanted.ingest.model_copy(update={"vector_model": EMBEDDER.name})})
+
+
+async def _abstracts(directory: Path) -> dict[PaperId, str]:
+    """Of every paper of both editions that the corpus has."""
+    names = {f"CorpusId:{held.entry.corpus_id}" for one in (FIRST, SECOND) for held in one.papers.values()}
+    found = await Corpus.open(directory, EMBEDDER).papers([PaperId(name) for name in sorted(names)], None)
+    return {paper_id: paper.abstract for paper_id, paper in found.items()}
+
+
+def _must(edition: Edition) -> dict[PaperId, str]:
+    return {PaperId(f"CorpusId:{held.entry.corpus_id}"): held.abstract for held in edition.papers.values()}
+
+
+async def test_a_release_becomes_a_corpus_and_its_diff_the_next_version(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    folder, directory = tmp_path / "ingest", tmp_path / "corpus"
+    await ingest_s2_release(str(folder), "latest", DATASETS, _settings(services), ignore)
+    built = await build_corpus([folder / "records"], directory, EMBEDDER)
+    assert await _abstracts(directory) == _must(FIRST)
+    assert built.manifest.total("full_texts") > 0
+    assert built.manifest.total("with_references") > 0
+
+    services.turn(2)
+    await ingest_s2_release(str(folder), "latest", DATASETS, _settings(services), ignore)
+    delta = read_delta([folder / "upserts"], folder / "deletions.txt", EMBEDDER)
+    updated = await update_corpus(delta, directory, EMBEDDER)
+    assert await _abstracts(directory) == _must(SECOND)
+    changes = updated.manifest.changes
+    assert changes is not None
+    assert (changes.new, changes.removed) == (
+        len(_must(SECOND).keys() - _must(FIRST).keys()),
+        len(_must(FIRST).keys() - _must(SECOND).keys()),
+    )
