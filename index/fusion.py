@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 
 from index.words import Scored
 
-__all__ = ["fuse"]
+__all__ = ["MEANING", "fuse"]
 
-_MEANING = 0.6
+MEANING = 0.6
 """Weight of the cosine: the best on one half of a sample of papers (benchmarks/index/README.md), told of the other.
 From 0.3 to 0.7 the order was ahead of either opinion alone as well."""
 
 
-def fuse(cosines: Mapping[int, float], by_words: Sequence[Scored]) -> dict[int, float]:
+def fuse(cosines: Mapping[int, float], by_words: Sequence[Scored], meaning: float = MEANING) -> dict[int, float]:
     """Score of every item that has a cosine; the higher the better. Scores of two indexes cannot be compared, so each
     ranking counts against its own best; what is in none shares no telling word as far as is known."""
-    scores = {item: _MEANING * cosine for item, cosine in cosines.items()}
+    scores = {item: meaning * cosine for item, cosine in cosines.items()}
     for ranking in by_words:
         best = float(ranking.scores[0]) if len(ranking.scores) else 1.0
         for item, score in zip(ranking.places.tolist(), ranking.scores.tolist(), strict=True):
-            scores[item] += (1 - _MEANING) * score / best
+            scores[item] += (1 - meaning) * score / best
     return scores

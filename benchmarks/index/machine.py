@@ -3,10 +3,11 @@
 import os
 import platform
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
-__all__ = ["machine", "resident_mb"]
+__all__ = ["Memory", "machine", "memory_mb", "resident_mb"]
 
 
 def machine() -> str:
@@ -25,3 +26,17 @@ def machine() -> str:
 def resident_mb() -> float:
     """Of this process, mapped files included."""
     return float(psutil.Process().memory_info().rss) / 1e6
+
+
+class Memory(NamedTuple):
+    """Of this process, in megabytes."""
+
+    anonymous: float
+    mapped: float
+    """Pages of files, which the system may drop and read again."""
+
+
+def memory_mb() -> Memory:
+    lines = Path("/proc/self/smaps_rollup").read_text("ascii").splitlines()[1:]
+    sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 / 1e6 for line in lines}
+    return Memory(sizes["Anonymous"], sizes["Rss"] - sizes["Anonymous"])

@@ -1,7 +1,7 @@
 """The measures; each gives rows of the table."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -9,22 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.models import Paper
-from assayer.ports import Embedder, Vectors
-from benchmarks.index.questions import LabelledIdea, first_half
+from assayer.ports import Vectors
+from benchmarks.index.questions import LabelledIdea
 from index import Corpus
 from index.dense import Allowed, Dense, DenseParameters, build_dense, vectors_file
-from index.filters import EVERYTHING
-from index.fusion import fuse
-from index.reader import Reader
+from index.kinds import ApproximateKind
 from index.segment import Segment
 
-__all__ = ["Figure", "approximate", "fit", "known_items", "latency", "recall"]
+__all__ = ["Figure", "approximate", "fit", "latency", "recall"]
 
 CUTOFFS = (None, dt.date(2024, 9, 24), dt.date(2019, 12, 31))
 """None; that of most ideas; one that leaves a fifth of the papers."""
 _HITS = 20
-_DEPTH = 50
 
 
 class Figure(NamedTuple):
@@ -64,36 +60,16 @@ def recall(name: str, dense: Dense, queries: Vectors, segment: Segment) -> list[
     return figures
 
 
-def approximate(segment: Segment, tuning: Vectors, directory: Path) -> tuple[Dense, DenseParameters, float]:
+def approximate(
+    segment: Segment, tuning: Vectors, directory: Path, kind: ApproximateKind
+) -> tuple[Dense, DenseParameters, float]:
     """The index that a larger corpus would get, over the same papers; and the seconds it took."""
     start = perf_counter()
     own = np.asarray(segment.papers.vectors)
     vectors = vectors_file(directory, *own.shape)
     vectors[:] = own
-    parameters = build_dense(vectors, directory, tuning, exact_up_to=0)
+    parameters = build_dense(vectors, directory, tuning, 0, kind)
     return Dense(directory, parameters, exact_up_to=0), parameters, perf_counter() - start
-
-
-async def known_items(reader: Reader, embedder: Embedder, papers: Mapping[int, Paper]) -> list[Figure]:
-    """How often a paper is found by its own title, or by half its abstract, among all papers."""
-    figures = []
-    for name, queries in (
-        ("title", [paper.title for paper in papers.values()]),
-        ("first half of the abstract", [first_half(paper.abstract) for paper in papers.values()]),
-    ):
-        vectors = await embedder.embed(queries, "query")
-        found = [one.papers for one in reader.opinions(queries, vectors, _DEPTH, EVERYTHING)]
-        fused = [fuse([one.by_meaning.rows.tolist(), one.by_words.places.tolist()]) for one in found]
-        rankings = {
-            "dense": [one.by_meaning.rows.tolist() for one in found],
-            "BM25": [one.by_words.places.tolist() for one in found],
-            "hybrid": [sorted(scores, key=lambda row: (-scores[row], row)) for scores in fused],
-        }
-        for kind, ranked in rankings.items():
-            places = [order.index(row) if row in order else _DEPTH for row, order in zip(papers, ranked, strict=True)]
-            first, tenth = (np.mean([place < limit for place in places]) for limit in (1, 10))
-            figures.append(Figure(f"paper by its {name}, {kind}", f"first {first:.3f}, in the first ten {tenth:.3f}"))
-    return figures
 
 
 async def fit(corpus: Corpus, ideas: Sequence[LabelledIdea]) -> list[Figure]:

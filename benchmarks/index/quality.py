@@ -3,19 +3,23 @@
 import argparse
 import asyncio
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 
+from benchmarks.index.ideas_2017 import neighbours_of, read_submissions
+from benchmarks.index.known_items import known_items
 from benchmarks.index.machine import machine, resident_mb
-from benchmarks.index.measures import Figure, approximate, fit, known_items, latency, recall
+from benchmarks.index.measures import Figure, approximate, fit, latency, recall
 from benchmarks.index.questions import read_ideas, sample, sentences_of
 from index import Corpus, build_corpus, read_manifest
 from index.fit import fit_passages
+from index.kinds import ApproximateKind
 from index.reader import Reader
 from index.versions import Versions
 from workers.embedding import SentenceTransformerEmbedder
@@ -23,23 +27,37 @@ from workers.embedding_settings import EmbedderSettings
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 _SAMPLE = 500
+_APPROXIMATE: tuple[ApproximateKind, ...] = ("ivf_sq8", "ivf_pq")
+
+
+class Data(NamedTuple):
+    papers: Path
+    ideas: Path
+    submissions: Path
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--papers", type=Path, default=DATA / "papers" / "papers.jsonl.gz")
     parser.add_argument("--ideas", type=Path, default=DATA / "scholarideas")
+    parser.add_argument("--submissions", type=Path, default=DATA / "iclr2017" / "submissions.jsonl.gz")
+    parser.add_argument("--known", type=int, default=1600, help="papers to look for by title and half abstract")
     parser.add_argument("--directory", type=Path, help="corpus to build or to reuse; a temporary one if not given")
     arguments = parser.parse_args()
-    for path in (arguments.papers, arguments.ideas):
+    data = Data(arguments.papers, arguments.ideas, arguments.submissions)
+    for path in data:
         if not path.exists():
             parser.exit(2, f"{path} is not there: the benchmark needs the data folder beside the clone.\n")
     console = Console(highlight=False)
     console.print(machine(), soft_wrap=True)
     with _directory(arguments.directory) as directory:
-        figures = asyncio.run(measure(arguments.papers, arguments.ideas, directory, console))
-    for figure in figures:
-        console.print(f"{figure.what:<62}{escape(figure.value)}", soft_wrap=True)
+        asyncio.run(_tell(measure(data, arguments.known, directory, console), console))
+
+
+async def _tell(figures: AsyncIterator[Sequence[Figure]], console: Console) -> None:
+    async for some in figures:
+        for figure in some:
+            console.print(f"{figure.what:<62}{escape(figure.value)}", soft_wrap=True)
 
 
 @contextmanager
@@ -51,36 +69,35 @@ def _directory(given: Path | None) -> Iterator[Path]:
         yield Path(directory)
 
 
-async def measure(papers: Path, ideas: Path, directory: Path, console: Console) -> list[Figure]:
+async def measure(data: Data, known: int, directory: Path, console: Console) -> AsyncIterator[Sequence[Figure]]:
     embedder = SentenceTransformerEmbedder(EmbedderSettings())
     await embedder.embed(["warm up"], "query")
-    figures = [Figure("memory, model loaded", f"{resident_mb():,.0f} MB")]
-    figures += await _build(papers, directory, embedder, console)
+    yield [Figure("memory, model loaded", f"{resident_mb():,.0f} MB")]
+    yield await _build(data.papers, directory, embedder, console)
     before, start = resident_mb(), perf_counter()
     corpus = Corpus.open(directory, embedder)
-    figures.append(Figure("opening, checksums included", f"{perf_counter() - start:.2f} s"))
+    yield [Figure("opening, checksums included", f"{perf_counter() - start:.2f} s")]
     reader = Reader.open(Versions(directory), read_manifest(Versions(directory).current()))
     (segment,) = reader.segments
-    labelled = read_ideas(ideas)
+    labelled = read_ideas(data.ideas)
     queries = sentences_of(labelled, 400)
-    figures += await latency(corpus, queries[:100], batch=1)
-    figures += await latency(corpus, queries[100:], batch=30)
-    figures.append(Figure("memory, corpus open and searched", f"{resident_mb() - before:,.0f} MB more"))
+    yield await latency(corpus, queries[:100], batch=1)
+    yield await latency(corpus, queries[100:], batch=30)
+    yield [Figure("memory, corpus open and searched", f"{resident_mb() - before:,.0f} MB more")]
     vectors = await embedder.embed(queries, "query")
-    figures += recall("served index", segment.papers, vectors, segment)
+    yield recall("served index", segment.papers, vectors, segment)
     some = sample(segment.store, _SAMPLE)
-    windows = [window for paper in some.values() for window in fit_passages(paper.abstract)]
-    tuning = await embedder.embed(windows, "query")
-    for kind in APPROXIMATE:
+    tuning = await embedder.embed([one for paper in some.values() for one in fit_passages(paper.abstract)], "query")
+    for kind in _APPROXIMATE:
         with tempfile.TemporaryDirectory() as scratch:
             dense, parameters, seconds = approximate(segment, tuning, Path(scratch), kind)
             how = f"{parameters.probes} of {parameters.lists} lists, {parameters.rescored} scored for each found"
-            figures.append(Figure(kind, f"built in {seconds:.1f} s, {how}, recall {parameters.recall_at_10} when tuned"))
-            figures += recall(kind, dense, vectors, segment)
+            told = f"built in {seconds:.1f} s, {how}, recall {parameters.recall_at_10} when tuned"
+            yield [Figure(kind, told), *recall(kind, dense, vectors, segment)]
+    yield await neighbours_of(reader, corpus, read_submissions(data.submissions))
     with tempfile.TemporaryDirectory() as scratch:
-        figures += await known_items(segment, embedder, sample(segment.store, known), Path(scratch))
-    figures += await neighbours_of(reader, corpus, read_submissions(submissions))
-    return figures + await fit(corpus, labelled)
+        yield await known_items(segment, embedder, sample(segment.store, known), Path(scratch))
+    yield await fit(corpus, labelled)
 
 
 async def _build(

@@ -1,0 +1,59 @@
+"""Neighbours of whole ideas: the submissions to ICLR 2017, none of which is in the corpus.
+
+Nobody has said which papers are near which submission. A paper by one of its authors is near more often than another,
+and neither words nor vectors know authors; so the share of ideas with such a paper among the ten nearest compares the
+orders with each other. It says nothing absolute, and names that many people bear blur it.
+"""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.index.measures import Figure
+from index import Corpus
+from index.filters import EVERYTHING
+from index.ranking import best
+from index.reader import Reader
+
+__all__ = ["Submission", "neighbours_of", "read_submissions"]
+
+_LIMIT, _DEPTH = 10, 50
+
+
+class Submission(NamedTuple):
+    text: str
+    authors: frozenset[str]
+
+
+def read_submissions(path: Path) -> list[Submission]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    return [
+        Submission(f"{one['title']}\n{one['abstract']}", frozenset(name.lower() for name in one["authors"]))
+        for one in records
+    ]
+
+
+async def neighbours_of(reader: Reader, corpus: Corpus, submissions: Sequence[Submission]) -> list[Figure]:
+    texts = [one.text for one in submissions]
+    vectors = await corpus.meanings(texts)
+    opinions = reader.opinions(texts, vectors, _DEPTH, EVERYTHING)
+    orders = {
+        "dense": [one.papers.by_meaning.rows[:_LIMIT].tolist() for one in opinions],
+        "BM25": [one.papers.by_words.places[:_LIMIT].tolist() for one in opinions],
+        "hybrid": [[unit for unit, _ in best(one, _LIMIT)] for one in opinions],
+    }
+    figures = []
+    for kind, found in orders.items():
+        counts = [
+            sum(bool(idea.authors & {name.lower() for name in reader.paper(unit).authors}) for unit in units)
+            for idea, units in zip(submissions, found, strict=True)
+        ]
+        share, mean = np.mean([count > 0 for count in counts]), np.mean(counts)
+        told = f"{share:.3f} of ideas have one of their authors' among the ten nearest, {mean:.2f} on average"
+        figures.append(Figure(f"{len(submissions)} ideas of ICLR 2017, {kind}", told))
+    return figures
