@@ -69,10 +69,12 @@ def _pools(settings: Settings, where: Where) -> dict[str, Application | list[App
 
 def _index(settings: Settings, where: Where) -> list[Application]:
     """A pool for each shard of the corpus as it is now, the first where there is none yet."""
-    try:
-        shards = whole_of(settings.corpus_path).shards
-    except CorpusError:  # told to everybody who asks: methods that need no corpus go on without
-        shards = 0
+    shards = settings.serving.index_shards
+    if shards is None:
+        try:
+            shards = whole_of(settings.corpus_path).shards
+        except CorpusError:  # told to everybody who asks: methods that need no corpus go on without
+            shards = 0
     names = [f"index-{number}" for number in range(shards)] or ["index"]
     return [
         _deployed(name, IndexReplica, settings.serving.index, settings.serving).bind(where, number)

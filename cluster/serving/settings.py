@@ -43,6 +43,9 @@ class ServingSettings(Frozen):
     embedder: Pool = Pool()
     reranker: Pool = Pool(replicas=0)
     index: Pool = Pool()
+    """Of each shard, where the corpus has shards."""
+    index_shards: int | None = Field(default=None, ge=0)
+    """None: as many as the corpus has where the service is deployed from; for who cannot see it there, 0 for none."""
     literature: Pool = Pool(replicas=0, ongoing=2048)
     full_texts: Pool = Pool(replicas=0)
     patience_seconds: float = Field(default=60.0, gt=0)

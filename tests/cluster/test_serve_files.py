@@ -13,6 +13,9 @@ from assayer.errors import ConfigurationError
 from cluster.serving.application import NAME, build
 from cluster.serving.settings import ServingSettings
 from cluster.serving.where import Where
+from index import build_shards
+from tests.corpus_papers import RECORDS, write_jsonl
+from workers.embedding_hashing import HashingEmbedder
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "serve"
 FILES = ("laptop", "cpu-cluster", "gpu-cluster")
@@ -82,6 +85,23 @@ def test_models_without_configuration_get_no_pool(monkeypatch: pytest.MonkeyPatc
         monkeypatch.delenv(name)
     names = {one.name for one in _built(Where.model_validate(_args("laptop"))).deployments}
     assert names == SERVICE | {"embedder", "index"}
+
+
+@pytest.mark.parametrize(("shards", "pools"), [(0, {"index"}), (3, {"index-0", "index-1", "index-2"})])
+def test_each_shard_of_the_corpus_gets_a_pool(shards: int, pools: set[str]) -> None:
+    where = Where(serving=ServingSettings(index_shards=shards))
+    assert {one.name for one in _built(where).deployments if one.name.startswith("index")} == pools
+
+
+async def test_shards_are_counted_where_the_service_is_deployed_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
+    await build_shards([source], 2, tmp_path / "corpus", HashingEmbedder())
+    monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "corpus"))
+    names = {one.name for one in _built(Where()).deployments}
+    assert {"index-0", "index-1"} < names
+    assert "index" not in names
 
 
 def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

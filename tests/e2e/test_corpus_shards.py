@@ -1,0 +1,61 @@
+"""A corpus in shards, as the installed program builds, updates, describes and searches it."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from index import is_sharded
+from tests.corpus_papers import record, write_jsonl
+from tests.e2e.program import CORPUS, Ended, Homes, Program
+
+
+class Done(NamedTuple):
+    program: Program
+    corpus: Path
+    built: Ended
+    updated: Ended
+    told: Ended
+
+
+@pytest.fixture(scope="module")
+def done(homes: Homes) -> Done:
+    program = homes.fresh("shards")
+    corpus = program.home / "corpus"
+    program = program.having(CORPUS__PATH=corpus)
+    built = program.run("corpus", "build", CORPUS, "--shards", 2)
+    more = write_jsonl(program.home / "more.jsonl", [record(1), record(2)])
+    return Done(program, corpus, built, program.run("corpus", "update", more), program.run("corpus", "info"))
+
+
+def test_shards_are_built_updated_and_told_of(done: Done) -> None:
+    assert (done.built.code, done.built.err) == (0, "")
+    assert "84 papers in 2 shards" in done.built.out
+    assert is_sharded(done.corpus)
+    assert "2 new, 0 changed, 0 removed" in done.updated.out
+    assert "86 papers" in done.updated.out
+    assert "Shards:" in done.told.out
+    assert "2 of " in done.told.out
+
+
+def test_search_passes_filters_and_shows_passages(done: Done) -> None:
+    asked = ("corpus", "search", "bees and flower strips", "--venue", "journal of invented pollination")
+    found = done.program.run(*asked, "--snippets", "--limit", 5)
+    assert (found.code, found.err) == (0, "")
+    assert "bee-01" in found.out
+    assert "bee-02" in found.out
+    assert "We counted" in found.out
+    later = done.program.run(*asked, "--after", "2012-01-01", "--without", "bee-02")
+    assert "Nothing found." in later.out
+
+
+def test_build_that_does_not_say_how_many_shards_is_refused(done: Done) -> None:
+    refused = done.program.run("corpus", "build", CORPUS)
+    assert refused.code == 2
+    assert "is in shards" in refused.err
+
+
+def test_days_that_leave_none_are_refused(done: Done) -> None:
+    refused = done.program.run("corpus", "search", "bees", "--after", "2020-01-01", "--before", "2019-01-01")
+    assert refused.code == 2
+    assert "No day lies after 2020-01-01 and before 2019-01-01" in refused.err
