@@ -34,10 +34,13 @@ _GROUP = 8192
 _SETUP = """
 SET enable_progress_bar = false;
 CREATE MACRO latest(name) AS TABLE
-  SELECT * FROM query_table(name)
-  QUALIFY row_number() OVER (PARTITION BY key ORDER BY layer DESC, deleted, filename, line) = 1 AND NOT deleted;
+  SELECT * FROM query_table(name) SEMI JOIN (
+    SELECT filename, line, deleted FROM query_table(name)
+    QUALIFY row_number() OVER (PARTITION BY key ORDER BY layer DESC, deleted, filename, line) = 1
+  ) USING (filename, line) WHERE NOT deleted;
 """
-"""Of one key the row of the highest layer, and in a layer the first; none when that one says it is gone."""
+"""Of one key the row of the highest layer, and in a layer the first; none when that one says it is gone. Only narrow
+columns are sorted: texts and vectors are read again for the rows that stand."""
 
 _S2 = """
 CREATE TEMP TABLE joined AS
