@@ -78,8 +78,8 @@ async def known_items(segment: Segment, embedder: Embedder, papers: Mapping[int,
     titled = _Library(segment, {}, scratch / "titled")
     untitled = _Library(segment, dict(zip(rows, abstracts, strict=True)), scratch / "untitled")
     tasks = {
-        "title": titled.seek(rows, titles, by_title),
-        "title, withheld": untitled.seek(rows, titles, by_title),
+        "its title": titled.seek(rows, titles, by_title),
+        "its title, withheld": untitled.seek(rows, titles, by_title),
         "half its abstract": titled.seek(rows, halves, by_half),
     }
     figures = []
@@ -90,7 +90,7 @@ async def known_items(segment: Segment, embedder: Embedder, papers: Mapping[int,
     for name, some in tasks.items():
         for kind, order in _ORDERS.items():
             first, tenth = (_first(some[1::2], order, limit) for limit in (1, 10))
-            figures.append(Figure(f"paper by its {name}, {kind}", f"first {first:.4f}, in the first ten {tenth:.4f}"))
+            figures.append(Figure(f"paper by {name}, {kind}", f"first {first:.4f}, in the first ten {tenth:.4f}"))
     return figures
 
 
