@@ -1,8 +1,8 @@
 """Approximate indexes: which kind for how many rows, how each is trained, and how it is asked.
 
 All are inverted files whose candidates are scored again with the vectors themselves, so a kind costs recall only by
-what it does not find. Codes are of the vectors, not of their residuals: on the same lists that found as much and took
-half the time. What was tried and why it is not here: docs/adr/0013-kinds-of-index.md.
+what it does not find. Codes are of the vectors, not of their residuals: on the same lists that found as much,
+sooner. What was tried and why it is not here: docs/adr/0013-kinds-of-index.md.
 """
 
 import math
