@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from pydantic import SecretStr
 
 from benchmarks.simulator.datasets.editions import Edition, Held
@@ -18,7 +17,7 @@ from index.record_files import FiledRecord, read_records, record_parts
 from workers.fetching.settings import FetchingSettings, TransferSettings
 from workers.remote.settings import ArxivSettings, SemanticScholarSettings
 
-__all__ = ["FIRST", "SECOND", "at", "deletions", "ignore", "raw", "read", "s2_must", "settings", "upserts"]
+__all__ = ["FIRST", "SECOND", "deletions", "ignore", "read", "s2_must", "settings", "upserts"]
 
 _LIBRARY = Library(SAMPLE)
 FIRST, SECOND = Edition(_LIBRARY, 1), Edition(_LIBRARY, 2)
@@ -43,10 +42,6 @@ def ignore(_stage: str, _done: int, _total: int) -> None:
     """Progress that nobody watches."""
 
 
-def at(folder: Path) -> str:
-    return str(folder)
-
-
 def read(folder: Path) -> list[FiledRecord]:
     rows = [row for part in record_parts(folder) for _, row in read_records(part)]
     assert all(isinstance(row, FiledRecord) for row in rows), "every record that ingest writes is valid"
@@ -59,11 +54,6 @@ def upserts(folder: Path) -> list[FiledRecord]:
 
 def deletions(folder: Path) -> set[str]:
     return set((folder / "deletions.txt").read_text().split())
-
-
-def raw(folder: Path) -> int:
-    """Rows of stage one."""
-    return sum(pq.read_metadata(path).num_rows for path in folder.glob("raw/*/*/*.parquet"))
 
 
 def s2_must(papers: Iterable[Held]) -> Told:
