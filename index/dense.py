@@ -131,9 +131,14 @@ class Dense:
 
     def _exact(self, queries: Vectors, limit: int, allowed: Allowed) -> Candidates:
         if allowed.mask is None:
-            return _exact(self.vectors[: allowed.rows], queries, limit)
+            return _exact(self._multiplied[: allowed.rows], queries, limit)
         listed = allowed.listed()
-        return listed[_exact(self.vectors[listed], queries, limit)]
+        return listed[_exact(self._multiplied[listed], queries, limit)]
+
+    @cached_property
+    def _multiplied(self) -> Vectors:
+        """In single precision where they are few: the conversion takes far longer than the product."""
+        return self.vectors.astype(np.float32) if len(self) <= self._exact_up_to else self.vectors
 
 
 def build_dense(
@@ -223,7 +228,7 @@ def _exact(vectors: Vectors, queries: Vectors, limit: int) -> Candidates:
     best = np.empty((len(queries), 0), np.int64)
     scores = np.empty((len(queries), 0), np.float32)
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
-        block = vectors[start : start + _ROWS_AT_ONCE].astype(np.float32)
+        block = np.asarray(vectors[start : start + _ROWS_AT_ONCE], np.float32)
         scores = np.hstack([scores, queries @ block.T])
         best = np.hstack([best, np.broadcast_to(np.arange(start, start + len(block)), (len(queries), len(block)))])
         if scores.shape[1] > limit:
