@@ -23,13 +23,13 @@ test: check  ## everything: style, types, imports, unit, contract, cluster, chao
 
 # Real processes on shared machines: a failed test is run once more, and the report says which needed it.
 test-one-machine: .venv/.installed-dev
-	$(BIN)/python -m pytest tests/contract tests/e2e --reruns 1
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/contract tests/e2e --reruns 1
 
 test-clusters: .venv/.installed-dev
-	$(BIN)/python -m pytest tests/cluster tests/chaos --reruns 1
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/cluster tests/chaos --reruns 1
 
 check: lint  ## what every commit must pass
-	$(BIN)/python -m pytest tests/unit
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/unit
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
