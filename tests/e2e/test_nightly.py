@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from benchmarks.simulator.datasets.process import SimulatedDatasets
+from benchmarks.simulator.datasets.server import KEY
 from index import Versions
 from index.record_files import RecordsWriter
 from index.records import PaperRecord
+from tests.contract.ingested import FIRST, SECOND
 from tests.corpus_papers import record
 from tests.e2e.program import Ended, Homes
 
@@ -62,3 +65,27 @@ def test_history_tells_of_both(nights: Nights) -> None:
     assert bad["why"] in nights.bad.err
     assert nights.told.code == 0
     assert "There is no folder" in nights.told.out
+
+
+def test_night_asks_where_the_papers_come_from_and_takes_what_has_changed_there(homes: Homes) -> None:
+    with SimulatedDatasets() as services:
+        program = homes.fresh("fetching").having(
+            S2__BASE_URL=services.base_url,
+            S2__API_KEY=KEY,
+            S2__SPACING_SECONDS=0,
+            FETCHING__ALLOW="127.0.0.0/8",
+            INGEST__PARTITIONS=4,
+        )
+        program = program.having(CORPUS__PATH=program.home / "corpus")
+        ingest = program.home / "ingest"
+        assert program.run("corpus", "ingest", "s2", "--to", ingest).code == 0
+        assert program.run("corpus", "build", ingest / "records").code == 0
+        services.turn(2)
+        night = program.run("corpus", "nightly", ingest)
+        again = program.run("corpus", "nightly", ingest)
+    assert (night.code, night.err) == (0, "")
+    first, second = ({one.entry.corpus_id for one in edition.papers.values()} for edition in (FIRST, SECOND))
+    assert f"{len(second - first)} new" in night.out
+    assert f"{len(first - second)} removed" in night.out
+    assert f"{len(second)} papers" in night.out
+    assert again.out.startswith("Nothing has changed")
