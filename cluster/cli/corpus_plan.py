@@ -35,7 +35,7 @@ def plan(
 
     wanted = Wanted(
         papers=_count(papers),
-        model=model,
+        model=model.rsplit("/", 1)[-1],  # whoever publishes it
         profile=profile,
         full_texts=full_texts,
         daily=daily,
