@@ -5,6 +5,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 __all__ = ["private_environment"]
@@ -22,7 +23,7 @@ def private_environment() -> Iterator[Path]:
         folder = Path(name)
         token = folder / "token"
         token.touch(mode=0o600)
-        token.write_text(secrets.token_hex(32), "ascii")
+        token.write_text(_token(), "ascii")
         with _environment(
             {
                 "RAY_TMPDIR": name,
@@ -34,6 +35,12 @@ def private_environment() -> Iterator[Path]:
             }
         ):
             yield folder
+
+
+@cache
+def _token() -> str:
+    """Ray reads it once in a process, so all the clusters that a process begins have the same."""
+    return secrets.token_hex(32)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ __all__ = [
 _MOST = 100
 _MOST_NAMES = 50
 _MOST_LEFT_OUT = 1_000
+_MOST_IN_ADDRESS = 20
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
@@ -63,7 +64,15 @@ class CorpusOptions(Body):
 
 
 class CorpusQuery(CorpusOptions):
+    """In an address, which servers read up to a length: names are fewer than in a body."""
+
     q: Words
+    venue: tuple[Name, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
+    """Papers of one of these venues, by their whole names without regard to case."""
+    field: tuple[Name, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
+    """Papers of one of these fields of study."""
+    without: tuple[Name, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
+    """Ids of papers that do not count."""
 
 
 class CorpusBody(CorpusOptions):

@@ -56,18 +56,18 @@ _SETTLED = """
     )
 """
 
+# Materialized: within IN (…) the rows that are locked may be chosen again and again, and the limit holds for each time.
 _PURGE = """
-    WITH claims AS (
-        DELETE FROM reply_claims WHERE key IN (
-            SELECT key FROM reply_claims WHERE expires_at < clock_timestamp() - interval '1 hour'
-            LIMIT $1 FOR UPDATE SKIP LOCKED
-        )
-    )
-    DELETE FROM replies WHERE key IN (
+    WITH old_claims AS MATERIALIZED (
+        SELECT key FROM reply_claims WHERE expires_at < clock_timestamp() - interval '1 hour'
+        LIMIT $1 FOR UPDATE SKIP LOCKED
+    ), old_replies AS MATERIALIZED (
         SELECT key FROM replies WHERE expires_at <= clock_timestamp()
         ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    ), claims AS (
+        DELETE FROM reply_claims USING old_claims WHERE reply_claims.key = old_claims.key
     )
-    RETURNING key
+    DELETE FROM replies USING old_replies WHERE replies.key = old_replies.key RETURNING replies.key
 """
 
 

@@ -86,7 +86,7 @@ def test_every_idea_gets_a_report_that_passes_every_check(faulty: Evaluated) -> 
 def test_every_injected_fault_is_in_a_coverage_box(faulty: Evaluated, found: dict[str, Report]) -> None:
     assert faulty.stats.cut_by_max_tokens == 0
     injected, met = _injected(faulty.stats), _met(found)
-    assert len(injected) >= 10
+    assert len(injected) >= 8
     assert injected.total() >= 0.15 * faulty.stats.answered
     assert met.total() == injected.total()
     assert _by_class(met) == _by_class(injected)
