@@ -298,7 +298,7 @@ async def _corpora(
     """Raises CorpusError where there is no corpus, a method needs one, and nobody else would be served."""
     if parts.corpora is not None:
         return parts.corpora(embedder)
-    corpora = Corpora(settings.corpus_path, embedder, proofs_of(settings))
+    corpora = Corpora(settings.corpus_path, embedder, proofs_of(settings), device=settings.corpus.device)
     stack.push_async_callback(corpora.aclose)
     if not lacking.keep and lacking.any(lambda method: method.reads_literature):
         await corpora.current()

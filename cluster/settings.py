@@ -69,6 +69,8 @@ _OPENAI_URL = "https://api.openai.com/v1"
 class CorpusSettings(Frozen):
     path: Path | None = None
     """Directory of the corpus; `corpus` in the data directory when not given."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """Where vectors are searched: on a graphics processor all of them lie in its memory, two bytes a number."""
 
 
 class EvaluationSettings(Frozen):

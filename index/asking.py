@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
+from index.graphics import CPU
 from index.manifest import Manifest
 from index.proofs import Proofs
 from index.reader import Reader
@@ -36,12 +37,16 @@ class Opened:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="corpus")
 
     @classmethod
-    def open(cls, versions: Versions, manifest: Manifest, proofs: Proofs | None = None) -> "Opened":
-        """Raises CorpusError when the version has gone, or a file is not as it was written."""
+    def open(cls, versions: Versions, manifest: Manifest, proofs: Proofs | None = None, device: str = CPU) -> "Opened":
+        """Raises CorpusError when the version has gone, or a file is not as it was written, and ConfigurationError
+        when there is no such device."""
         hold = versions.hold(manifest.version)
         try:
             (proofs or Proofs()).verify(versions, manifest)
-            return cls(Reader.open(versions, manifest), manifest, hold)
+            reader = Reader.open(versions, manifest)
+            if device != CPU:
+                reader.move(device)
+            return cls(reader, manifest, hold)
         except BaseException:
             os.close(hold)
             raise

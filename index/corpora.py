@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from assayer.errors import CorpusError
 from assayer.ports import Embedder
 from index.corpus import Corpus
+from index.graphics import CPU
 from index.proofs import Proofs
 from index.versions import Versions
 
@@ -141,10 +142,11 @@ class Corpora(OpenVersions[Corpus]):
         proofs: Proofs | None = None,
         clock: Callable[[], float] = time.monotonic,
         idle_seconds: float = _IDLE_SECONDS,
+        device: str = CPU,
     ) -> None:
         super().__init__(
             Versions(directory).name,
-            lambda version: Corpus.open(directory, embedder, version or None, proofs),
+            lambda version: Corpus.open(directory, embedder, version or None, proofs, device),
             clock,
             idle_seconds,
         )

@@ -17,6 +17,7 @@ from index.asking import Asked
 from index.fanning import Fanned
 from index.filters import Filters
 from index.fit import fit_passages, judge, nearness
+from index.graphics import CPU
 from index.layout import paper_text
 from index.opening import refuse_other_model
 from index.parts import OfWhole, Part, whole_of
@@ -49,15 +50,20 @@ class Corpus:
 
     @classmethod
     def open(
-        cls, directory: Path, embedder: Embedder, version: str | None = None, proofs: Proofs | None = None
+        cls,
+        directory: Path,
+        embedder: Embedder,
+        version: str | None = None,
+        proofs: Proofs | None = None,
+        device: str = CPU,
     ) -> "Corpus":
         """Here, the current version by default. Raises CorpusError when it is not there, when a file is not as it was
-        written, or when another embedding model made it."""
+        written, or when another embedding model made it; ConfigurationError when there is no such device."""
         whole = whole_of(directory, version)
         refuse_other_model(whole, embedder, directory)
         with ExitStack() as stack:
             parts = [
-                stack.enter_context(closing(Part.open(directory, whole, number, proofs or Proofs())))
+                stack.enter_context(closing(Part.open(directory, whole, number, proofs or Proofs(), device)))
                 for number in range(whole.parts)
             ]
             days = (day for part in parts for day in part.days)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from assayer.models import Frozen
 from assayer.ports import Vectors
+from index.graphics import Resident
 from index.kinds import KINDS, RESCORED, Approximate, Candidates, Kind, build_approximate, kind_for
 
 __all__ = ["EXACT_UP_TO", "TUNING", "Allowed", "Dense", "DenseParameters", "Nearest", "build_dense", "vectors_file"]
@@ -91,6 +92,11 @@ class Dense:
         self._index = None
         if parameters.kind != "exact":
             self._index = Approximate.open(directory / _INDEX)
+        self._resident: Resident | None = None
+
+    def move(self, device: str) -> None:
+        """From now on candidates come from there. Raises ConfigurationError."""
+        self._resident = Resident(self.vectors, device)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -123,6 +129,8 @@ class Dense:
         return [Nearest(one[:many], two[:many]) for one, two, many in zip(rows, best, kept, strict=True)]
 
     def _candidates(self, queries: Vectors, limit: int, allowed: Allowed, count: int) -> Candidates:
+        if self._resident is not None:
+            return self._resident.candidates(queries, limit, allowed.rows, allowed.mask)
         if self._index is None or count <= self._exact_up_to:
             return self._exact(queries, limit, allowed)
         # What does not count leaves fewer candidates in each list, so more lists are probed, in proportion.

@@ -9,6 +9,7 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from index.asking import Opened
 from index.fit import FitCalibration
+from index.graphics import CPU
 from index.manifest import read_manifest
 from index.proofs import Proofs
 from index.reader import Reader
@@ -59,7 +60,7 @@ class Part:
         self._finish = weakref.finalize(self, close)
 
     @classmethod
-    def open(cls, directory: Path, whole: OfWhole, number: int, proofs: Proofs) -> "Part":
+    def open(cls, directory: Path, whole: OfWhole, number: int, proofs: Proofs, device: str = CPU) -> "Part":
         """Raises CorpusError when the version has gone, or a file is not as it was written."""
         with ExitStack() as stack:
             versions = Versions(directory)
@@ -70,7 +71,7 @@ class Part:
                 versions = Versions(shards.shard(number))
             else:
                 version = whole.version
-            opened = Opened.open(versions, read_manifest(versions.path(version)), proofs)
+            opened = Opened.open(versions, read_manifest(versions.path(version)), proofs, device)
             stack.enter_context(closing(opened))
             return cls(whole, opened, stack.pop_all().close)
 

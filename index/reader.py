@@ -52,6 +52,13 @@ class Reader:
         ]
         return cls(segments, directory / WORDS)
 
+    def move(self, device: str) -> None:
+        """All vectors. Raises ConfigurationError."""
+        for segment in self.segments:
+            for dense in (segment.papers, segment.passages):
+                if dense is not None:
+                    dense.move(device)
+
     @cached_property
     def _segment_of(self) -> dict[int, int]:
         return {segment.entry.ordinal: number for number, segment in enumerate(self.segments)}

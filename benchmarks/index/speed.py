@@ -82,6 +82,7 @@ def main() -> None:
                 asked = _apart(_ask, Path(name), built)
                 figures.append((built, asked))
                 _print(console, built, asked)
+                console.print(_apart(_graphics, Path(name), built), soft_wrap=True)
                 if rows <= arguments.rival:
                     console.print(_apart(_rival, Path(name), asked), soft_wrap=True)
     if arguments.out is not None:
@@ -147,6 +148,25 @@ def _ask(directory: Path, built: Built) -> Asked:
         anonymous_mb=after.anonymous - before.anonymous,
         mapped_mb=after.mapped - before.mapped,
     )
+
+
+def _graphics(directory: Path, built: Built) -> str:
+    """Exact search in a graphics processor's memory against the index on the processor, in turns."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return "  no graphics processor here: search on one is not measured"
+    parameters = DenseParameters.model_validate_json(built.parameters)
+    queries = np.concatenate(list(clustered(_ROUNDS * _BATCH, seed=2, dimensions=_DIMENSIONS)))
+    here, there = (Dense(directory, parameters, EXACT_UP_TO) for _ in range(2))
+    there.move("cuda")
+    allowed = Allowed(built.rows)
+    batches = [queries[one * _BATCH :][:_BATCH] for one in range(_ROUNDS)]
+    ours, theirs = _in_turn(
+        lambda asked: here.nearest(asked, _LIMIT, allowed), lambda asked: there.nearest(asked, _LIMIT, allowed), batches
+    )
+    name, ratio = torch.cuda.get_device_name(), float(np.median(ours / theirs))
+    return f"  {name}, exact, batch {_BATCH}: p50 {np.median(theirs):.2f} ms; the processor takes {ratio:.1f} × as long"
 
 
 def _rival(directory: Path, ours: Asked) -> str:

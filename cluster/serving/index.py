@@ -46,10 +46,10 @@ class IndexReplica(Replica):
     def __init__(self, where: Where, number: int = 0) -> None:
         """Of the shard with that number, or of the whole where there are no shards."""
         settings = self.begin(where)
-        directory, proofs = settings.corpus_path, proofs_of(settings)
+        directory, proofs, device = settings.corpus_path, proofs_of(settings), settings.corpus.device
 
         def opened(version: str) -> Part:
-            return Part.open(directory, whole_of(directory, version or None), number, proofs)
+            return Part.open(directory, whole_of(directory, version or None), number, proofs, device)
 
         self._versions = OpenVersions(Versions(directory).name, opened)
 
