@@ -80,8 +80,8 @@ class Engine:
         progress: Progress,
         commission: Commission = PRIVATE,
     ) -> Evaluation:
-        """The evaluation, stored, with the earlier of the two cutoffs. Raises an AssayerError, which is stored too.
-        Cancelled, it ends at once; nothing is sent afterwards."""
+        """The evaluation, stored, with the earlier of the two cutoffs. Raises AssayerError. Cancelled, it ends at once;
+        nothing is sent afterwards."""
         cutoff = min((one for one in (idea.cutoff, cutoff) if one is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)
@@ -99,18 +99,15 @@ class Engine:
             if commission.corpus not in ("", corpus.version):
                 run.journal.drop(*_OTHER_CORPUS)
             await commission.begin(run.id, request)
-            await self.evaluations.start(run.id, idea.id, method, request)
             try:
                 evaluation = await chosen.evaluate(idea, run, self._bench_of(chosen, run, corpus))
-            except AssayerError as error:
-                await self.evaluations.fail(run.id, str(error))
+            except AssayerError:
                 raise
             except Exception as error:  # the one place where a defect of ours becomes one idea's failure
                 _LOG.exception("evaluation %s of %s", run.id, idea.source)
-                defect = Defect(f"assayer failed on this idea: {type(error).__name__}: {error}.", "Please report it.")
-                await self.evaluations.fail(run.id, str(defect))
-                raise defect from error
-            await self.evaluations.finish(evaluation.report, evaluation.papers)
+                message = f"assayer failed on this idea: {type(error).__name__}: {error}."
+                raise Defect(message, "Please report it.") from error
+            await self.evaluations.keep(evaluation.report, evaluation.papers, request)
             return evaluation
 
     async def reach(self) -> None:

@@ -27,7 +27,7 @@ class Told(NamedTuple):
     attempts: int
     leased: bool
     reported: bool
-    """Whether its run has ended, with a report."""
+    """Whether there is a report of its run."""
     problem: str | None
     events: Sequence[tuple[int, str]]
     """Numbers and kinds, in order of the numbers."""

@@ -17,7 +17,7 @@ __all__ = ["read"]
 
 _JOBS = """
     SELECT j.id, j.state, j.attempt, j.lease IS NOT NULL AS leased, j.problem::text AS problem,
-           coalesce(v.state = 'done' AND v.report IS NOT NULL, false) AS reported
+           v.report IS NOT NULL AS reported
     FROM jobs j LEFT JOIN evaluations v ON v.id = j.run_id
     WHERE j.tenant LIKE 'tenant-%'
 """

@@ -1,4 +1,4 @@
-"""What outlives a process: jobs, tenants, answers, ledger, papers, evaluations and viewpoint graphs, in PostgreSQL.
+"""What outlives a process: jobs, tenants, answers, ledger, papers, reports and viewpoint graphs, in PostgreSQL.
 
 `PgViewpointGraph` is in `orchestrator.store.viewpoints`: it takes a numerical library.
 """
@@ -7,7 +7,7 @@ from orchestrator.settings import DatabaseSettings, KeySettings
 from orchestrator.store.answers import PgAnswers
 from orchestrator.store.census import Census, PgCensus
 from orchestrator.store.database import Database, DatabaseHealth, Revive
-from orchestrator.store.evaluations import EvaluationState, PgEvaluations, StoredEvaluation
+from orchestrator.store.evaluations import PgEvaluations
 from orchestrator.store.events import PgEvents
 from orchestrator.store.jobs import PgJobs
 from orchestrator.store.keys import PgKeys
@@ -25,7 +25,6 @@ __all__ = [
     "Database",
     "DatabaseHealth",
     "DatabaseSettings",
-    "EvaluationState",
     "Heard",
     "KeySettings",
     "LedgerTotals",
@@ -45,6 +44,5 @@ __all__ = [
     "PgTurns",
     "PgUsage",
     "Revive",
-    "StoredEvaluation",
     "TenantUsage",
 ]

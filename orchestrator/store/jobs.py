@@ -41,7 +41,7 @@ _LIST = f"""
 _REPORT = """
     SELECT evaluations.report, coalesce(jobs.request #>> '{idea,source}', jobs.request ->> 'source') AS source
     FROM jobs JOIN evaluations ON evaluations.id = jobs.run_id
-    WHERE jobs.tenant = $1 AND jobs.id = $2 AND jobs.state = 'done' AND evaluations.report IS NOT NULL
+    WHERE jobs.tenant = $1 AND jobs.id = $2 AND jobs.state = 'done'
 """
 
 _REPORTS = f"""

@@ -6,7 +6,7 @@ import datetime as dt
 import pytest
 
 from assayer.errors import InputError
-from assayer.models import EvaluationId, IdeaId
+from assayer.models import EvaluationId
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.idempotency import KeyReused, Once, QueueFull, Replay
 from orchestrator.jobs.models import BatchId, JobState, JobVerdict, TenantId
@@ -132,8 +132,7 @@ async def test_reports_of_a_batch_come_in_order_of_rows_with_gaps_where_there_is
     await queue.jobs.add(ACME, rows[::-1], NewBatch(id=BATCH, name="b", rows=120))
     for lease in await queue.lease(2):
         run = EvaluationId(f"ev_{lease.job}")
-        await evaluations.start(run, IdeaId("idea"), "scholareval", {})
-        await evaluations.finish(report(run), [])
+        await evaluations.keep(report(run), [], {})
         await queue.leases.begin(lease, run, {})
         await queue.leases.finish(lease, JobVerdict(state="done", run_id=run))
 
@@ -196,8 +195,7 @@ async def test_id_of_another_tenants_job_added_again_changes_nothing(queue: Queu
 async def kept_run(queue: Queue, name: str, *jobs: str, owner: TenantId = ACME) -> EvaluationId:
     """A report to which these jobs refer, with one answer and one paper."""
     run = EvaluationId(name)
-    await PgEvaluations(queue.database).start(run, IdeaId("idea"), "scholareval", {})
-    await PgEvaluations(queue.database).finish(report(run), [paper(1)])
+    await PgEvaluations(queue.database).keep(report(run), [paper(1)], {})
     await PgAnswers(queue.database).record(answered(f"key_{name}", name), answer(f"key_{name}"))
     for one in jobs:
         await queue.add(job(one), tenant=owner)

@@ -1,63 +1,42 @@
-"""Evaluations, their reports, and the papers these cite."""
+"""Reports, the papers these cite, and the one place that tells how an evaluation stands."""
 
 import asyncio
 
-import pytest
+import asyncpg
+from pydantic import SecretStr
 
-from assayer.errors import StorageError
-from assayer.models import EvaluationId, IdeaId, PaperId
-from orchestrator.store import Database, PgEvaluations, PgPapers
+from assayer.models import EvaluationId, PaperId
+from benchmarks.chaos.findings import Accepted
+from benchmarks.chaos.reader import read
+from orchestrator.jobs.models import JobId, JobVerdict, TenantId
+from orchestrator.jobs.settings import QueueSettings
+from orchestrator.store import Database, DatabaseSettings, PgEvaluations, PgPapers
+from tests.contract.store_jobs import Queue, job, tenant
 from tests.contract.store_records import paper, report
+from tests.contract.tables_of import tables_of
 
 ID = EvaluationId("ev_1")
-
-
-async def begin(evaluations: PgEvaluations, evaluation: EvaluationId = ID) -> None:
-    await evaluations.start(evaluation, IdeaId("idea"), "scholareval", {"cutoff": None, "models": ["small"]})
-
-
-async def test_start_is_listed_running_without_a_report(database: Database) -> None:
-    evaluations = PgEvaluations(database)
-
-    await begin(evaluations)
-
-    (listed,) = await evaluations.recent()
-    assert (listed.id, listed.idea_id, listed.method, listed.state) == (ID, "idea", "scholareval", "running")
-    assert listed.finished_at is None
-    assert await evaluations.get(ID) is None
+CUSTOMER = TenantId("tenant-1")
+"""Named as the chaos names its own, whose reader judges here."""
 
 
 async def test_get_unknown_id_is_none(database: Database) -> None:
     assert await PgEvaluations(database).get(ID) is None
 
 
-async def test_finish_gives_back_the_report_and_its_papers(database: Database) -> None:
+async def test_kept_report_comes_back_with_its_papers(database: Database) -> None:
     evaluations = PgEvaluations(database)
-    await begin(evaluations)
 
-    await evaluations.finish(report(), [paper(2), paper(1), paper(2)])
+    await evaluations.keep(report(), [paper(2), paper(1), paper(2)], {"cutoff": None})
 
-    (listed,) = await evaluations.recent()
-    assert listed.state == "done"
-    assert listed.finished_at is not None
     assert await evaluations.get(ID) == report()
     assert await evaluations.cited(ID) == [paper(1), paper(2)]
 
 
-async def test_finish_never_started_is_refused_and_stores_nothing(database: Database) -> None:
+async def test_report_with_nul_is_stored_with_a_replacement(database: Database) -> None:
     evaluations = PgEvaluations(database)
 
-    with pytest.raises(StorageError, match="ev_1 was never started"):
-        await evaluations.finish(report(), [])
-
-    assert await evaluations.recent() == []
-
-
-async def test_finish_report_with_nul_is_stored_with_a_replacement(database: Database) -> None:
-    evaluations = PgEvaluations(database)
-    await begin(evaluations)
-
-    await evaluations.finish(report(text="a\0b \\u0000 \\\0"), [paper(1, abstract="\0")])
+    await evaluations.keep(report(text="a\0b \\u0000 \\\0"), [paper(1, abstract="\0")], {})
 
     stored = await evaluations.get(ID)
     assert stored is not None
@@ -65,42 +44,19 @@ async def test_finish_report_with_nul_is_stored_with_a_replacement(database: Dat
     assert [one.abstract for one in await evaluations.cited(ID)] == ["\ufffd"]
 
 
-async def test_fail_keeps_the_reason_and_the_older_report(database: Database) -> None:
+async def test_report_of_a_later_execution_takes_the_place_of_the_older(database: Database) -> None:
     evaluations = PgEvaluations(database)
-    await begin(evaluations)
-    await evaluations.finish(report(), [])
-    await begin(evaluations)
+    await evaluations.keep(report(), [paper(1)], {})
 
-    await evaluations.fail(ID, "The endpoint is down.")
+    await evaluations.keep(report(text="We smelt it again."), [paper(2)], {})
 
-    (listed,) = await evaluations.recent()
-    assert (listed.state, listed.error) == ("failed", "The endpoint is down.")
-    assert await evaluations.get(ID) == report()
-
-
-async def test_start_again_clears_the_failure(database: Database) -> None:
-    evaluations = PgEvaluations(database)
-    await begin(evaluations)
-    await evaluations.fail(ID, "The endpoint is down.")
-
-    await begin(evaluations)
-
-    (listed,) = await evaluations.recent()
-    assert (listed.state, listed.error, listed.finished_at) == ("running", "", None)
-
-
-async def test_recent_gives_the_last_started_first_up_to_the_limit(database: Database) -> None:
-    evaluations = PgEvaluations(database)
-    for number in range(3):
-        await begin(evaluations, EvaluationId(f"ev_{number}"))
-
-    assert [listed.id for listed in await evaluations.recent(2)] == ["ev_2", "ev_1"]
+    assert await evaluations.get(ID) == report(text="We smelt it again.")
+    assert await evaluations.cited(ID) == [paper(2)]
 
 
 async def test_cited_paper_that_changes_stays_as_it_was_in_the_older_report(database: Database) -> None:
     evaluations, papers = PgEvaluations(database), PgPapers(database)
-    await begin(evaluations)
-    await evaluations.finish(report(), [paper(1, abstract="As it was.")])
+    await evaluations.keep(report(), [paper(1, abstract="As it was.")], {})
 
     await papers.save([paper(1, abstract="As it is now.")])
 
@@ -108,16 +64,15 @@ async def test_cited_paper_that_changes_stays_as_it_was_in_the_older_report(data
     assert await papers.get([PaperId("corpus:1")]) == {PaperId("corpus:1"): paper(1, abstract="As it is now.")}
 
 
-async def test_finish_many_at_once_with_shared_papers_all_succeed(database: Database) -> None:
+async def test_many_reports_at_once_with_shared_papers_are_all_kept(database: Database) -> None:
     evaluations = PgEvaluations(database)
     shared = [paper(number) for number in range(40)]
     ids = [EvaluationId(f"ev_{number}") for number in range(24)]
-    await asyncio.gather(*(begin(evaluations, one) for one in ids))
 
     orders = [shared if number % 2 else shared[::-1] for number in range(24)]
-    await asyncio.gather(*(evaluations.finish(report(one), order) for one, order in zip(ids, orders, strict=True)))
+    await asyncio.gather(*(evaluations.keep(report(one), order, {}) for one, order in zip(ids, orders, strict=True)))
 
-    assert {listed.state for listed in await evaluations.recent()} == {"done"}
+    assert [await evaluations.get(one) for one in ids] == [report(one) for one in ids]
     assert len(await evaluations.cited(ids[0])) == 40
 
 
@@ -129,3 +84,55 @@ async def test_papers_unknown_ids_are_missing_from_the_answer(database: Database
     found = await papers.get([PaperId("corpus:2"), PaperId("corpus:3")])
 
     assert found == {PaperId("corpus:2"): paper(2)}
+
+
+async def test_evaluation_has_one_state_after_a_cancel_a_dead_letter_and_a_take_over(
+    database: Database, shared_url: str
+) -> None:
+    await tenant(database, CUSTOMER)
+    queue, evaluations = Queue(database, QueueSettings(max_failures=1)), PgEvaluations(database)
+    runs = {name: EvaluationId(f"ev_of_{name}") for name in ("cancelled", "dead", "taken")}
+    leases = {}
+    for name, run in runs.items():
+        await queue.add(job(name), tenant=CUSTOMER)
+        leases[name] = await queue.one()
+        assert await queue.leases.begin(leases[name], run, {})
+
+    await queue.jobs.cancel(CUSTOMER, JobId("cancelled"))
+    await queue.leases.give_back(leases["dead"], "It failed.", blame=True)
+    await queue.silence()
+    await queue.leases.expire()
+    second = await queue.one()
+    assert await queue.leases.begin(second, runs["taken"], {})
+    await evaluations.keep(report(runs["taken"]), [], {})
+    assert await queue.leases.finish(second, JobVerdict(state="done", run_id=runs["taken"]))
+    # Those who lost their leases come to an end all the same: one with a report, one without.
+    await evaluations.keep(report(runs["taken"]), [], {})
+    assert not await queue.leases.finish(leases["taken"], JobVerdict(state="done", run_id=runs["taken"]))
+    assert await queue.leases.give_back(leases["cancelled"], "It failed.", blame=True) is None
+
+    found = await read(shared_url, [Accepted(tenant=CUSTOMER, key=name, job=name) for name in runs])
+    assert found.violations == []
+    assert found.states == {"cancelled": 1, "dead": 1, "done": 1}
+    assert [await evaluations.get(run) is not None for run in runs.values()] == [False, False, True]
+
+
+async def test_runs_of_an_earlier_version_that_have_no_report_are_forgotten_and_reports_stay(
+    empty_database_url: str,
+) -> None:
+    await tables_of("0005", empty_database_url)
+    connection = await asyncpg.connect(empty_database_url)
+    insert = """
+        INSERT INTO evaluations (id, idea_id, method, state, request, report)
+        VALUES ($1, 'idea', 'scholareval', $2, '{}', $3)
+    """
+    await connection.execute(insert, "ev_stale", "running", None)
+    await connection.execute(insert, "ev_failed", "failed", None)
+    await connection.execute(insert, "ev_again", "running", report("ev_again").model_dump_json())
+    await connection.close()
+
+    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
+        await database.migrate()
+        kept = await database.fetch("SELECT id FROM evaluations")
+        assert await PgEvaluations(database).get(EvaluationId("ev_again")) == report("ev_again")
+    assert [row["id"] for row in kept] == ["ev_again"]

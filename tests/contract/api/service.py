@@ -13,7 +13,7 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
-from assayer.models import EvaluationId, IdeaId
+from assayer.models import EvaluationId
 from cluster.webhook_settings import WebhookSettings
 from cluster.webhooks import check_address
 from orchestrator.api.application import application
@@ -141,9 +141,7 @@ class Service:
         run = EvaluationId(f"run_{lease.job}")
         assert await leases.begin(lease, run, {})
         if problem is None:
-            runs = PgEvaluations(self.database)
-            await runs.start(run, IdeaId("idea"), "scholareval", {})
-            await runs.finish(report(run), [])
+            await PgEvaluations(self.database).keep(report(run), [], {})
         verdict = JobVerdict(state="failed" if problem else "done", run_id=run, problem=problem, cost_usd=0.25)
         assert await leases.finish(lease, verdict)
         return lease
