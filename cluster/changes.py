@@ -10,7 +10,7 @@ from cluster.settings import Settings
 
 if TYPE_CHECKING:
     from index.ingest import IngestSummary
-    from index.manifest import RejectionCount
+    from index.versions.manifest import RejectionCount
 
 __all__ = ["S2_DATASETS", "Wanted", "fetch_changes"]
 

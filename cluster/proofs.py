@@ -1,7 +1,7 @@
 """Where this machine notes which files of the corpus it has found whole."""
 
 from cluster.settings import Settings
-from index.proofs import Proofs
+from index.versions.proofs import Proofs
 
 __all__ = ["proofs_of"]
 

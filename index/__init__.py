@@ -3,18 +3,18 @@
 Heavy libraries are imported with the modules that use them; none of this imports torch.
 """
 
-from index.build import BuildSummary, build_corpus
+from index.building.build import BuildSummary, build_corpus
+from index.building.delta import Delta, read_delta
+from index.building.making import BuildOptions
+from index.building.update import UpdateSummary, update_corpus
 from index.corpora import Corpora
 from index.corpus import Corpus, CorpusFullTexts, HoldsFullTexts
-from index.delta import Delta, read_delta
 from index.filters import Filters
-from index.making import BuildOptions
-from index.manifest import Manifest, read_manifest
-from index.sharded_build import ShardedBuild, build_shards
-from index.sharded_update import ShardedUpdate, update_shards
-from index.shards import ShardedManifest, Shards, is_sharded, publish_shards, shard_of
-from index.update import UpdateSummary, update_corpus
-from index.versions import Versions
+from index.shards.build import ShardedBuild, build_shards
+from index.shards.shards import ShardedManifest, Shards, is_sharded, publish_shards, shard_of
+from index.shards.update import ShardedUpdate, update_shards
+from index.versions.manifest import Manifest, read_manifest
+from index.versions.versions import Versions
 
 __all__ = [
     "BuildOptions",

@@ -11,9 +11,9 @@ from weakref import WeakValueDictionary
 from assayer.errors import CorpusError
 from assayer.ports import Embedder
 from index.corpus import Corpus
-from index.graphics import CPU
-from index.proofs import Proofs
-from index.versions import Versions
+from index.segments.graphics import CPU
+from index.versions.proofs import Proofs
+from index.versions.versions import Versions
 
 __all__ = ["Corpora", "OpenVersions"]
 

@@ -12,18 +12,18 @@ import numpy as np
 
 from assayer.models import Absent, CorpusFit, FullText, Hit, Paper, PaperId, Passage, Retraction
 from assayer.ports import Embedder, Vectors
-from index.answering import Answering, Whole
-from index.asking import Asked
-from index.fanning import Fanned
 from index.filters import Filters
 from index.fit import fit_passages, judge, nearness
-from index.graphics import CPU
-from index.layout import paper_text
-from index.opening import refuse_other_model
-from index.parts import OfWhole, Part, whole_of
-from index.passages import spans
-from index.proofs import Proofs
-from index.store import SOURCE
+from index.searching.answering import Answering, Whole
+from index.searching.asking import Asked
+from index.segments.graphics import CPU
+from index.segments.layout import paper_text
+from index.segments.passages import spans
+from index.segments.store import SOURCE
+from index.shards.fanning import Fanned
+from index.shards.parts import OfWhole, Part, whole_of
+from index.versions.opening import refuse_other_model
+from index.versions.proofs import Proofs
 
 __all__ = ["Corpus", "CorpusFullTexts", "HoldsFullTexts"]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from assayer.models import CorpusFit, Frozen
 from assayer.ports import Vectors
-from index.dense import Nearest
-from index.passages import spans
+from index.segments.dense import Nearest
+from index.segments.passages import spans
 
 __all__ = [
     "FEWEST",

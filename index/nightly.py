@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 from assayer.errors import AssayerError, InputError
 from assayer.ports import Embedder
-from index.acceptance import Acceptance
-from index.delta import Delta, read_delta
+from index.building.acceptance import Acceptance
+from index.building.delta import Delta, read_delta
+from index.building.making import BuildOptions
+from index.building.stages import Stopwatch
+from index.building.update import update_corpus
+from index.building.writing import OnProgress
 from index.disk import writing_to
-from index.making import BuildOptions
-from index.manifest import Changes, Manifest, RejectionCount, counted, read_manifest
 from index.nights import History, Night
-from index.sharded_update import update_shards
-from index.shards import ShardedManifest, Shards, is_sharded
-from index.stages import Stopwatch
-from index.update import update_corpus
-from index.versions import Versions
-from index.writing import OnProgress
+from index.shards.shards import ShardedManifest, Shards, is_sharded
+from index.shards.update import update_shards
+from index.versions.manifest import Changes, Manifest, RejectionCount, counted, read_manifest
+from index.versions.versions import Versions
 
 __all__ = ["Fetch", "Nightly", "Pending", "pending"]
 

@@ -8,8 +8,8 @@ from typing import IO, Literal
 from pydantic import ValidationError
 
 from assayer.models import Frozen
-from index.manifest import Changes, RejectionCount
-from index.stages import Stage
+from index.building.stages import Stage
+from index.versions.manifest import Changes, RejectionCount
 
 __all__ = ["History", "Night"]
 

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from assayer.errors import InputError
 from assayer.models import Frozen
-from index.dense import EXACT_UP_TO
-from index.kinds import Kind, kind_for
+from index.segments.dense import EXACT_UP_TO
+from index.segments.kinds import Kind, kind_for
 
 Unit = Literal["bytes", "hours", "USD"]
 Entry = TypeVar("Entry")
@@ -27,9 +27,9 @@ _MOST_IN_SEGMENT = 1_000_000
 _VOCABULARY_GROWTH = 0.62
 """Heaps' law, fitted on 2,000 to 25,527 papers."""
 _LISTS, _TRAINED_ON = 2, 64
-"""Lists of an inverted file, times the square root of its rows, and rows of each to train on: see `index.kinds`."""
+"""Lists of an inverted file, times the root of its rows, and rows of each to train on: `index.segments.kinds`."""
 _WRITTEN_AGAIN = 3.0
-"""Papers written for each that comes: segments up to twice as large join it, see `index.compaction`."""
+"""Papers written for each that comes: segments up to twice as large join it, see `index.building.compaction`."""
 
 
 class Constant(Frozen):

@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks.index.measures import Figure
 from index import Corpus
 from index.filters import EVERYTHING
-from index.ranking import best
-from index.reader import Reader
+from index.searching.ranking import best
+from index.searching.reader import Reader
 
 __all__ = ["Submission", "neighbours_of", "read_submissions"]
 

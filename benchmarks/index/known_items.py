@@ -15,13 +15,13 @@ from assayer.models import Paper
 from assayer.ports import Embedder, Vectors
 from benchmarks.index.measures import Figure
 from benchmarks.index.questions import first_half
-from index.dense import Allowed, Dense, DenseParameters, vectors_file
 from index.filters import EVERYTHING
-from index.fusion import MEANING, fuse
-from index.layout import paper_text
-from index.ranking import Found
-from index.segment import Segment
-from index.words import Document, Words, write_words
+from index.searching.fusion import MEANING, fuse
+from index.searching.ranking import Found
+from index.segments.dense import Allowed, Dense, DenseParameters, vectors_file
+from index.segments.layout import paper_text
+from index.segments.segment import Segment
+from index.segments.words import Document, Words, write_words
 
 __all__ = ["known_items"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from assayer.ports import Vectors
 from benchmarks.index.questions import LabelledIdea
 from index import Corpus
-from index.dense import Allowed, Dense, DenseParameters, build_dense, vectors_file
-from index.kinds import ApproximateKind
-from index.segment import Segment
+from index.segments.dense import Allowed, Dense, DenseParameters, build_dense, vectors_file
+from index.segments.kinds import ApproximateKind
+from index.segments.segment import Segment
 
 __all__ = ["Figure", "approximate", "fit", "latency", "recall"]
 

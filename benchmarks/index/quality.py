@@ -19,9 +19,9 @@ from benchmarks.index.measures import Figure, approximate, fit, latency, recall
 from benchmarks.index.questions import read_ideas, sample, sentences_of
 from index import Corpus, build_corpus, read_manifest
 from index.fit import fit_passages
-from index.kinds import ApproximateKind
-from index.reader import Reader
-from index.versions import Versions
+from index.searching.reader import Reader
+from index.segments.kinds import ApproximateKind
+from index.versions.versions import Versions
 from workers.embedding import SentenceTransformerEmbedder
 from workers.embedding_settings import EmbedderSettings
 

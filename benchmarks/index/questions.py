@@ -9,7 +9,7 @@ import numpy as np
 
 from assayer.models import Paper
 from assayer.sentences import sentences
-from index.store import PaperStore
+from index.segments.store import PaperStore
 
 __all__ = ["LabelledIdea", "first_half", "read_ideas", "sample", "sentences_of"]
 

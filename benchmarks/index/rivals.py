@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.ports import Vectors
-from index.dense import DenseParameters
+from index.segments.dense import DenseParameters
 
 __all__ = ["Graph", "graph_of", "plain"]
 

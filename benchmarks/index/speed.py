@@ -23,8 +23,8 @@ from benchmarks.index.clusters import clustered
 from benchmarks.index.growth import draw
 from benchmarks.index.machine import machine, memory_mb
 from benchmarks.index.rivals import graph_of, plain
-from index.dense import EXACT_UP_TO, Allowed, Dense, DenseParameters, Nearest, build_dense, vectors_file
-from index.kinds import Kind
+from index.segments.dense import EXACT_UP_TO, Allowed, Dense, DenseParameters, Nearest, build_dense, vectors_file
+from index.segments.kinds import Kind
 
 Out = TypeVar("Out")
 _DIMENSIONS, _LIMIT, _BATCH = 384, 10, 64

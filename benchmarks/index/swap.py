@@ -21,8 +21,8 @@ from rich.console import Console
 from benchmarks.index.machine import machine
 from benchmarks.index.traffic import Editions, InFlight, Traffic, edition
 from index import BuildOptions, Corpora, Delta, Versions, build_shards, update_corpus, update_shards
-from index.build import build_corpus
-from index.record_files import RecordsWriter
+from index.building.build import build_corpus
+from index.reading.record_files import RecordsWriter
 from workers.embedding_hashing import HashingEmbedder
 
 _EMBEDDER = HashingEmbedder(384)

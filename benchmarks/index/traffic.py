@@ -14,7 +14,7 @@ import numpy as np
 from assayer.errors import AssayerError
 from assayer.models import PaperId
 from index import Corpus
-from index.records import PaperRecord
+from index.reading.records import PaperRecord
 
 __all__ = ["Answer", "Editions", "InFlight", "Traffic", "edition"]
 

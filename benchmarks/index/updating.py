@@ -25,8 +25,8 @@ from benchmarks.index.invented import InventedEmbedder, invented, write_records
 from benchmarks.index.machine import machine
 from benchmarks.index.searching import Searched, search_steadily
 from index import Corpus, build_corpus, read_delta, update_corpus
-from index.manifest import Changes
-from index.stages import Stage, Stopwatch
+from index.building.stages import Stage, Stopwatch
+from index.versions.manifest import Changes
 
 _SEED = 1
 _WATCHED_EVERY = 0.1

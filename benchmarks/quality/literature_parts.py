@@ -21,9 +21,9 @@ from benchmarks.quality.scholarideas import coverage_report, proxy, validity
 from benchmarks.quality.search import Found, nearest, search_report
 from benchmarks.throughput.ideas import scholar_ideas
 from index import Corpus, read_manifest
-from index.reader import Reader
-from index.segment import Segment
-from index.versions import Versions
+from index.searching.reader import Reader
+from index.segments.segment import Segment
+from index.versions.versions import Versions
 
 __all__ = ["scholarideas", "search"]
 

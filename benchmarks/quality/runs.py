@@ -24,8 +24,8 @@ from cluster.engine import open_engine
 from cluster.methods import METHODS
 from cluster.ranking import open_ranker
 from cluster.settings import Settings
-from index.manifest import read_manifest
-from index.versions import Versions
+from index.versions.manifest import read_manifest
+from index.versions.versions import Versions
 
 __all__ = ["coverage", "groups", "kept_points", "pairs", "points", "reports"]
 

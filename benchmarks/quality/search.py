@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from assayer.models import Idea
 from benchmarks.quality.grapheval.reporting import row
-from index.segment import Segment
+from index.segments.segment import Segment
 
 __all__ = ["Found", "SearchMeasures", "Topics", "measure", "near_limit", "nearest", "search_report"]
 

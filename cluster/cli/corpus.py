@@ -23,8 +23,8 @@ from cluster.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from index import Manifest, ShardedManifest
-    from index.manifest import RejectionCount
-    from index.sources import Rejection
+    from index.reading.sources import Rejection
+    from index.versions.manifest import RejectionCount
 
 __all__ = ["app"]
 
@@ -100,7 +100,7 @@ async def _update(
     paths: list[Path], remove: Path | None, embed_anew: bool, settings: Settings, console: Console
 ) -> None:
     from index import is_sharded, read_delta, update_corpus, update_shards
-    from index.manifest import counted
+    from index.versions.manifest import counted
     from workers.embedding import SentenceTransformerEmbedder
 
     started = time.monotonic()

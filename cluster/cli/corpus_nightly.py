@@ -50,7 +50,7 @@ def history(
 ) -> None:
     """Show what became of the nightly updates, the last night at the bottom."""
     from index.nights import History
-    from index.versions import Versions
+    from index.versions.versions import Versions
 
     directory = load_settings().corpus_path
     Versions(directory).current()
@@ -69,7 +69,7 @@ def history(
 
 async def _nightly(folder: Path, wanted: "Wanted | None", keep: int, usd_per_hour: float | None) -> "Night":
     from cluster.changes import fetch_changes
-    from index.making import BuildOptions
+    from index.building.making import BuildOptions
     from index.nightly import Nightly
     from workers.embedding import SentenceTransformerEmbedder
 

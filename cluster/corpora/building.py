@@ -12,9 +12,9 @@ from ray.exceptions import RayTaskError
 from cluster.corpora.embedding import Stored, embed_on_ray, own
 from cluster.corpora.plan import Wanted
 from index import BuildOptions, BuildSummary, build_corpus
-from index.manifest import RejectionCount
-from index.sharded_build import build_shards
-from index.stored_vectors import StoredEmbedder, VectorStore
+from index.building.stored_vectors import StoredEmbedder, VectorStore
+from index.shards.build import build_shards
+from index.versions.manifest import RejectionCount
 from workers.embedding import SentenceTransformerEmbedder
 
 __all__ = ["Built", "build_on_ray"]

@@ -19,10 +19,10 @@ from ray.data import ActorPoolStrategy, DataContext
 from ray.exceptions import RayTaskError
 
 from cluster.corpora.plan import Share, Wanted
-from index.layout import ABSTRACT, paper_text, passage_text, passages_of
-from index.record_files import FiledRecord
-from index.sources import Harvest, files_of
-from index.stored_vectors import VectorStore, key_of
+from index.building.stored_vectors import VectorStore, key_of
+from index.reading.record_files import FiledRecord
+from index.reading.sources import Harvest, files_of
+from index.segments.layout import ABSTRACT, paper_text, passage_text, passages_of
 from workers.embedding import SentenceTransformerEmbedder
 
 __all__ = ["Stored", "embed_on_ray", "own"]

@@ -16,7 +16,7 @@ from cluster.serving.outside import DocumentsReplica, LiteratureReplica
 from cluster.serving.settings import Pool, ServingSettings
 from cluster.serving.where import Where
 from cluster.settings import Settings
-from index.parts import whole_of
+from index.shards.parts import whole_of
 
 __all__ = ["NAME", "build"]
 

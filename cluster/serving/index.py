@@ -17,9 +17,9 @@ from cluster.serving.where import Where
 from cluster.settings import Settings
 from index import Corpus, Versions
 from index.corpora import OpenVersions
-from index.opening import refuse_other_model
-from index.parts import OfWhole, Part, whole_of
-from index.reader import Reader
+from index.searching.reader import Reader
+from index.shards.parts import OfWhole, Part, whole_of
+from index.versions.opening import refuse_other_model
 
 __all__ = ["IndexReplica", "ServedCorpora", "VersionGone", "served_corpora"]
 

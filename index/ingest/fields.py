@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from typing import Any, NamedTuple
 
-from index.records import last_day
+from index.reading.records import last_day
 
 __all__ = ["IdentifierRow", "count", "day", "entries", "link", "named", "text"]
 

@@ -30,7 +30,7 @@ from index.ingest.kinds import KINDS, KindName
 from index.ingest.places import Place
 from index.ingest.raw import SourceMark, part_name
 from index.ingest.supply import Supply
-from index.manifest import RejectionCount
+from index.versions.manifest import RejectionCount
 
 __all__ = ["Holding", "Ingest", "IngestOptions", "IngestSummary", "Report"]
 

@@ -17,7 +17,7 @@ from index.ingest.openalex_rows import merged_ids
 from index.ingest.places import Place, opened
 from index.ingest.raw import MARK, REJECTED, RawWriter, SourceMark, Stamp
 from index.ingest.record_rows import deletion
-from index.manifest import RejectionCount
+from index.versions.manifest import RejectionCount
 
 __all__ = ["Intake", "Source", "folder_of", "marks_in", "take_in"]
 

@@ -17,8 +17,8 @@ from assayer.models import Frozen
 from index.ingest.kinds import KINDS, S2_KINDS, KindName
 from index.ingest.places import Place
 from index.ingest.raw import part_name
-from index.manifest import RejectionCount
-from index.record_files import RECORDS_SCHEMA
+from index.reading.record_files import RECORDS_SCHEMA
+from index.versions.manifest import RejectionCount
 
 try:
     import duckdb

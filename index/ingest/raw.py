@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from assayer.models import Frozen
 from index.ids import hashed
 from index.ingest.places import Place
-from index.manifest import RejectionCount
+from index.versions.manifest import RejectionCount
 
 __all__ = ["MARK", "REJECTED", "RawWriter", "SourceMark", "Stamp", "part_name", "raw_schema"]
 

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from index.ingest.fields import IdentifierRow
 from index.ingest.s2_sections import Section
-from index.record_files import RECORDS_SCHEMA
-from index.records import PaperRecord, complaint
+from index.reading.record_files import RECORDS_SCHEMA
+from index.reading.records import PaperRecord, complaint
 
 __all__ = ["RECORDS", "RecordRow", "deletion", "jsonl_row"]
 

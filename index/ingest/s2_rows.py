@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from assayer.identity import arxiv_id, doi
 from index.ingest.fields import IdentifierRow, count, day, link, named, text
 from index.ingest.s2_sections import Section, sections_of
-from index.record_files import RECORDS_SCHEMA
+from index.reading.record_files import RECORDS_SCHEMA
 
 __all__ = [
     "ABSTRACTS",

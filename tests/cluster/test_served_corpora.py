@@ -16,8 +16,8 @@ from benchmarks.index.traffic import Editions, Traffic, edition
 from cluster.serving.index import IndexReplica, VersionGone
 from index import BuildOptions, Corpus, Delta, build_corpus, build_shards, update_corpus, update_shards
 from index.filters import EVERYTHING
-from index.reader import Reader
-from index.records import PaperRecord
+from index.reading.records import PaperRecord
+from index.searching.reader import Reader
 from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

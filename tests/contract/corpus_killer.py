@@ -3,8 +3,8 @@
     python -m tests.contract.corpus_killer WHAT SOURCE REMOVED DIRECTORY[:STEP]...
 
 WHAT is `build` or `update`. A step is a change of the file system below Python (a file opened for writing, a move, a
-removal …), a call in index/words.py, which writes by itself what it is given, or texts that are embedded. Prints a line
-for each directory: the number of steps that were done, and by which signal it ended (0: by none).
+removal …), a call in index/segments/words.py, which writes by itself what it is given, or texts that are embedded.
+Prints a line for each directory: the number of steps that were done, and by which signal it ended (0: by none).
 """
 
 import asyncio
@@ -19,7 +19,8 @@ from types import FrameType
 from typing import Any, Literal
 
 from assayer.ports import Vectors
-from index import BuildOptions, build_corpus, read_delta, update_corpus, words
+from index import BuildOptions, build_corpus, read_delta, update_corpus
+from index.segments import words
 from workers.embedding_hashing import HashingEmbedder
 
 _CHANGES = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.link", "os.chmod", "shutil.rmtree"}

@@ -13,7 +13,7 @@ from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.ingest_settings import IngestSettings
 from cluster.settings import Settings
-from index.record_files import FiledRecord, read_records, record_parts
+from index.reading.record_files import FiledRecord, read_records, record_parts
 from workers.fetching.settings import FetchingSettings, TransferSettings
 from workers.remote.settings import ArxivSettings, SemanticScholarSettings
 

@@ -10,7 +10,7 @@ from assayer.models import Absent, Paper, PaperId
 from assayer.ports import Literature
 from index import Corpus, CorpusFullTexts, build_corpus
 from index.memory import MemoryCorpus
-from index.records import PaperRecord
+from index.reading.records import PaperRecord
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC, RECORDS, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

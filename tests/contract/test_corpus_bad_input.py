@@ -17,8 +17,8 @@ import pytest
 
 from assayer.errors import CorpusError
 from index import BuildOptions, Corpus, Delta, Versions, build_corpus, read_delta, read_manifest, update_corpus
-from index.manifest import Manifest
-from index.records import PaperRecord
+from index.reading.records import PaperRecord
+from index.versions.manifest import Manifest
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

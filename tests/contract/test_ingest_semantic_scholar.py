@@ -17,7 +17,7 @@ from benchmarks.simulator.datasets.server import FAULTS
 from cluster.ingesting import ingest_s2_files, ingest_s2_release
 from cluster.settings import Settings
 from index.ingest import IngestSummary
-from index.record_files import FiledRecord
+from index.reading.record_files import FiledRecord
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must, settings, upserts
 
 ALL = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")

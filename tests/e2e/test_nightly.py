@@ -10,8 +10,8 @@ import pytest
 from benchmarks.simulator.datasets.process import SimulatedDatasets
 from benchmarks.simulator.datasets.server import KEY
 from index import Versions
-from index.record_files import RecordsWriter
-from index.records import PaperRecord
+from index.reading.record_files import RecordsWriter
+from index.reading.records import PaperRecord
 from tests.contract.ingested import FIRST, SECOND
 from tests.corpus_papers import record
 from tests.e2e.program import Ended, Homes

@@ -9,8 +9,8 @@ import pytest
 from assayer.errors import ConfigurationError, CorpusError, InputError
 from assayer.ports import Vectors
 from index import BuildOptions, Corpus, Versions, build_corpus, read_manifest
-from index.format import FORMAT
-from index.layout import read_places
+from index.segments.layout import read_places
+from index.versions.format import FORMAT
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 
@@ -167,7 +167,7 @@ async def test_build_over_a_version_of_another_format_makes_it_again(source: Pat
 
 
 async def test_build_of_known_records_makes_what_this_format_made(directory: Path, source: Path) -> None:
-    """When this fails, what a build makes has changed: raise `_CODE` in index/format.py, then record it here."""
+    """When this fails, a build makes something else: raise `_CODE` in index/versions/format.py, then record it here."""
     write_jsonl(source, [*RECORDS, *(record(number) for number in range(20, 60))])
     manifest = (await build_corpus([source], directory, EMBEDDER, options=BuildOptions(exact_up_to=30))).manifest
     (segment,) = manifest.segments

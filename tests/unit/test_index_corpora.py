@@ -11,7 +11,7 @@ from assayer.errors import CorpusError
 from assayer.models import PaperId
 from index import BuildOptions, Corpora, Delta, build_corpus, build_shards, update_corpus, update_shards
 from index.corpora import OpenVersions
-from index.records import PaperRecord
+from index.reading.records import PaperRecord
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.ports import Vectors
-from index.dense import TARGET_RECALL, Allowed, Dense, DenseParameters, build_dense, vectors_file
-from index.kinds import Kind, kind_for
+from index.segments.dense import TARGET_RECALL, Allowed, Dense, DenseParameters, build_dense, vectors_file
+from index.segments.kinds import Kind, kind_for
 
 DIMENSIONS = 32
 APPROXIMATE: tuple[Kind, ...] = ("ivf_sq8", "ivf_pq")

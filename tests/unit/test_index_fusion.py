@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.fusion import fuse
-from index.words import Scored
+from index.searching.fusion import fuse
+from index.segments.words import Scored
 
 COSINES = st.dictionaries(st.integers(0, 20), st.floats(-1, 1), min_size=1)
 

@@ -8,12 +8,12 @@ import pytest
 from assayer.models import PaperId
 from assayer.ports import Vectors
 from index import BuildOptions, Versions, build_corpus, read_delta, read_manifest, update_corpus
+from index.building.known import KnownVectors, Part, ReadyVectors
 from index.ids import hashed
-from index.known import KnownVectors, Part, ReadyVectors
-from index.layout import paper_text
-from index.reader import Reader
-from index.record_files import FiledRecord, ReadyVector
-from index.records import PaperRecord
+from index.reading.record_files import FiledRecord, ReadyVector
+from index.reading.records import PaperRecord
+from index.searching.reader import Reader
+from index.segments.layout import paper_text
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

@@ -9,13 +9,13 @@ import pytest
 from assayer.errors import AssayerError, CorpusError, InputError
 from assayer.models import PaperId
 from index import BuildOptions, Corpus, Shards, Versions, build_corpus, build_shards, read_manifest
-from index.acceptance import Acceptance
-from index.manifest import RejectionCount
+from index.building.acceptance import Acceptance
+from index.building.stages import Stopwatch
 from index.nightly import Nightly, pending
 from index.nights import History, Night
-from index.record_files import RecordsWriter
-from index.records import PaperRecord
-from index.stages import Stopwatch
+from index.reading.record_files import RecordsWriter
+from index.reading.records import PaperRecord
+from index.versions.manifest import RejectionCount
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.passages import spans
+from index.segments.passages import spans
 
 SENTENCE = "Bees visit flowers all day long. "
 PROSE = st.text(st.sampled_from("ab éß.!?\n 漢"), max_size=2000)

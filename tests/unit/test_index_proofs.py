@@ -8,10 +8,10 @@ import pytest
 
 from assayer.errors import CorpusError
 from index import Corpus, Delta, build_corpus, update_corpus
-from index import proofs as proofs_module
 from index.files import verify
-from index.proofs import Proofs
-from index.records import PaperRecord
+from index.reading.records import PaperRecord
+from index.versions import proofs as proofs_module
+from index.versions.proofs import Proofs
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from assayer.models import Identifiers
-from index.records import PaperRecord, complaint, last_day
+from index.reading.records import PaperRecord, complaint, last_day
 from tests.corpus_papers import record
 
 

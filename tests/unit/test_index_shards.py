@@ -17,8 +17,8 @@ from assayer.errors import CorpusError
 from assayer.models import Hit, PaperId
 from assayer.ports import Vectors
 from index import BuildOptions, Corpus, Delta, Filters, Versions, build_corpus, build_shards, update_shards
-from index.records import PaperRecord
-from index.shards import Shards, is_sharded, shard_of
+from index.reading.records import PaperRecord
+from index.shards.shards import Shards, is_sharded, shard_of
 from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

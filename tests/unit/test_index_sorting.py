@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index import sorting
-from index.records import PaperRecord
-from index.sorting import SortedPapers, sort_papers
-from index.store import digest
+from index.building import sorting
+from index.building.sorting import SortedPapers, sort_papers
+from index.reading.records import PaperRecord
+from index.segments.store import digest
 from tests.corpus_papers import record
 
 DAYS = st.none() | st.dates(dt.date(2019, 12, 30), dt.date(2020, 1, 3))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from assayer.errors import InputError
-from index.record_files import FiledRecord, ReadyVector, RecordsWriter
-from index.records import PaperRecord
-from index.sources import Harvest, Rejection, describe
+from index.reading.record_files import FiledRecord, ReadyVector, RecordsWriter
+from index.reading.records import PaperRecord
+from index.reading.sources import Harvest, Rejection, describe
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

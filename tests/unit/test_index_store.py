@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from assayer.errors import InputError
 from assayer.models import Identifiers, PaperId
-from index.records import PaperRecord
-from index.sources import Harvest
-from index.store import BATCH, PaperStore, batch_of, write_papers
+from index.reading.records import PaperRecord
+from index.reading.sources import Harvest
+from index.segments.store import BATCH, PaperStore, batch_of, write_papers
 from tests.corpus_papers import RECORDS, record, write_jsonl
 
 ANYTHING = st.recursive(

@@ -22,8 +22,8 @@ from index import (
     read_manifest,
     update_corpus,
 )
-from index.compaction import Size, rewritten
-from index.records import PaperRecord
+from index.building.compaction import Size, rewritten
+from index.reading.records import PaperRecord
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 

@@ -5,7 +5,7 @@ import pytest
 
 from assayer.errors import CorpusError
 from index.filters import EVERYTHING, Filters
-from index.words import Document, Words, copy_words, place, write_words
+from index.segments.words import Document, Words, copy_words, place, write_words
 
 TEXTS = (
     "Wild bees pollinate orchards",

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from assayer.errors import InputError
-from index.record_files import FiledRecord, ReadyVector, RecordsWriter, read_records, record_parts
-from index.records import PaperRecord
+from index.reading.record_files import FiledRecord, ReadyVector, RecordsWriter, read_records, record_parts
+from index.reading.records import PaperRecord
 
 FULL = PaperRecord.model_validate(
     {

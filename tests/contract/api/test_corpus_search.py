@@ -10,7 +10,7 @@ from assayer.errors import CorpusError
 from assayer.models import Filters, Hit
 from index import Corpora, Delta, build_corpus, update_corpus
 from index.memory import MemoryCorpora, MemoryCorpus
-from index.records import PaperRecord
+from index.reading.records import PaperRecord
 from orchestrator.api.corpus_resources import CorpusSearch
 from tests.contract.api.service import Service
 from tests.contract.api.test_problems import problem

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.simulator.process import Simulator
-from index.build import build_corpus
+from index.building.build import build_corpus
 from tests.contract.simulated import fresh
 from workers.embedding_hashing import HashingEmbedder
 

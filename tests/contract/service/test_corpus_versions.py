@@ -17,7 +17,7 @@ from cluster.engine import Engine, open_engine
 from cluster.parts import Parts
 from cluster.settings import Settings
 from index import BuildOptions, Delta, Versions, build_corpus, update_corpus
-from index.records import PaperRecord
+from index.reading.records import PaperRecord
 from orchestrator.store import Database
 from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder

@@ -1,0 +1,75 @@
+"""What a finished version must show before it becomes the current one."""
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from assayer.errors import CorpusError
+from assayer.models import PaperId
+from assayer.ports import Embedder
+from index.filters import EVERYTHING
+from index.searching.reader import Reader
+from index.versions.manifest import Manifest
+from index.versions.versions import Versions
+
+__all__ = ["Accept", "Acceptance"]
+
+Accept: TypeAlias = Callable[[Path, Manifest], Awaitable[None]]
+"""Called with a corpus directory and a finished version in it; what it raises keeps the version from becoming the
+current one."""
+
+_ASKED = 20
+"""Papers that are looked for; half of them from what is new."""
+_LEAST_FOUND = 0.9
+"""Share of them. On 25,527 real papers all were found by their titles in the first ten."""
+_AMONG = 10
+_MOST_LOST = 0.1
+"""Share of the papers that one update may take away: a diff that says more is more likely broken than right."""
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """Few papers have gone, none that was removed answers, and papers are found by their titles."""
+
+    embedder: Embedder
+    papers_before: int
+    removed: Collection[PaperId] = ()
+
+    async def __call__(self, directory: Path, manifest: Manifest) -> None:
+        """Raises CorpusError."""
+        if manifest.papers < (1 - _MOST_LOST) * self.papers_before:
+            raise CorpusError(
+                f"The update would leave {manifest.papers:,} of {self.papers_before:,} papers in {directory}.",
+                "If that is meant, do it by hand: assayer corpus update.",
+            )
+        reader = Reader.open(Versions(directory), manifest)
+        if left := reader.units(self.removed):
+            raise CorpusError(f"{len(left)} papers that were removed still answer, the first: {next(iter(left))}.")
+        await self._find(reader)
+
+    async def _find(self, reader: Reader) -> None:
+        units = _sample(reader)
+        titles = [reader.paper(unit).title for unit in units]
+        vectors = await self.embedder.embed(titles, "query")
+        answers = reader.search(titles, vectors, _AMONG, EVERYTHING)
+        missed = [
+            title
+            for title, hits in zip(titles, answers, strict=True)
+            if title not in {hit.paper.title for hit in hits}  # many papers may be called the same
+        ]
+        if len(missed) > (1 - _LEAST_FOUND) * len(units):
+            raise CorpusError(
+                f"{len(missed)} of {len(units)} papers are not found by their titles, the first: {missed[0]!r}.",
+                "Build the corpus again: assayer corpus build PATH.",
+            )
+
+
+def _sample(reader: Reader) -> list[int]:
+    """Evenly spaced units that answer, of the newest segment and of all."""
+    newest = len(reader) - len(reader.segments[-1])
+    spaced = (np.linspace(first, len(reader) - 1, _ASKED // 2).astype(int) for first in (newest, 0))
+    drawn = sorted({unit for units in spaced for unit in units.tolist()})
+    return [unit for unit in drawn if reader.counts(unit, EVERYTHING)]

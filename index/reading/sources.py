@@ -1,0 +1,179 @@
+"""Reads papers from JSON Lines and Parquet; what cannot be used is set aside with its place and a reason."""
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from assayer.errors import InputError
+from assayer.models import Frozen
+from assayer.ports import Embedder
+from index.files import checksum
+from index.ids import hashed
+from index.reading.record_files import FiledRecord, ReadyVector, read_records, record_parts
+from index.reading.records import PaperRecord, complaint
+
+__all__ = ["Harvest", "Rejection", "SourceFile", "describe", "files_of"]
+
+_LINES = (".jsonl", ".jsonl.gz")
+
+
+class Rejection(Frozen):
+    """A line that was set aside."""
+
+    source: str
+    line: int
+    """Counted from 1."""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}: {self.reason}"
+
+
+class SourceFile(Frozen):
+    name: str
+    sha256: str
+    bytes: int
+
+
+def describe(path: Path) -> SourceFile:
+    """Raises InputError for a path that is not a readable source: a file, or a folder of Parquet files."""
+    if not path.exists():
+        raise InputError(f"There is no file {path}.")
+    try:
+        parts = [(part, checksum(part)) for part in files_of(path)]
+        together = hashlib.sha256("".join(f"{made}  {part.name}\n" for part, made in parts).encode()).hexdigest()
+        return SourceFile(
+            name=path.name,
+            sha256=together if path.is_dir() else parts[0][1],
+            bytes=sum(part.stat().st_size for part, _ in parts),
+        )
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+class Harvest:
+    """The papers of some sources, each id once: the first that says it. Nothing but hashes of ids stays in memory."""
+
+    def __init__(self, paths: Sequence[Path], embedder: Embedder | None = None) -> None:
+        """Vectors that came with records must be of the embedder's model; without one they are left out."""
+        self.rejections: list[Rejection] = []
+        """Grows while the papers are read."""
+        self._paths = paths
+        self._embedder = embedder
+
+    def __iter__(self) -> Iterator[FiledRecord]:
+        """Raises InputError for a source without a single valid record, or with vectors of another model."""
+        seen: set[int] = set()
+        for path in self._paths:
+            valid, before = 0, len(self.rejections)
+            for file in files_of(path):
+                for line, item in _items(file):
+                    if isinstance(item, str):
+                        self._set_aside(file, line, item)
+                        continue
+                    valid += 1
+                    (key,) = hashed([item.record.id]).tolist()
+                    if key in seen:
+                        self._set_aside(file, line, "duplicate id")
+                        continue
+                    seen.add(key)
+                    yield self._checked(file, line, item)
+            if not valid:
+                raise InputError(f"{path} holds no valid paper.", _why(self.rejections[before:]))
+
+    def _checked(self, file: Path, line: int, item: FiledRecord) -> FiledRecord:
+        if item.vector is None or self._embedder is None:
+            return item._replace(vector=None)
+        if item.vector.model != self._embedder.name:
+            raise InputError(
+                f"{file} holds vectors of {item.vector.model or 'a model that it does not name'}, and the corpus is "
+                f"made with {self._embedder.name}.",
+                "Configure that model (ASSAYER_EMBEDDER__MODEL), or have the texts embedded: --embed-anew.",
+            )
+        values = item.vector.values.astype(np.float32)
+        if len(values) != self._embedder.dimensions:
+            found = f"vector has {len(values)} numbers and not {self._embedder.dimensions}"
+            self._set_aside(file, line, f"{found}: the text is embedded instead")
+            return item._replace(vector=None)
+        length = float(np.linalg.norm(values))
+        if not (np.isfinite(length) and length > 0):
+            self._set_aside(file, line, "vector is zero or not finite: the text is embedded instead")
+            return item._replace(vector=None)
+        return item._replace(vector=ReadyVector(values / np.float32(length), item.vector.model))
+
+    def _set_aside(self, file: Path, line: int, reason: str) -> None:
+        self.rejections.append(Rejection(source=file.name, line=line, reason=reason))
+
+
+def files_of(path: Path) -> list[Path]:
+    """Of a source, in the order in which they are read. Raises InputError for what is no source."""
+    if path.is_dir():
+        found = record_parts(path)
+        if not found:
+            raise InputError(f"The folder {path} holds no Parquet file.")
+        return found
+    if not path.name.endswith((*_LINES, ".parquet")):
+        kinds = f"{', '.join(_LINES)} or .parquet"
+        raise InputError(f"{path} is not a source of papers.", f"Give files that end in {kinds}, or folders of those.")
+    if not path.is_file():
+        raise InputError(f"There is no file {path}.")
+    return [path]
+
+
+def _why(rejections: Sequence[Rejection]) -> str:
+    if not rejections:
+        return "The file is empty."
+    counts = Counter(rejection.reason for rejection in rejections)
+    first = "; ".join(f"{reason} ({count} lines)" for reason, count in counts.most_common(3))
+    return f"Line {rejections[0].line}: {rejections[0].reason}. In all: {first}."
+
+
+def _items(file: Path) -> Iterator[tuple[int, FiledRecord | str]]:
+    """Number of the line or row with the record, or with the reason why there is none."""
+    return read_records(file) if file.suffix == ".parquet" else _lines(file)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, FiledRecord | str]]:
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, _record(line, first=number == 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        yield number + 1, "the compressed file is damaged or cut off here"
+
+
+def _record(line: bytes, first: bool) -> FiledRecord | str:
+    try:
+        data = json.loads(line.decode("utf-8-sig" if first else "utf-8"))
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    except (ValueError, RecursionError):
+        return "not valid JSON"
+    if not isinstance(data, dict):
+        return "not a JSON object"
+    try:
+        return FiledRecord(PaperRecord.model_validate(data), _vector(data))
+    except ValidationError as error:
+        return complaint(error)
+
+
+def _vector(data: dict[str, Any]) -> ReadyVector | None:
+    """What is no list of numbers becomes an empty vector, which is set aside like any of another length."""
+    given = data.get("vector")
+    if given is None:
+        return None
+    try:
+        values = np.array(given, np.float32)
+    except (TypeError, ValueError, OverflowError):
+        values = np.empty(0, np.float32)
+    return ReadyVector(values if values.ndim == 1 else values[:0].ravel(), str(data.get("vector_model") or ""))

@@ -1,0 +1,1 @@
+"""A corpus in shards: one directory, versions of the whole, and answers merged exactly."""
