@@ -1,4 +1,7 @@
-"""The local paper corpus: a directory of immutable versions, built from JSON Lines and searched in place.
+"""The local paper corpus: a directory of immutable versions, built from records of papers and searched in place.
+
+`ingest` makes records of what others publish; `reading` checks them; `building` makes `segments` of them and, of these,
+`versions`; `searching` asks one version; `shards` does all that with several corpora as one; `nightly` while we sleep.
 
 Heavy libraries are imported with the modules that use them; none of this imports torch.
 """
