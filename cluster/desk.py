@@ -9,7 +9,7 @@ from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.ports import Clock
 from cluster.engine import Engine
 from cluster.settings import Settings
-from cluster.webhooks import check_address
+from cluster.webhooks import check_address, seal_of
 from orchestrator.api.identifiers import drawn
 from orchestrator.api.resources import Check
 from orchestrator.api.searching import SearchedCorpora
@@ -61,6 +61,7 @@ def api_services(
         corpora=corpora,
         ready=ready,
         webhooks=PgWebhooks(database),
+        seal=seal_of(settings),
         check_address=partial(check_address, settings.webhooks),
         batches=settings.batches,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assayer.ports import Clock
 from cluster.settings import Settings
-from cluster.webhooks import open_deliverer
+from cluster.webhooks import open_deliverer, renew_seals, seal_of
 from orchestrator.store import Database, Heard, Listener, Missed, PgJobs, PgLeases
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.deliverer import Deliverer
@@ -36,7 +36,8 @@ class Dispatching:
 async def open_dispatching(
     name: str, settings: Settings, database: Database, listener: Listener, evaluators: Evaluators, clock: Clock
 ) -> AsyncIterator[Dispatching]:
-    jobs = PgJobs(database)
+    jobs, outbox, seal = PgJobs(database), PgWebhooks(database), seal_of(settings)
+    await renew_seals(outbox, seal)
     dispatcher = Dispatcher(
         name=name,
         leases=PgLeases(database, settings.queue),
@@ -49,7 +50,7 @@ async def open_dispatching(
     )
     async with (
         listener.on("assayer_jobs") as heard,
-        open_deliverer(settings.webhooks, PgWebhooks(database), _Endings(heard), clock) as deliverer,
+        open_deliverer(settings.webhooks, outbox, seal, _Endings(heard), clock) as deliverer,
     ):
         yield Dispatching(dispatcher, deliverer)
 

@@ -43,6 +43,7 @@ async def _examine(settings: Settings) -> AsyncIterator[Finding]:
     yield await _database(settings)
     yield _corpus(settings)
     yield await _llm(settings)
+    yield _webhooks(settings)
     for finding in await _services(settings):
         yield finding
 
@@ -95,6 +96,15 @@ async def _llm(settings: Settings) -> Finding:
             return Finding("language model", "ok", await gateway.probe())
         except AssayerError as error:
             return Finding("language model", "broken", str(error))
+
+
+def _webhooks(settings: Settings) -> Finding:
+    if settings.webhooks.keys:
+        return Finding("webhooks", "ok", "their secrets are sealed under the first of ASSAYER_WEBHOOKS__KEYS.")
+    if settings.database.url is None:
+        return Finding("webhooks", "ok", "their secrets are sealed under a key of the data directory's own.")
+    text = "none can be made: beside a database of your own that takes a key. Set ASSAYER_WEBHOOKS__KEYS."
+    return Finding("webhooks", "absent", text)
 
 
 async def _services(settings: Settings) -> Sequence[Finding]:

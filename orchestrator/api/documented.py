@@ -25,6 +25,7 @@ _WHEN = {
     415: "Not a media type that is read here",
     422: "The request cannot be used; `errors` says where",
     429: "Too many; `Retry-After` says when to come back",
+    501: "The service is not set up for this; the detail names the setting",
     503: "Out of reach or busy; `Retry-After` says when to come back",
 }
 _WAITING = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}

@@ -44,6 +44,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("too-many-streams", 429, "Too many streams are open"),
         Kind("queue-full", 429, "The queue is full"),
         Kind("internal-error", 500, "The service failed"),
+        Kind("not-configured", 501, "The service is not set up for this"),
         Kind("unavailable", 503, "The service is out of reach"),
         Kind("busy", 503, "The service is busy"),
         Kind("not-ready", 503, "The service is not ready"),

@@ -25,6 +25,7 @@ from orchestrator.store import (
     PgUsage,
 )
 from orchestrator.store.webhooks import PgWebhooks
+from orchestrator.webhooks.sealing import Seal
 
 __all__ = ["LargeUploads", "Offered", "OpenStreams", "Services"]
 
@@ -50,6 +51,7 @@ class Services:
     ready: Callable[[], Awaitable[Sequence[Check]]]
     """Looks at everything that evaluations need; must not raise."""
     webhooks: PgWebhooks
+    seal: Seal
     check_address: Callable[[str], None]
     """Raises AddressRefused for what no webhook may be."""
     batches: BatchSettings

@@ -15,7 +15,7 @@ from orchestrator.webhooks.schedule import Dead, Delivered, Later, Next
 __all__ = ["PgWebhooks"]
 
 _ADD = """
-    INSERT INTO webhooks (id, tenant, url, secret, events)
+    INSERT INTO webhooks (id, tenant, url, sealed, events)
     SELECT $2, $1, $3, $4, $5 WHERE (SELECT count(*) FROM webhooks WHERE tenant = $1 AND id <> $2) < $6
     ON CONFLICT (id) DO UPDATE SET url = excluded.url
     RETURNING id, tenant, url, events, created_at
@@ -45,7 +45,7 @@ _CLAIM = """
     UPDATE deliveries SET attempt = attempt + 1, next_at = statement_timestamp() + $4 * interval '1 second'
     FROM taken, webhooks
     WHERE deliveries.id = taken.id AND webhooks.id = webhook
-    RETURNING deliveries.id, webhook, url, secret, payload, attempt
+    RETURNING deliveries.id, webhook, url, sealed, payload, attempt
 """
 
 # Who comes second waits for the first, and then finds the batch told.
@@ -93,7 +93,7 @@ class PgWebhooks:
         tenant: TenantId,
         webhook: WebhookId,
         url: str,
-        secret: str,
+        sealed: str,
         events: Sequence[WebhookEvent],
         most: int,
         once: Once | None = None,
@@ -101,10 +101,20 @@ class PgWebhooks:
         """None when the tenant has as many as it may. Raises KeyReused."""
 
         async def work(connection: Connection) -> Webhook | None:
-            row = await connection.fetchrow(_ADD, tenant, webhook, url, secret, list(events), most)
+            row = await connection.fetchrow(_ADD, tenant, webhook, url, sealed, list(events), most)
             return None if row is None else Webhook(**dict(row))
 
         return await done_once(self._database, tenant, once, work)
+
+    async def sealed(self) -> list[tuple[WebhookId, str]]:
+        """Every webhook's secret, as it is kept."""
+        rows = await self._database.fetch("SELECT id, sealed FROM webhooks ORDER BY id")
+        return [(row["id"], row["sealed"]) for row in rows]
+
+    async def reseal(self, webhook: WebhookId, before: str, after: str) -> bool:
+        """Whether it was still kept as before."""
+        query = "UPDATE webhooks SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING id"
+        return await self._database.fetch_one(query, webhook, before, after) is not None
 
     async def of(self, tenant: TenantId) -> list[Webhook]:
         """The newest first."""

@@ -13,6 +13,7 @@ from assayer.ports import Clock
 from orchestrator.webhooks.models import Dispatch, WebhookId
 from orchestrator.webhooks.ports import Outbox, Post, Wake
 from orchestrator.webhooks.schedule import next_step
+from orchestrator.webhooks.sealing import Seal
 from orchestrator.webhooks.settings import DeliverySettings
 from orchestrator.webhooks.signing import signed_headers
 
@@ -31,6 +32,7 @@ class Deliverer:
     def __init__(
         self,
         outbox: Outbox,
+        seal: Seal,
         post: Post,
         wake: Wake,
         clock: Clock,
@@ -39,6 +41,7 @@ class Deliverer:
     ) -> None:
         """`draw` gives uniform numbers in [0, 1)."""
         self._outbox = outbox
+        self._seal = seal
         self._post = post
         self._wake = wake
         self._clock = clock
@@ -108,9 +111,9 @@ class Deliverer:
 
     async def _sent(self, dispatch: Dispatch) -> int | str:
         body = json.dumps(dispatch.payload, ensure_ascii=False, separators=(",", ":"))
-        headers = signed_headers(dispatch.secret, dispatch.id, self._clock.now(), body)
         seconds = self._settings.deadline_seconds
         try:
+            headers = signed_headers(self._seal.open(dispatch.sealed), dispatch.id, self._clock.now(), body)
             async with asyncio.timeout(2 * seconds):
                 return await self._post(dispatch.url, body.encode(), headers, seconds)
         except AssayerError as error:

@@ -66,7 +66,8 @@ class Dispatch(NamedTuple):
     id: UUID
     webhook: WebhookId
     url: str
-    secret: str
+    sealed: str
+    """The secret, as it is kept."""
     payload: dict[str, Any]
     attempt: int
     """From 1: this one."""

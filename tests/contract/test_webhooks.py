@@ -5,24 +5,30 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import asyncpg
 import pytest
+from cryptography.fernet import Fernet
+from pydantic import SecretStr
 from standardwebhooks import Webhook as Signer
 
 from assayer.errors import AddressRefused, DownloadFailed
 from cluster.webhook_settings import WebhookSettings
-from cluster.webhooks import open_deliverer, policy
+from cluster.webhooks import open_deliverer, policy, renew_seals
 from orchestrator.jobs.models import TenantId
-from orchestrator.store import Database
+from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.database import Connection
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.models import EVENTS, Delivery, Dispatch, Webhook, WebhookId, draw_secret
 from orchestrator.webhooks.schedule import Dead, Delivered, Later, Next
+from orchestrator.webhooks.sealing import Seal
 from tests.contract.system_clock import SystemClock
+from tests.contract.tables_of import tables_of
 from tests.contract.webhook_receiver import Receiver, receiver
 from workers.fetching.addresses import Policy
 from workers.fetching.posting import Poster
 
 OURS, THEIRS = TenantId("ours"), TenantId("theirs")
+KEY, LATER_KEY = (Fernet.generate_key().decode() for _ in range(2))
 HASTY = WebhookSettings(
     allow=("127.0.0.0/8",),
     plain_http=True,
@@ -73,7 +79,7 @@ async def hook(
     store: PgWebhooks, url: str, tenant: TenantId = OURS, events: tuple[Any, ...] = EVENTS, name: str = "wh_1"
 ) -> tuple[Webhook, str]:
     secret = draw_secret()
-    made = await store.add(tenant, WebhookId(name), url, secret, events, 5)
+    made = await store.add(tenant, WebhookId(name), url, Seal([KEY]).close(secret), events, 5)
     assert isinstance(made, Webhook)
     return made, secret
 
@@ -112,8 +118,10 @@ async def owed(store: PgWebhooks, tenant: TenantId = OURS, name: str = "wh_1") -
 
 
 @asynccontextmanager
-async def delivering(store: PgWebhooks, settings: WebhookSettings = HASTY) -> AsyncIterator[None]:
-    async with open_deliverer(settings, store, Bell(), SystemClock()) as deliverer:
+async def delivering(
+    store: PgWebhooks, settings: WebhookSettings = HASTY, keys: tuple[str, ...] = (KEY,)
+) -> AsyncIterator[None]:
+    async with open_deliverer(settings, store, Seal(keys), Bell(), SystemClock()) as deliverer:
         running = asyncio.create_task(deliverer.run())
         try:
             yield
@@ -326,6 +334,66 @@ async def test_tenant_has_so_many_webhooks_and_sees_only_its_own(store: PgWebhoo
     assert not await store.delete(THEIRS, WebhookId("wh_1"))
     assert await store.delete(OURS, WebhookId("wh_1"))
     assert len(await store.of(OURS)) == 4
+
+
+async def test_key_is_replaced_by_putting_a_new_one_before_it_and_messages_are_signed_as_ever(
+    database: Database, store: Watched, there: Receiver
+) -> None:
+    _, secret = await hook(store, there.url)
+    await renew_seals(store, Seal([LATER_KEY, KEY]))
+    ((_, sealed),) = await store.sealed()
+    await renew_seals(store, Seal([LATER_KEY]))
+    assert await store.sealed() == [("wh_1", sealed)], "what is under the first key stays as it is"
+    await job(database, "ev_1")
+    async with delivering(store, keys=(LATER_KEY,)):
+        await end(database, "ev_1")
+        (message,) = await there.received(1)
+    Signer(secret).verify(message.text, message.headers)
+
+
+async def test_message_whose_key_is_lost_is_not_sent_and_says_why(
+    database: Database, store: Watched, there: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    await hook(store, there.url)
+    await job(database, "ev_1")
+    await renew_seals(store, Seal([LATER_KEY]))
+    async with delivering(store, keys=(LATER_KEY,)):
+        await end(database, "ev_1")
+        dead = await until(store, "dead")
+    assert "sealed under a key that the service does not have. That was try 3 of 3." in dead.said
+    assert "ASSAYER_WEBHOOKS__KEYS" in caplog.text
+    assert there.messages == []
+
+
+async def test_plain_secrets_of_an_earlier_version_are_sealed_and_go_on_signing(
+    empty_database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await tables_of("0006", empty_database_url)
+    connection, secret = await asyncpg.connect(empty_database_url), draw_secret()
+    await connection.execute("INSERT INTO tenants (id, name) VALUES ('ours', 'ours')")
+    await connection.execute(
+        "INSERT INTO webhooks (id, tenant, url, secret) VALUES ('wh_1', 'ours', 'https://example.org', $1)", secret
+    )
+    remembered = """
+        INSERT INTO idempotency (tenant, key, request, status, body, location)
+        VALUES ('ours', $1, '', 201, convert_to($2, 'UTF8'), $3)
+    """
+    await connection.execute(remembered, "of a webhook", secret, "/v1/webhooks/wh_1")
+    await connection.execute(remembered, "of a batch", "{}", "/v1/batches/bt_1")
+    await connection.close()
+
+    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
+        await database.migrate()
+        store = PgWebhooks(database)
+        await renew_seals(store, Seal([]))
+        assert await store.sealed() == [("wh_1", secret)], "without a key they stay as they were"
+        assert "ASSAYER_WEBHOOKS__KEYS" in caplog.text
+        await renew_seals(store, Seal([KEY]))
+        ((_, sealed),) = await store.sealed()
+        kept = await database.fetch("SELECT key FROM idempotency")
+    assert secret not in sealed + caplog.text
+    assert Seal([KEY]).open(sealed) == secret
+    assert [row["key"] for row in kept] == ["of a batch"]
 
 
 async def test_poster_does_not_wait_longer_than_it_was_told(there: Receiver) -> None:

@@ -24,6 +24,7 @@ def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
         "database",
         "corpus",
         "language model",
+        "webhooks",
         *SERVICES,
         "GROBID",
     ]
@@ -50,6 +51,7 @@ def test_machine_with_nothing_configured_is_fit_but_told_what_is_missing(nothing
     )
     assert found["language model"][0] == "absent"
     assert "ASSAYER_LLM__MODEL" in found["language model"][1]
+    assert found["webhooks"] == ("ok", "their secrets are sealed under a key of the data directory's own.")
     assert {found[service][0] for service in (*SERVICES, "GROBID")} == {"absent"}
 
 

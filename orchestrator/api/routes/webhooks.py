@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from assayer.errors import AddressRefused
+from assayer.errors import AddressRefused, ConfigurationError
 from orchestrator.api.documented import REPLAYABLE, problems
 from orchestrator.api.idempotency import IdempotencyKey, fingerprint, once, replayed
 from orchestrator.api.identifiers import PathId
@@ -26,6 +26,7 @@ from orchestrator.api.webhook_resources import (
 from orchestrator.jobs.idempotency import Replay
 from orchestrator.jobs.models import TenantId
 from orchestrator.webhooks.models import Webhook, WebhookId, draw_secret
+from orchestrator.webhooks.sealing import Seal
 
 __all__ = ["router"]
 
@@ -38,7 +39,7 @@ _MOST = 20
     "",
     status_code=201,
     response_model=NewWebhook,
-    responses={201: {"description": "Made", "headers": REPLAYABLE}, **problems(400, 409, 413, 415, 422)},
+    responses={201: {"description": "Made", "headers": REPLAYABLE}, **problems(400, 409, 413, 415, 422, 501)},
     dependencies=[Depends(json_only)],
 )
 async def create(
@@ -50,16 +51,27 @@ async def create(
     except AddressRefused as error:
         raise Refusal.invalid(error.message, "/url") from None
     new = NewWebhook(id=services.ids("wh"), url=body.url, events=tuple(sorted(set(body.events))), secret=draw_secret())
-    told, path = new.model_dump_json().encode(), f"/v1/webhooks/{new.id}"
-    keep = once(idempotency_key, fingerprint(request, await request.body()), 201, told, path)
-    made = await services.webhooks.add(
-        caller.tenant, WebhookId(new.id), new.url, new.secret, new.events, most=_MOST, once=keep
-    )
+    path = f"/v1/webhooks/{new.id}"
+    try:
+        kept = new.model_copy(update={"secret": services.seal.close(new.secret)})
+        stored = kept.model_dump_json().encode()
+        keep = once(idempotency_key, fingerprint(request, await request.body()), 201, stored, path)
+        made = await services.webhooks.add(
+            caller.tenant, WebhookId(new.id), new.url, kept.secret, new.events, most=_MOST, once=keep
+        )
+        if isinstance(made, Replay):
+            return replayed(_opened(made, services.seal))
+    except ConfigurationError as error:
+        raise Refusal("not-configured", str(error)) from None
     if made is None:
         raise Refusal("conflict", f"There may be {_MOST} webhooks a tenant, and there are. Delete one first.")
-    if isinstance(made, Replay):
-        return replayed(made)
-    return Response(told, 201, {"Location": path, "Cache-Control": "no-store"}, "application/json")
+    return Response(new.model_dump_json(), 201, {"Location": path, "Cache-Control": "no-store"}, "application/json")
+
+
+def _opened(replay: Replay, seal: Seal) -> Replay:
+    """The answer as it was given. Raises ConfigurationError."""
+    kept = NewWebhook.model_validate_json(replay.body)
+    return replay._replace(body=kept.model_copy(update={"secret": seal.open(kept.secret)}).model_dump_json().encode())
 
 
 @router.get("", responses=problems())

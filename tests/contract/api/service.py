@@ -41,12 +41,15 @@ from orchestrator.store import (
     PgUsage,
 )
 from orchestrator.store.webhooks import PgWebhooks
+from orchestrator.webhooks.sealing import Seal
 from tests.contract.store_records import report
 from tests.contract.system_clock import SystemClock
 
-__all__ = ["ACME", "BODY", "OTHER", "TEXT", "Service", "served"]
+__all__ = ["ACME", "BODY", "KEY", "OTHER", "TEXT", "Service", "served"]
 
 ACME, OTHER = TenantId("acme"), TenantId("other")
+KEY = "Mo6xBqoz07Lr4rVLZ-s_oN-oSCnnzBtnm2c0C5LWlUY="
+"""Under which secrets of webhooks are kept."""
 TEXT = (
     "We predict which stored examples the next round of fine-tuning will overwrite, and rehearse those. "
     "Eight text domains in a fixed order, uniform replay as the baseline; we report accuracy and forgetting."
@@ -88,6 +91,7 @@ class Service:
             corpora=None,
             ready=ready,
             webhooks=PgWebhooks(database),
+            seal=Seal([KEY]),
             check_address=partial(check_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
             batches=BatchSettings(),
         )

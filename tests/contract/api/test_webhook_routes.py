@@ -6,11 +6,13 @@ from contextlib import suppress
 
 import httpx2
 import pytest
+from cryptography.fernet import Fernet
 from standardwebhooks import Webhook as Signer
 
 from cluster.webhook_settings import WebhookSettings
 from cluster.webhooks import open_deliverer
 from orchestrator.api.webhook_resources import DeliveryResource, NewWebhook, WebhookResource
+from orchestrator.webhooks.sealing import Seal
 from tests.contract.api.service import BODY, OTHER, Service
 from tests.contract.api.test_problems import problem
 from tests.contract.webhook_receiver import receiver
@@ -45,6 +47,36 @@ async def test_webhook_asked_for_twice_with_one_key_is_one(client: httpx2.AsyncC
     assert again.json() == first.json()
     assert again.headers["idempotency-replayed"] == "true"
     assert len((await client.get("/v1/webhooks")).json()["items"]) == 1
+
+
+async def test_secret_lies_nowhere_in_clear(
+    service: Service, client: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    made = (await client.post("/v1/webhooks", json=HOOK, headers={"Idempotency-Key": "one"})).json()
+    rows = await service.database.fetch(
+        "SELECT webhooks::text || convert_from(body, 'UTF8') AS kept FROM webhooks JOIN idempotency USING (tenant)"
+    )
+    assert len(rows) == 1
+    assert made["secret"].removeprefix("whsec_") not in rows[0]["kept"] + caplog.text
+
+
+async def test_without_a_key_no_webhook_is_made_and_the_setting_is_named(service: Service) -> None:
+    bare = service.with_services(seal=Seal([]))
+    async with bare.caller() as client:
+        refused = problem(await client.post("/v1/webhooks", json=HOOK), 501, "not-configured")
+        assert (await client.get("/v1/webhooks")).json()["items"] == []
+    assert "ASSAYER_WEBHOOKS__KEYS" in refused.detail
+
+
+async def test_request_that_is_repeated_after_its_key_was_lost_is_refused(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
+    key = {"Idempotency-Key": "one"}
+    assert (await client.post("/v1/webhooks", json=HOOK, headers=key)).status_code == 201
+    other = service.with_services(seal=Seal([Fernet.generate_key().decode()]))
+    async with other.caller() as later:
+        problem(await later.post("/v1/webhooks", json=HOOK, headers=key), 501, "not-configured")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +117,9 @@ async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service
         accepted = (await client.post("/v1/evaluations", json=BODY)).json()
         async with (
             service.services.listener.on("assayer_jobs") as heard,
-            open_deliverer(settings, service.services.webhooks, heard, service.services.clock) as deliverer,
+            open_deliverer(
+                settings, service.services.webhooks, service.services.seal, heard, service.services.clock
+            ) as deliverer,
         ):
             running = asyncio.create_task(deliverer.run())
             await service.finish()

@@ -72,7 +72,7 @@ async def served(settings: Settings, key: str) -> AsyncIterator[Caller]:
 async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_jobs_end_after_restoring_it(
     settings: Settings, simulator: Simulator, shared_url: str, restored_url: str, tmp_path: Path
 ) -> None:
-    settings = settings.model_copy(update={"queue": QueueSettings(lease_seconds=1)})
+    settings = settings.model_copy(update={"queue": QueueSettings(lease_seconds=3)})
     dump = str(tmp_path / "assayer.dump")
     async with running(settings) as world:
         key = world.caller.client.headers["Authorization"].removeprefix("Bearer ")
