@@ -4,10 +4,9 @@ import asyncio
 import os
 import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
+from index.searching.combining import Combined
 from index.searching.reader import Reader
 from index.segments.graphics import CPU
 from index.versions.manifest import Manifest
@@ -27,14 +26,15 @@ class Asked(Protocol):
 
 
 class Opened:
-    """A version on this machine. It is read in a thread of its own, so the event loop stays free."""
+    """A version on this machine. It is read in a thread of its own, so the event loop stays free; searches that wait
+    for it share a pass over the index."""
 
     def __init__(self, reader: Reader, manifest: Manifest, hold: int) -> None:
         """`hold` is the descriptor that keeps the version from being removed; it is closed with this."""
         self.manifest = manifest
         self.reader = reader
         self._release = weakref.finalize(self, os.close, hold)
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="corpus")
+        self._questions = Combined(reader, "corpus")
 
     @classmethod
     def open(cls, versions: Versions, manifest: Manifest, proofs: Proofs | None = None, device: str = CPU) -> "Opened":
@@ -52,11 +52,10 @@ class Opened:
             raise
 
     async def ask(self, question: Callable[Concatenate[Reader, P], Out], *args: P.args, **kwargs: P.kwargs) -> Out:
-        return await asyncio.get_running_loop().run_in_executor(
-            self._thread, partial(question, self.reader, *args, **kwargs)
-        )
+        answer: Out = await asyncio.wrap_future(self._questions.ask(question, args, kwargs))
+        return answer
 
     def close(self) -> None:
         """Ends the thread; what waits for it is cancelled. The version may be removed then."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._questions.close()
         self._release()

@@ -17,6 +17,7 @@ from assayer.models import FullText, Hit, Paper, PaperId, Passage, Section
 from assayer.ports import Vectors
 from index.filters import Filters
 from index.ids import Hashes, hashed
+from index.searching.combining import by_query
 from index.searching.ranking import Found, Opinion, best, depth_of
 from index.segments.dense import Nearest
 from index.segments.hiding import read_hidden
@@ -63,6 +64,7 @@ class Reader:
     def _segment_of(self) -> dict[int, int]:
         return {segment.entry.ordinal: number for number, segment in enumerate(self.segments)}
 
+    @by_query(2)
     def search(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
         opinions = self.opinions(queries, vectors, depth_of(limit), filters)
         return [
@@ -70,6 +72,7 @@ class Reader:
             for opinion in opinions
         ]
 
+    @by_query(2)
     def snippets(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Passage]]:
         opinions = self.opinions(queries, vectors, depth_of(limit), filters, with_passages=True)
         return [[self.passage(*one) for one in best(opinion, limit)] for opinion in opinions]
@@ -166,6 +169,7 @@ class Reader:
         sections = self.sections(unit)
         return FullText(paper_id=self.paper(unit).id, sections=sections, parser="corpus") if sections else None
 
+    @by_query(1)
     def nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[Nearest]:
         """Units of papers."""
         without = set(self.units(filters.without).values())
@@ -191,6 +195,7 @@ class Reader:
         """How many papers pass, whatever `without` names."""
         return sum(segment.allowed(_by_column(filters)).count for segment in self.segments)
 
+    @by_query(2)
     def opinions(
         self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
     ) -> list[Opinion]:

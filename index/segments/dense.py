@@ -35,6 +35,9 @@ _ROWS_AT_ONCE, _QUERIES_AT_ONCE, _SCORED_AT_ONCE = 65_536, 64, 16_384
 _TUNED_ON = 300
 """Of those blends, at most."""
 _MOST_RESCORED = 64
+_SPARE = 16
+"""Candidates more than are wanted: a product of many queries at once differs in its last bits from that of one, and
+whoever is asked with whom must not decide which paper is the last."""
 
 TUNING = (TARGET_RECALL, _TUNED_ON, _MOST_RESCORED, KINDS)
 """Constants that a built index depends on."""
@@ -139,9 +142,9 @@ class Dense:
 
     def _exact(self, queries: Vectors, limit: int, allowed: Allowed) -> Candidates:
         if allowed.mask is None:
-            return _exact(self._multiplied[: allowed.rows], queries, limit)
+            return _exact(self._multiplied[: allowed.rows], queries, limit + _SPARE)
         listed = allowed.listed()
-        return listed[_exact(self._multiplied[listed], queries, limit)]
+        return listed[_exact(self._multiplied[listed], queries, limit + _SPARE)]
 
     @cached_property
     def _multiplied(self) -> Vectors:

@@ -1,6 +1,7 @@
 """What every Literature promises, asked of the corpus on disk and of its twin in memory."""
 
 import datetime as dt
+from asyncio import gather
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -126,6 +127,14 @@ async def test_answers_are_the_same_when_asked_again(literature: Literature) -> 
     assert await literature.search(QUERIES, 10, CUTOFF) == await literature.search(QUERIES, 10, CUTOFF)
     alone = [(await literature.search([query], 10, CUTOFF))[0] for query in QUERIES]
     assert alone == await literature.search(QUERIES, 10, CUTOFF)
+
+
+async def test_questions_at_the_same_time_are_answered_as_each_alone(literature: Literature) -> None:
+    queries = [record["title"] for record in RECORDS if record.get("title")]
+    cutoffs = (None, CUTOFF)
+    alone = [await literature.search([query], 5, cutoff) for query in queries for cutoff in cutoffs]
+    together = await gather(*(literature.search([query], 5, cutoff) for query in queries for cutoff in cutoffs))
+    assert together == alone
 
 
 async def test_snippets_of_full_texts_name_their_section(corpus: Corpus) -> None:
