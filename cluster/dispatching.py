@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from assayer.ports import Clock
 from cluster.settings import Settings
+from cluster.tracing import tracing
 from cluster.webhooks import open_deliverer, renew_seals, seal_of
 from orchestrator.store import Database, Heard, Listener, Missed, PgJobs, PgLeases
 from orchestrator.store.webhooks import PgWebhooks
@@ -38,21 +39,23 @@ async def open_dispatching(
 ) -> AsyncIterator[Dispatching]:
     jobs, outbox, seal = PgJobs(database), PgWebhooks(database), seal_of(settings)
     await renew_seals(outbox, seal)
-    dispatcher = Dispatcher(
-        name=name,
-        leases=PgLeases(database, settings.queue),
-        evaluators=evaluators,
-        listener=listener,
-        settings=settings.work,
-        lease_seconds=settings.queue.lease_seconds,
-        clock=clock,
-        chores=(Chore("delete what is kept no longer", settings.work.purge_seconds, lambda: jobs.purge(clock.now())),),
-    )
-    async with (
-        listener.on("assayer_jobs") as heard,
-        open_deliverer(settings.webhooks, outbox, seal, _Endings(heard), clock) as deliverer,
-    ):
-        yield Dispatching(dispatcher, deliverer)
+    purge = Chore("delete what is kept no longer", settings.work.purge_seconds, lambda: jobs.purge(clock.now()))
+    with tracing(database) as traces:
+        dispatcher = Dispatcher(
+            name=name,
+            leases=PgLeases(database, settings.queue),
+            evaluators=evaluators,
+            listener=listener,
+            settings=settings.work,
+            lease_seconds=settings.queue.lease_seconds,
+            clock=clock,
+            chores=(purge, *traces),
+        )
+        async with (
+            listener.on("assayer_jobs") as heard,
+            open_deliverer(settings.webhooks, outbox, seal, _Endings(heard), clock) as deliverer,
+        ):
+            yield Dispatching(dispatcher, deliverer)
 
 
 @dataclass(frozen=True)

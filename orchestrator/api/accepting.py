@@ -15,6 +15,7 @@ from orchestrator.api.representations import seconds_to_wait
 from orchestrator.api.resources import CancelQuery
 from orchestrator.api.security import require
 from orchestrator.api.services import Services
+from orchestrator.api.traced import traceparent_of
 from orchestrator.api.waiting import verdict_within
 from orchestrator.jobs.idempotency import Replay
 from orchestrator.jobs.models import Job, JobId, JobKind
@@ -35,7 +36,8 @@ async def accepted(
 ) -> Response:
     """202 with what is `told`, or what the same request was answered before. `path` ends in the job's id."""
     keep = once(key, fingerprint(request, await request.body()), 202, told, path)
-    replay: Replay | None = await services.jobs.add(caller.tenant, [new], once=keep)
+    traced = new.model_copy(update={"traceparent": traceparent_of(request)})
+    replay: Replay | None = await services.jobs.add(caller.tenant, [traced], once=keep)
     answer = Response(told, 202, {"Location": path}, _JSON) if replay is None else replayed(replay)
     visit(request.scope).jobs.append(answer.headers["Location"].rpartition("/")[2])
     return answer

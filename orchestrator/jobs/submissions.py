@@ -18,6 +18,8 @@ class NewJob(Frozen):
     priority: Priority
     document: bytes | None = None
     row: int | None = None
+    traceparent: str | None = None
+    """Of the request (W3C Trace Context), if it was part of a trace."""
 
 
 class NewBatch(Frozen):

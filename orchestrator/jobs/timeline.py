@@ -10,19 +10,25 @@ from assayer.models.timeline import Span, SpanOutcome, Timeline
 from orchestrator.jobs.events import JobEvent
 from orchestrator.jobs.models import Job
 
-__all__ = ["timeline_of"]
+__all__ = ["rows_within", "timeline_of"]
 
 _ENDS_ATTEMPT = frozenset({"retried", "done", "failed", "dead", "cancelled"})
 
 
 def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], now: dt.datetime) -> Timeline:
-    """`events` in their order; `rows` of the job's run, which other jobs with the same request may have made as well:
-    what is not of this job's time is left out."""
+    """`events` in their order; `rows` of the job's run."""
     end = job.finished_at or now
-    begun = next((event.at for event in events if event.kind == "started"), job.started_at)
-    calls = [_call(row) for row in rows if begun is not None and begun <= row.at <= end]
+    calls = [_call(row) for row in rows_within(job, events, rows, end)]
     spans = sorted((*_waits(job, events, end), *_stages(events, end), *calls), key=lambda span: (span.start, span.end))
     return Timeline(id=job.id, title=job.subject, state=job.state, start=job.created_at, end=end, spans=tuple(spans))
+
+
+def rows_within(
+    job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], end: dt.datetime
+) -> Iterator[LedgerRow]:
+    """Of a run's rows those of this job's time: other jobs with the same request may have made some as well."""
+    begun = next((event.at for event in events if event.kind == "started"), job.started_at)
+    return (row for row in rows if begun is not None and begun <= row.at <= end)
 
 
 def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:

@@ -41,12 +41,14 @@ _JOBS = """
     WITH given AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
         FROM unnest($3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::jsonb[], $9::bytea[],
-                    $10::float8[])
-             WITH ORDINALITY AS given (id, "row", kind, priority, subject, request, document, max_usd, ordinality)
+                    $10::float8[], $11::text[])
+             WITH ORDINALITY AS given (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
+                                       ordinality)
     ), added AS (
         INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request, document, max_usd,
-                          last_event, created_at, ready_at)
-        SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, 1, at, at FROM given
+                          traceparent, last_event, created_at, ready_at)
+        SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, traceparent, 1, at, at
+        FROM given
         ON CONFLICT (id) DO NOTHING
         RETURNING id
     ), told AS (
@@ -120,4 +122,5 @@ def _columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
         [document(job.work) for job in jobs],
         [job.document for job in jobs],
         [job.work.limits.max_usd for job in jobs],
+        [job.traceparent for job in jobs],
     )

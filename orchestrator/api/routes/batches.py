@@ -35,6 +35,7 @@ from orchestrator.api.resources import Evaluation, Page, PageQuery, RowError
 from orchestrator.api.security import Reader, Submitter
 from orchestrator.api.services import LargeUploads, Offered, Services
 from orchestrator.api.streaming import held_open, settled
+from orchestrator.api.traced import traceparent_of
 from orchestrator.api.validation import suggestion
 from orchestrator.batches.intake import Intake, take_in
 from orchestrator.batches.progress import ended
@@ -121,7 +122,8 @@ async def ask(
     accepted = _accepted(batch, query, intake).model_dump_json().encode()
     asked = fingerprint(request, intake.digest, query.model_dump_json())
     keep = once(idempotency_key, asked, 202, accepted, batch_path(batch))
-    jobs = await asyncio.to_thread(lambda: [_job(row, query, services) for row in intake.accepted])
+    parent = traceparent_of(request)
+    jobs = await asyncio.to_thread(lambda: [_job(row, query, services, parent) for row in intake.accepted])
     new = NewBatch(id=batch, name=query.name, rows=intake.rows, rejected=tuple(intake.rejected))
     replay = await services.jobs.add(caller.tenant, jobs, new, keep)
     answer = Response(accepted, 202, {"Location": batch_path(batch)}, _JSON) if replay is None else replayed(replay)
@@ -166,7 +168,7 @@ def _accepted(batch: BatchId, query: BatchQuery, intake: Intake) -> AcceptedBatc
     )
 
 
-def _job(row: AcceptedRow, query: BatchQuery, services: Services) -> NewJob:
+def _job(row: AcceptedRow, query: BatchQuery, services: Services, traceparent: str | None) -> NewJob:
     idea = row.idea
     cutoff = idea.cutoff if idea is not None and idea.cutoff is not None else query.cutoff
     work = EvaluationRequest(
@@ -183,6 +185,7 @@ def _job(row: AcceptedRow, query: BatchQuery, services: Services) -> NewJob:
         priority=query.priority,
         document=row.document,
         row=row.number,
+        traceparent=traceparent,
     )
 
 

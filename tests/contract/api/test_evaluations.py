@@ -50,6 +50,26 @@ async def test_an_accepted_idea_waits_as_it_was_asked_for(service: Service) -> N
     assert shown.waiting is not None
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", True),
+        ("00-00000000000000000000000000000000-00f067aa0ba902b7-01", False),
+        ("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", False),
+        ("'; DROP TABLE jobs", False),
+    ],
+)
+async def test_trace_of_a_request_is_kept_with_what_it_asked_for(service: Service, said: str, kept: bool) -> None:
+    async with service.caller() as client:
+        client.headers["traceparent"] = said
+        await submit(client)
+        rows = {"Content-Type": "application/jsonl"}
+        batch = await client.post("/v1/batches", content=f'{{"title": "A", "text": "{TEXT}"}}', headers=rows)
+    assert batch.status_code == 202, batch.text
+    found = await service.database.fetch("SELECT traceparent FROM jobs")
+    assert [row["traceparent"] for row in found] == [said if kept else None] * 2
+
+
 async def test_pages_follow_each_other_without_gaps_while_more_comes_in(service: Service) -> None:
     async with service.caller() as client:
         ids = [(await submit(client)).id for _ in range(5)]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, Lim
 from orchestrator.jobs.results import ComparisonResult, RankingResult
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import Database, PgEvents, PgJobs
+from tests.contract.otlp_collector import attributes, collector
 from tests.contract.pdf_files import pdf
 from tests.contract.service.caller import IDEA, Caller, until
 from workers.embedding_hashing import HashingEmbedder
@@ -119,6 +121,38 @@ async def test_an_idea_sent_by_http_comes_back_as_a_report_that_tells_its_way_an
     paid = (stats.prompt_tokens * 1.0 + stats.completion_tokens * 2.0) / 1e6
     assert ended["cost_usd"] == pytest.approx(paid)
     assert stats.repeated_prompts == 0
+
+
+async def test_evaluation_is_told_to_the_collector_that_the_environment_names(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    async with collector() as there:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", there.url)
+        monkeypatch.setenv("OTEL_SERVICE_NAME", "assayer-of-this-test")
+        async with running(settings) as world:
+            world.caller.client.headers["traceparent"] = parent
+            id = await world.caller.submit()
+            await world.caller.ended(id)
+            whole = await there.whole("evaluation")
+    assert whole.trace_id.hex() == parent.split("-")[1]
+    assert attributes(whole)["assayer.job.id"] == id
+    calls = [span for span in there.spans if span.name == "chat simulated"]
+    assert len(calls) > 10
+    assert all(whole.start_time_unix_nano < call.end_time_unix_nano <= whole.end_time_unix_nano for call in calls)
+    assert there.services == {"assayer-of-this-test"}
+
+
+async def test_evaluation_is_done_though_nobody_collects_its_trace(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    async with running(settings) as world:
+        first = await world.caller.ended(await world.caller.submit())
+        looked = partial(world.service.database.fetch, "SELECT FROM jobs WHERE traced")
+        await until(looked, lambda rows: len(rows) == 1)
+        second = await world.caller.ended(await world.caller.submit())
+    assert (first["state"], second["state"]) == ("done", "done")
 
 
 async def test_the_same_idea_of_two_callers_is_paid_once_and_reported_to_each_under_their_own_name(
