@@ -87,7 +87,7 @@ class Relevance(Frozen):
     label: FindLabel
     reason: str = Field(description="At most 40 words: what ties it to the idea, and what it can be trusted for.")
     relevance: Ten
-    quality: Ten | None = Field(description="0 to 10 by the rubric; null where relevance is 0 or 1.")
+    quality: Ten | None = Field(description="0 to 10 by the rubric; null where relevance is below 3.")
 
 
 class Relevances(Frozen):
