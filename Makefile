@@ -6,8 +6,11 @@ BIN := .venv/bin
 # Not where the user keeps a corpus: the examples are always evaluated against their own.
 EXAMPLE := ASSAYER_CORPUS__PATH=build/example-corpus
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# Real processes on shared machines: a failed test is run once more, and the report says which needed it and why.
+ONCE_MORE := --reruns 1 --rerun-show-tracebacks
 
-.PHONY: evaluate test test-one-machine test-clusters check lint format
+.PHONY: evaluate test check test-unit test-contract test-e2e test-clusters lint format
 
 evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
 	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
@@ -17,19 +20,23 @@ evaluate: .venv/.installed  ## build the example corpus, evaluate the example id
 	fi
 	$(EXAMPLE) $(BIN)/assayer evaluate examples/ideas --out out
 
-test: check  ## everything: style, types, imports, unit, contract, cluster, chaos and end-to-end tests
-	@# Both mostly wait, for processes that start and for services that are slow.
-	$(MAKE) --jobs=2 --output-sync=target test-one-machine test-clusters
+test: .venv/.installed-dev  ## everything: style, types, imports, unit, contract, cluster, chaos and end-to-end tests
+	@# Three at a time also on two processors: most of them wait, for processes that start and for slow services.
+	$(MAKE) --jobs=3 --output-sync=target lint test-clusters test-contract test-unit test-e2e
 
-# Real processes on shared machines: a failed test is run once more, and the report says which needed it.
-test-one-machine: .venv/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/contract tests/e2e --reruns 1
+check: lint test-unit  ## what every commit must pass
+
+test-unit: .venv/.installed-dev
+	$(PYTEST) tests/unit
+
+test-contract: .venv/.installed-dev
+	$(PYTEST) tests/contract $(ONCE_MORE)
+
+test-e2e: .venv/.installed-dev
+	$(PYTEST) tests/e2e $(ONCE_MORE)
 
 test-clusters: .venv/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/cluster tests/chaos --reruns 1
-
-check: lint  ## what every commit must pass
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/unit
+	$(PYTEST) tests/cluster tests/chaos $(ONCE_MORE)
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
