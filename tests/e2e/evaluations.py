@@ -168,7 +168,7 @@ def revoked(homes: Homes) -> Evaluated:
         simulated.configure(api_key="sk-another")
         with process:
             out, err = process.communicate(timeout=60)
-        return Evaluated(Ended(process.returncode, out, err, 0.0), program, simulated.stats())
+        return Evaluated(Ended(process.returncode, out, err), program, simulated.stats())
 
 
 def topped_up(homes: Homes) -> ToppedUp:
@@ -209,7 +209,7 @@ def killed(homes: Homes) -> Killed:
         os.kill(last, signal.SIGKILL)
         with process:
             out, err = process.communicate(timeout=120)
-        ended = Ended(process.returncode, out, err, 0.0)
+        ended = Ended(process.returncode, out, err)
         return Killed(ended, program, simulated.stats(), alone, left_behind, with_database, used)
 
 

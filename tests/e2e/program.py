@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -47,7 +46,6 @@ class Ended(NamedTuple):
     code: int
     out: str
     err: str
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -79,14 +77,13 @@ class Program:
         )
 
     def run(self, *arguments: object) -> Ended:
-        began = time.monotonic()
         with self.start(*arguments) as process:
             try:
                 out, err = process.communicate(timeout=_LONGEST_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
-        return Ended(process.returncode, out, err, time.monotonic() - began)
+        return Ended(process.returncode, out, err)
 
     def rows(self, query: str) -> list[asyncpg.Record]:
         """What its database answers."""

@@ -12,8 +12,8 @@ from tests.e2e.program import IDEAS, Ended, Program, reports
 pytestmark = pytest.mark.usefixtures("ahead")
 
 GOOD = IDEAS / "quote-then-abstain.md"
-AT_ONCE = 30.0
-"""Seconds: two on an idle machine, more beside the evaluations; less than any retrying or fetching would take."""
+NEVER = 1_000
+"""Attempts, or seconds, that the program would not live to see: what waits for them is no refusal at once."""
 
 
 def _said(ended: Ended) -> str:
@@ -27,9 +27,7 @@ def _said(ended: Ended) -> str:
 
 
 def _refused(program: Program, *arguments: object) -> str:
-    ended = program.run("evaluate", *(arguments or (GOOD,)))
-    assert ended.seconds < AT_ONCE
-    return _said(ended)
+    return _said(program.run("evaluate", *(arguments or (GOOD,))))
 
 
 def _closed_port() -> int:
@@ -50,7 +48,6 @@ def test_unusable_files_are_each_named_with_what_is_wrong(program: Program) -> N
     (program.home / "slides.pptx").write_bytes(b"PK\x03\x04")
     ended = program.run("evaluate", "ideas", "slides.pptx", "nowhere/idea.txt")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.seconds < AT_ONCE
     assert ended.err.splitlines() == [
         "No report: ideas/binary.txt is not text: it holds binary data. Give plain text, Markdown, JSON or PDF.",
         "No report: ideas/empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
@@ -119,7 +116,7 @@ def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(
 
 def test_endpoint_that_is_down_is_refused_with_its_address(program: Program) -> None:
     address = f"http://127.0.0.1:{_closed_port()}/v1"
-    said = _refused(program.having(LLM__BASE_URL=address, LLM__MODEL="m"))
+    said = _refused(program.having(LLM__BASE_URL=address, LLM__MODEL="m", LLM__MAX_ATTEMPTS=NEVER))
     assert said.startswith(f"The LLM endpoint {address} is down: no connection")
     assert said.endswith("Check that it runs and that ASSAYER_LLM__BASE_URL is right.")
 
@@ -127,7 +124,7 @@ def test_endpoint_that_is_down_is_refused_with_its_address(program: Program) -> 
 def test_database_that_is_down_is_refused_with_its_address(program: Program) -> None:
     port = _closed_port()
     url = f"postgresql://me:sesame@127.0.0.1:{port}/ideas"
-    said = _refused(program.having(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1))
+    said = _refused(program.having(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1, DATABASE__PATIENCE_SECONDS=NEVER))
     assert f"127.0.0.1:{port}/ideas is out of reach" in said
     assert "ASSAYER_DATABASE__URL" in said
     assert "sesame" not in said

@@ -80,7 +80,7 @@ def _ranked(program: Program, simulated: Simulator) -> Ranked:
     process.send_signal(signal.SIGINT)
     with process:
         out, err = process.communicate(timeout=60)
-    interrupted, answered = Ended(process.returncode, out, err, 0.0), simulated.stats().answered
+    interrupted, answered = Ended(process.returncode, out, err), simulated.stats().answered
     resumed = program.run(*command)
     total, repeated = simulated.stats().answered, simulated.stats().repeated_prompts
     again = program.run(*command, "--out", "again")
