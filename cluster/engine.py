@@ -3,7 +3,6 @@
 import asyncio
 import datetime as dt
 import logging
-import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from copy import copy
@@ -20,6 +19,7 @@ from assayer.models import Absent, Idea
 from assayer.ports import Embedder, Llm, Progress, Reranker
 from assayer.run import Run
 from assayer.world import World
+from cluster.clock import SystemClock
 from cluster.commission import PRIVATE, Commission, Request, as_request, run_id
 from cluster.database import open_database
 from cluster.graphs import open_judge
@@ -38,7 +38,7 @@ from workers.llm.gateway import Gateway
 from workers.llm.line import Line
 from workers.reranking.reranker import CrossEncoderReranker
 
-__all__ = ["METHODS", "Engine", "SystemClock", "open_engine", "open_llm"]
+__all__ = ["METHODS", "Engine", "open_engine", "open_llm"]
 
 _LOG = logging.getLogger(__name__)
 _OTHER_CORPUS = (
@@ -46,14 +46,6 @@ _OTHER_CORPUS = (
     "the version of the corpus it was with is not there any more: it began anew with the current one",
 )
 """What a report says was dropped, and why."""
-
-
-class SystemClock:
-    def now(self) -> dt.datetime:
-        return dt.datetime.now(dt.UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from assayer.ranking.pipeline import Ranked, rank
 from assayer.ranking.tasks import COMPARISON
 from assayer.ranking.triage import triage, with_baselines
 from assayer.run import Run
+from cluster.clock import SystemClock
 from cluster.commission import PRIVATE, Commission, Request, as_request, run_id
 from cluster.database import open_database
-from cluster.engine import SystemClock, open_llm
+from cluster.engine import open_llm
 from cluster.settings import RankingSettings, Settings
 from orchestrator.jobs.results import ComparisonResult, outcomes_of
 from workers.embedding import SentenceTransformerEmbedder

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from fastapi import FastAPI
 
+from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.desk import OFFERED, api_services, examine
 from cluster.dispatching import Dispatching, open_dispatching
-from cluster.engine import SystemClock, open_engine
+from cluster.engine import open_engine
 from cluster.parts import OWN, Parts
 from cluster.performing import worker_of
 from cluster.settings import Settings

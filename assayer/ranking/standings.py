@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from assayer.models import Idea
 from assayer.models.ranking import Band, Interval, Judge, RankedIdea
@@ -60,7 +60,7 @@ def _band(chance: Floats, confidence: float) -> Band:
 def judge_of(strengths: Strengths, handed_in: int, failed: int, confidence: float) -> Judge:
     verdicts = strengths.verdicts
     found = consistency(verdicts)
-    reach = float(norm.ppf((1 + confidence) / 2)) * strengths.bias_error
+    reach = float(ndtri((1 + confidence) / 2)) * strengths.bias_error
     return Judge(
         comparisons=len(verdicts),
         handed_in=handed_in,

@@ -16,7 +16,7 @@ from benchmarks.gateway.load import Measured, measure
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
 from benchmarks.throughput.machine import machine
-from cluster.engine import SystemClock
+from cluster.clock import SystemClock
 from cluster.serving.environment import private_environment
 from workers.llm import LlmSettings
 from workers.llm.gateway import Gateway

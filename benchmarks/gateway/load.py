@@ -15,7 +15,7 @@ from assayer.models import EvaluationId
 from assayer.ports import ProgressEvent
 from assayer.run import Run
 from benchmarks.gateway.questions import JUDGING, a_statement
-from cluster.engine import SystemClock
+from cluster.clock import SystemClock
 from workers.llm.gateway import Gateway
 
 __all__ = ["Measured", "measure"]

@@ -26,7 +26,7 @@ from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, reasons, spent_on
 from benchmarks.quality.learned import scorers, values_in_groups
 from benchmarks.quality.points import Silent
-from cluster.engine import SystemClock
+from cluster.clock import SystemClock
 
 __all__ = [
     "CHANCE",

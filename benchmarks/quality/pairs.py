@@ -14,7 +14,7 @@ from benchmarks.quality.grapheval.data import InnoEval, Pair
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.points import Silent
-from cluster.engine import SystemClock
+from cluster.clock import SystemClock
 
 __all__ = ["Better", "PairOutcome", "Shown", "ask_pairs", "shown_pairs", "worth"]
 

@@ -20,7 +20,8 @@ from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on, usd
 from benchmarks.quality.points import Silent
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric, closest
-from cluster.engine import Engine, SystemClock
+from cluster.clock import SystemClock
+from cluster.engine import Engine
 
 __all__ = ["CoverageOutcome", "ReportOutcome", "ask_coverage", "ask_reports", "coverage_report", "proxy", "validity"]
 

@@ -22,7 +22,7 @@ from assayer.run import Run
 from assayer.tasks import Task
 from benchmarks.index.machine import machine
 from benchmarks.ranking.worlds import World
-from cluster.engine import SystemClock
+from cluster.clock import SystemClock
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)

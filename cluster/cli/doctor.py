@@ -84,7 +84,7 @@ def _corpus(settings: Settings) -> Finding:
 
 
 async def _llm(settings: Settings) -> Finding:
-    from cluster.engine import SystemClock
+    from cluster.clock import SystemClock
     from workers.llm.answers import MemoryAnswers
     from workers.llm.gateway import Gateway
 

@@ -22,8 +22,9 @@ from assayer.methods.grapheval.splitter import SPLITTER, split
 from assayer.models import Absent, EvaluationId, Idea, IdeaId
 from assayer.ports import Embedder, Llm, ProgressEvent
 from assayer.run import Run
+from cluster.clock import SystemClock
 from cluster.database import open_database
-from cluster.engine import SystemClock, open_llm
+from cluster.engine import open_llm
 from cluster.graphs import GraphAtHand, graph_at_hand
 from cluster.labelled import Fields, classes_of, read_labelled
 from cluster.settings import Settings

@@ -65,7 +65,7 @@ _SERVICES = (
 
 async def examine_services(settings: Settings) -> Sequence[Finding]:
     """All side by side, in a fixed order."""
-    from cluster.engine import SystemClock
+    from cluster.clock import SystemClock
 
     clock = SystemClock()
     once = {name: one.model_copy(update={"attempts": 1}) for name, one in settings.sources.items() if one.on}

@@ -13,9 +13,9 @@ from ray.serve.exceptions import RayServeException
 from ray.serve.handle import DeploymentHandle
 
 from assayer.errors import PartUnavailable
+from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.dispatching import Dispatching, open_dispatching
-from cluster.engine import SystemClock
 from cluster.service import process_name
 from cluster.serving.attending import attended, check_on
 from cluster.serving.calling import Caller, Full

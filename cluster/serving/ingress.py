@@ -8,9 +8,9 @@ from ray.serve.handle import DeploymentHandle
 
 from assayer.errors import PartUnavailable
 from assayer.ports import Embedder
+from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.desk import api_services
-from cluster.engine import SystemClock
 from cluster.serving.attending import check_on
 from cluster.serving.calling import Caller
 from cluster.serving.dispatcher import DispatcherReplica

@@ -3,7 +3,7 @@
 from assayer.errors import ConfigurationError
 from assayer.logged import logged
 from assayer.models import Fault
-from cluster.engine import SystemClock
+from cluster.clock import SystemClock
 from cluster.serving.calling import Caller, Full, Gone
 from cluster.serving.replica import Replica
 from cluster.serving.where import Where

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from cluster.clock import SystemClock
 from cluster.database import open_database
-from cluster.engine import SystemClock
 from cluster.literature import document_store
 from cluster.serving.calling import Caller
 from cluster.serving.holding import Holding

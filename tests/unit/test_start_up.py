@@ -34,6 +34,10 @@ LARGE = frozenset(
         "uvicorn",
     }
 )
+MODELS = frozenset(
+    {"faiss", "fastapi", "pandas", "ray", "scipy.optimize", "scipy.stats", "sklearn", "torch", "transformers"}
+)
+"""What only those need that embed, train or serve: every process of the service that does not is ready without."""
 
 
 @pytest.mark.parametrize(
@@ -48,8 +52,9 @@ LARGE = frozenset(
             LARGE | {"alembic", "asyncpg", "psutil"},
         ),
         ("cluster.cli.serve, cluster.cli.doctor, cluster.cli.corpus", LARGE | {"alembic", "asyncpg", "httpx2"}),
+        ("cluster.engine, cluster.performing", MODELS),
     ],
-    ids=["help", "settings", "accounts", "client", "others"],
+    ids=["help", "settings", "accounts", "client", "others", "engine"],
 )
 def test_start_loads_no_library_that_the_command_does_not_need(modules: str, unneeded: frozenset[str]) -> None:
     program = f"import sys, {modules}; print(*set({sorted(unneeded)}) & sys.modules.keys())"

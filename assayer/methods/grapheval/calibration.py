@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from assayer.errors import ConfigurationError, InputError
@@ -197,6 +196,8 @@ def cross_fitted(probabilities: Floats, truth: NDArray[np.int16], folds: int = 1
 
 def _scaling(probabilities: Floats, truth: NDArray[np.int16], near: Scaling | None = None) -> Scaling:
     """Least log loss, with the slope at 0 or above; the search starts at `near`."""
+    from scipy.optimize import minimize
+
     logs = _logs(probabilities)
     classes, rows = logs.shape[1], np.arange(len(truth))
     hits = np.eye(classes)[truth]

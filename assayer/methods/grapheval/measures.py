@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 __all__ = [
     "MEASURES",
@@ -125,6 +124,8 @@ def _decided(probabilities: Probabilities) -> NDArray[np.int64]:
 
 def _auroc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
     """By the rank-sum formula, over answered pairs; divided by all pairs, so unanswered ones are lost."""
+    from scipy.stats import rankdata
+
     pairs = int(positive.sum()) * int((~positive).sum())
     if not pairs:
         return float("nan")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import krippendorff
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from assayer.methods.innoeval.dimensions import Dimension
 from assayer.models import Absent, Agreement, Interval, Score
@@ -70,7 +70,7 @@ def interval(dimensions: Sequence[Dimension], matrix: Matrix) -> Interval | Abse
     deviations = np.where(present, matrix - means, 0.0)[counted]
     shares = (present * weights)[counted]
     effects = (deviations * shares).sum(axis=1) / shares.sum(axis=1)
-    half = float(stats.t.ppf((1 + _LEVEL) / 2, reviewers - 1) * effects.std(ddof=1) / np.sqrt(reviewers))
+    half = float(stdtrit(reviewers - 1, (1 + _LEVEL) / 2) * effects.std(ddof=1) / np.sqrt(reviewers))
     centre = float(np.nansum(means * weights) / weights.sum())
     return Interval(
         low=round(max(0.0, centre - half), 2),
