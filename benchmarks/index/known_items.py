@@ -18,7 +18,8 @@ from benchmarks.index.questions import first_half
 from index.filters import EVERYTHING
 from index.searching.fusion import MEANING, fuse
 from index.searching.ranking import Found
-from index.segments.dense import Allowed, Dense, DenseParameters, vectors_file
+from index.segments.allowed import Allowed
+from index.segments.dense import Dense, DenseParameters, vectors_file
 from index.segments.layout import paper_text
 from index.segments.segment import Segment
 from index.segments.words import Document, Words, write_words

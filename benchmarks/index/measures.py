@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from assayer.ports import Vectors
 from benchmarks.index.questions import LabelledIdea
 from index import Corpus
-from index.segments.dense import Allowed, Dense, DenseParameters, build_dense, vectors_file
+from index.segments.allowed import Allowed
+from index.segments.dense import Dense, DenseParameters, vectors_file
 from index.segments.kinds import ApproximateKind
 from index.segments.segment import Segment
+from index.segments.tuning import build_dense
 
 __all__ = ["Figure", "approximate", "fit", "latency", "recall"]
 

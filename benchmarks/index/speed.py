@@ -23,8 +23,10 @@ from benchmarks.index.clusters import clustered
 from benchmarks.index.growth import draw
 from benchmarks.index.machine import machine, memory_mb
 from benchmarks.index.rivals import graph_of, plain
-from index.segments.dense import EXACT_UP_TO, Allowed, Dense, DenseParameters, Nearest, build_dense, vectors_file
+from index.segments.allowed import Allowed
+from index.segments.dense import EXACT_UP_TO, Dense, DenseParameters, Nearest, vectors_file
 from index.segments.kinds import Kind
+from index.segments.tuning import build_dense
 
 Out = TypeVar("Out")
 _DIMENSIONS, _LIMIT, _BATCH = 384, 10, 64

@@ -16,9 +16,10 @@ from index.building.texts import paper_texts, passage_texts
 from index.fit import SAMPLE, fit_passages
 from index.ids import hashed
 from index.segments.citations import write_citations
-from index.segments.dense import DenseParameters, build_dense, vectors_file
+from index.segments.dense import DenseParameters, vectors_file
 from index.segments.layout import PAPERS, PASSAGES, PassagePlace, passages_of, write_places
 from index.segments.store import PaperStore, write_papers
+from index.segments.tuning import build_dense
 
 __all__ = ["Embedding", "OnProgress", "Written", "write_segment"]
 

@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from assayer.ports import Vectors
 from index.disk import library_writing
+from index.libraries import load_faiss
+from index.segments.allowed import Allowed
+from index.segments.refining import refined
 
 __all__ = [
     "KINDS",
@@ -61,43 +64,46 @@ def kind_for(rows: int, dimensions: int, exact_up_to: int) -> Kind:
 
 
 class Approximate:
-    """Rows that are probably near, in no order."""
+    """Rows that are probably the nearest, scored in single precision."""
 
-    def __init__(self, index: Any) -> None:
-        self._index = index
+    def __init__(self, index: Any, vectors: Vectors) -> None:
+        """`vectors` are what is in the index, in half precision."""
+        self._index, self._refined = index, refined(index, vectors)
+        self._vectors = vectors  # the index reads them where they lie
 
     @classmethod
-    def open(cls, path: Path) -> "Approximate":
+    def open(cls, path: Path, vectors: Vectors) -> "Approximate":
         """Of an index in one's own keeping: FAISS trusts what it reads."""
-        import faiss
-
-        return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC))
+        faiss = load_faiss()
+        return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), vectors)
 
     @property
     def lists(self) -> int:
         return int(self._index.nlist)
 
-    def candidates(
-        self, queries: Vectors, limit: int, probes: int, rows: int, mask: NDArray[np.bool_] | None = None
+    def nearest(
+        self, queries: Vectors, limit: int, scored: int, probes: int, allowed: Allowed | None = None
     ) -> Candidates:
-        """So many for each query, of the first so many rows less those that a mask takes away."""
-        import faiss
-
-        parameters = faiss.SearchParametersIVF()
-        parameters.nprobe = min(self.lists, probes)
-        if mask is not None:
-            bits = np.packbits(mask[:rows], bitorder="little")
-            parameters.sel = faiss.IDSelectorBitmap(bits)  # type: ignore[call-arg, arg-type] # wrapped for arrays
-        elif rows < self._index.ntotal:
-            parameters.sel = faiss.IDSelectorRange(0, rows, True)
-        asked = np.ascontiguousarray(queries, np.float32)
-        _, found = self._index.search(asked, limit, params=parameters)
+        """For each query the best so many, best first, of as many candidates as are scored with the vectors
+        themselves, or of `limit` if that is more."""
+        faiss = load_faiss()
+        lists = faiss.SearchParametersIVF()
+        lists.nprobe = min(self.lists, probes)
+        if allowed is not None:
+            lists.sel = self._selector(allowed)
+        parameters = faiss.IndexRefineSearchParameters()
+        parameters.k_factor = (max(scored, limit) + 0.5) / limit  # in single precision, and the product is rounded down
+        parameters.base_index_params = lists
+        _, found = self._refined.search(np.ascontiguousarray(queries, np.float32), limit, params=parameters)
         return np.asarray(found)
+
+    def _selector(self, allowed: Allowed) -> Any:
+        if allowed.bits is not None:
+            return load_faiss().IDSelectorBitmap(allowed.bits)
+        return load_faiss().IDSelectorRange(0, allowed.rows, True) if allowed.rows < self._index.ntotal else None
 
 
 def build_approximate(vectors: Vectors, path: Path, kind: ApproximateKind) -> tuple[Approximate, Training]:
-    import faiss
-
     lists = max(1, round(2 * math.sqrt(len(vectors))))
     index = _empty(kind, vectors.shape[1], lists)
     index.cp.niter, index.cp.seed = _ITERATIONS, _SEED
@@ -107,13 +113,12 @@ def build_approximate(vectors: Vectors, path: Path, kind: ApproximateKind) -> tu
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         index.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
     with library_writing(path.parent):
-        faiss.write_index(index, str(path))
-    return Approximate(index), Training(lists, len(sample))
+        load_faiss().write_index(index, str(path))
+    return Approximate(index, vectors), Training(lists, len(sample))
 
 
 def _empty(kind: ApproximateKind, dimensions: int, lists: int) -> Any:
-    import faiss
-
+    faiss = load_faiss()
     coarse, metric = faiss.IndexFlatIP(dimensions), faiss.METRIC_INNER_PRODUCT
     match kind:
         case "ivf_sq8":

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from assayer.models import Frozen
 from index.files import FileSum
 from index.filters import Filters
+from index.segments.allowed import Allowed
 from index.segments.citations import Citations
-from index.segments.dense import Allowed, Dense, DenseParameters
+from index.segments.dense import Dense, DenseParameters
 from index.segments.layout import PAPERS, PASSAGES, PassagePlace, read_places
 from index.segments.store import PaperStore
 

@@ -3,13 +3,13 @@
 import hashlib
 
 from index import fit
-from index.segments import dense, passages, words
+from index.segments import passages, tuning, words
 
 __all__ = ["FORMAT"]
 
 _CODE = 5
 """Raised with every change of the code that changes what is built; a test on known records notices."""
-_CONSTANTS = (dense.TUNING, fit.STATISTIC, words.TOKENIZER, passages.PASSAGE_WORDS, fit.SAMPLE)
+_CONSTANTS = (tuning.TUNING, fit.STATISTIC, words.TOKENIZER, passages.PASSAGE_WORDS, fit.SAMPLE)
 
 FORMAT = f"{_CODE}-{hashlib.sha256(repr(_CONSTANTS).encode()).hexdigest()[:12]}"
 """Changes by itself with the constants."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assayer.methods.grapheval.ports import Found
 from assayer.ports import Vectors
+from index.libraries import load_faiss
 
 __all__ = ["FaissNeighbours"]
 
@@ -32,7 +33,7 @@ class FaissNeighbours:
         return 0 if self._index is None else int(self._index.ntotal)
 
     def add(self, vectors: Vectors) -> None:
-        faiss = _faiss()
+        faiss = load_faiss()
         rows = np.ascontiguousarray(vectors, np.float32)
         if self._index is None:
             self._index = faiss.IndexFlatIP(rows.shape[1])
@@ -44,7 +45,7 @@ class FaissNeighbours:
         self._index = None
 
     def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> Found:
-        faiss = _faiss()
+        faiss = load_faiss()
         if not len(self) or not len(vectors):
             return Found(np.full((len(vectors), limit), -1), np.full((len(vectors), limit), -np.inf, np.float32))
         index, parameters = self._index, None
@@ -66,7 +67,7 @@ class FaissNeighbours:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f"{path.name}.part")
-        _faiss().write_index(self._index, str(unfinished))
+        load_faiss().write_index(self._index, str(unfinished))
         unfinished.replace(path)
 
     def restore(self, path: Path) -> None:
@@ -76,13 +77,13 @@ class FaissNeighbours:
         if not path.is_file():
             return
         try:
-            self._index = _faiss().read_index(str(path))
+            self._index = load_faiss().read_index(str(path))
         except RuntimeError:
             self._index = None
 
 
 def _small_world(flat: Any) -> Any:
-    faiss = _faiss()
+    faiss = load_faiss()
     half = faiss.ScalarQuantizer.QT_fp16
     index = faiss.IndexHNSWSQ(flat.d, half, _LINKS, faiss.METRIC_INNER_PRODUCT)
     # Numbers of 16 bits need no training; FAISS asks for it all the same.
@@ -91,10 +92,3 @@ def _small_world(flat: Any) -> Any:
     if flat.ntotal:
         index.add(flat.reconstruct_n(0, flat.ntotal))
     return index
-
-
-def _faiss() -> Any:
-    """Imported late, and untyped: the types that come with it do not know its Python half."""
-    import faiss
-
-    return faiss

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.ports import Vectors
-from index.segments.dense import TARGET_RECALL, Allowed, Dense, DenseParameters, build_dense, vectors_file
+from index.segments.allowed import Allowed
+from index.segments.dense import Dense, DenseParameters, vectors_file
 from index.segments.kinds import Kind, kind_for
+from index.segments.tuning import TARGET_RECALL, build_dense
 
 DIMENSIONS = 32
 APPROXIMATE: tuple[Kind, ...] = ("ivf_sq8", "ivf_pq")
@@ -133,6 +135,25 @@ def test_few_rows_that_count_are_searched_exactly_whatever_the_index(tmp_path: P
 )
 def test_size_decides_on_the_kind(rows: int, dimensions: int, kind: Kind) -> None:
     assert kind_for(rows, dimensions, exact_up_to=50_000) == kind
+
+
+@pytest.mark.parametrize("kind", APPROXIMATE)
+def test_approximate_search_tells_the_cosines_of_the_vectors_themselves_best_first(tmp_path: Path, kind: Kind) -> None:
+    dense, _ = built(tmp_path, clustered(2000, seed=1), 0, kind)
+    queries = clustered(20, seed=2)
+    for query, nearest in zip(queries, dense.nearest(queries, 10, Allowed(2000)), strict=True):
+        assert nearest.similarities.tolist() == dense.similarities(query, nearest.rows).tolist()
+        assert np.lexsort((nearest.rows, -nearest.similarities)).tolist() == list(range(10))
+
+
+@pytest.mark.parametrize("kind", APPROXIMATE)
+def test_approximate_search_of_more_rows_than_count_finds_no_others(tmp_path: Path, kind: Kind) -> None:
+    dense, _ = built(tmp_path, clustered(2000, seed=1), 0, kind)
+    mask = np.arange(2000) % 400 == 3
+    for allowed, count in ((Allowed(2000, mask), 5), (Allowed(1000, mask), 3), (Allowed(4), 4)):
+        for nearest in dense.nearest(clustered(3, seed=2), 10, allowed):
+            assert sorted(nearest.rows.tolist()) == allowed.listed().tolist()
+            assert len(nearest.rows) == count
 
 
 @pytest.mark.parametrize("kind", APPROXIMATE)

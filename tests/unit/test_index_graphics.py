@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from assayer.errors import ConfigurationError
-from index.segments.dense import Allowed, Dense, DenseParameters, vectors_file
+from index.segments.allowed import Allowed
+from index.segments.dense import Dense, DenseParameters, vectors_file
 from index.segments.graphics import CPU, Resident
 
 ROWS, DIMENSIONS, LIMIT = 3_000, 32, 10
