@@ -1,17 +1,18 @@
-"""A cross-encoder of the kind that is used, as small as can be: XLM-RoBERTa with weights drawn from a seed."""
+"""Cross-encoders of the kinds that are used, as small as can be: XLM-RoBERTa and BERT with weights from a seed."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from tokenizers import Tokenizer
 from tokenizers.models import Unigram
 from tokenizers.pre_tokenizers import Metaspace
 from tokenizers.processors import TemplateProcessing
-from tokenizers.trainers import UnigramTrainer
-from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaForSequenceClassification
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
-__all__ = ["LONGEST", "small_model"]
+__all__ = ["LONGEST", "Kind", "small_model"]
+
+Kind = Literal["xlm-roberta", "bert"]
 
 LONGEST = 256
 """Tokens."""
@@ -19,13 +20,14 @@ _SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 _WORDS = "bees pollinate orchards in spring while compilers fuse the loops of tensor programs and reviewers read ideas"
 
 
-def small_model(folder: Path, outputs: int = 1) -> Path:
+def small_model(folder: Path, outputs: int = 1, kind: Kind = "xlm-roberta") -> Path:
     """Written to the folder as a downloaded one would lie there."""
     tokenizer = _tokenizer()
     tokenizer.save_pretrained(folder)
     torch.manual_seed(7)
     settings: dict[str, Any] = {"num_labels": outputs, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
-    config = XLMRobertaConfig(
+    config = AutoConfig.for_model(
+        kind,
         vocab_size=len(tokenizer),
         hidden_size=64,
         num_hidden_layers=2,
@@ -36,15 +38,16 @@ def small_model(folder: Path, outputs: int = 1) -> Path:
         initializer_range=0.3,
         **settings,
     )
-    XLMRobertaForSequenceClassification(config).save_pretrained(folder)
+    models: Any = AutoModelForSequenceClassification
+    models.from_config(config).save_pretrained(folder)
     return folder
 
 
 def _tokenizer() -> Any:
-    model = Tokenizer(Unigram())
+    words = [f"▁{word}" for word in (*_WORDS.split(), *_WORDS.title().split())]
+    pieces = [*dict.fromkeys((*words, "▁", *sorted(set(_WORDS + _WORDS.upper() + "0123456789.?:"))))]
+    model = Tokenizer(Unigram([*((one, 0.0) for one in _SPECIAL), *((one, -5.0) for one in pieces)], unk_id=3))
     model.pre_tokenizer = Metaspace()
-    trainer = UnigramTrainer(vocab_size=400, special_tokens=_SPECIAL, unk_token="<unk>", show_progress=False)  # noqa: S106
-    model.train_from_iterator([_WORDS, _WORDS.title(), "0123456789"] * 20, trainer)
     model.post_processor = TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )

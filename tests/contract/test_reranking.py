@@ -4,12 +4,13 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from assayer.errors import ConfigurationError
-from tests.contract.reranking_model import LONGEST, small_model
+from tests.contract.reranking_model import LONGEST, Kind, small_model
 from workers.reranking import RerankerSettings
 from workers.reranking.reranker import CrossEncoderReranker
 
@@ -28,9 +29,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small_model(tmp_path_factory.mktemp("reranker"))
 
 
-@pytest.fixture(scope="module")
-def reranker(folder: Path) -> Iterator[CrossEncoderReranker]:
-    found = CrossEncoderReranker(RerankerSettings(model=str(folder)))
+@pytest.fixture(scope="module", params=["float32", "bfloat16"])
+def reranker(folder: Path, request: pytest.FixtureRequest) -> Iterator[CrossEncoderReranker]:
+    found = CrossEncoderReranker(RerankerSettings(model=str(folder), precision=request.param))
     yield found
     found.close()
 
@@ -41,6 +42,14 @@ async def test_scores_are_one_a_text_between_zero_and_one(reranker: CrossEncoder
     assert all(0 <= score <= 1 for score in scores)
     assert len(set(scores)) == len(TEXTS)
     assert await reranker.score(QUERY, []) == []
+
+
+@pytest.mark.parametrize("kind", ["xlm-roberta", "bert"])
+async def test_scores_in_bfloat16_tell_more_texts_apart_than_its_numbers_do(tmp_path: Path, kind: Kind) -> None:
+    model = str(small_model(tmp_path, kind=kind))
+    with closing(CrossEncoderReranker(RerankerSettings(model=model, precision="bfloat16", device="cpu"))) as coarse:
+        scores = await coarse.score(QUERY, [f"reviewers read ideas {number}" for number in range(200)])
+    assert len(set(scores)) == 200
 
 
 async def test_scores_are_those_that_sentence_transformers_computes_from_the_same_folder(folder: Path) -> None:
@@ -62,11 +71,9 @@ async def test_score_of_a_pair_does_not_depend_on_its_company(reranker: CrossEnc
     assert together == turned
 
 
-async def test_many_ideas_at_once_get_each_their_own_scores(folder: Path, reranker: CrossEncoderReranker) -> None:
-    narrow = CrossEncoderReranker(RerankerSettings(model=str(folder), threads=1))
+async def test_many_ideas_at_once_get_each_their_own_scores(reranker: CrossEncoderReranker) -> None:
     queries = [f"question {number} of reviewers" for number in range(20)]
-    answers = await asyncio.gather(*(narrow.score(query, TEXTS[:2]) for query in queries))
-    narrow.close()
+    answers = await asyncio.gather(*(reranker.score(query, TEXTS[:2]) for query in queries))
     assert [list(one) for one in answers] == [list(await reranker.score(query, TEXTS[:2])) for query in queries]
 
 

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from scipy.special import expit
+
 from assayer.errors import ConfigurationError
 from workers._inference import chosen_device, chosen_dtype, first_line, libraries
 from workers._passes import Passes, Ready, padded, read
@@ -51,8 +54,8 @@ class CrossEncoder:
         features = padded(some, self.rows(shape), shape, self._tokenizer.pad_token_id or 0)
         with torch.inference_mode():
             told = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
-            logits = self._model(**told).logits[: len(some), 0]
-            scores: list[float] = logits.float().sigmoid().tolist()
+            logits = self._model(**told).logits[: len(some), 0].cpu().numpy()
+        scores: list[float] = expit(logits.astype(np.float64)).tolist()  # torch's depends on a number's place
         return scores
 
     def _load(self) -> None:
@@ -77,4 +80,14 @@ class CrossEncoder:
         widest = min(self._settings.max_tokens, tokenizer.model_max_length)
         self._passes = Passes(_WIDTH_STEP, widest, _GPU_TOKENS if device == "cuda" else _CPU_TOKENS)
         self._tokenizer = tokenizer
-        self._model = model.to(device).eval()
+        self._model = _exact_at_the_end(model.to(device).eval())
+
+
+def _exact_at_the_end(model: Any) -> Any:
+    """What follows the encoder computes in float32, whatever the encoder does: in bfloat16 a logit between 4 and 8 has
+    steps of 1/32, and different texts would get the same score."""
+    encoder = model.base_model
+    for part in (getattr(encoder, "pooler", None), *model.children()):
+        if part is not None and part is not encoder:
+            part.float().register_forward_pre_hook(lambda _, given: tuple(one.float() for one in given))
+    return model
