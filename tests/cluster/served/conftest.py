@@ -1,8 +1,6 @@
-"""A Ray of its own for the tests of a module, small, quick to see who died, and gone afterwards."""
+"""A small Ray of its own for the tests of this folder, gone before those that start another."""
 
-import asyncio
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 from ray import serve
@@ -11,25 +9,18 @@ from benchmarks.simulator.process import Simulator
 from cluster.serving.environment import private_environment
 from cluster.serving.local import own_cluster
 from cluster.serving.settings import ServingSettings
-from index import build_corpus
-from tests.corpus_papers import RECORDS, write_jsonl
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def simulator() -> Iterator[Simulator]:
     with Simulator(latency_mean=0) as simulator:
         yield simulator
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def cluster(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Its processes speak to the simulator, and read a small corpus in the data directory."""
+    """Its processes speak to the simulator."""
     home = tmp_path_factory.mktemp("home")
-    with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
-        papers = write_jsonl(home / "papers.jsonl", RECORDS)
-        asyncio.run(build_corpus([papers], home / "assayer" / "corpus", embedder))
     variables = {
         "HOME": str(home),
         "ASSAYER_HOME": str(home / "assayer"),

@@ -21,7 +21,7 @@ from cluster.serving.line import LineReplica, ServedLine
 from cluster.serving.models import EmbedderReplica, ServedEmbedder
 from cluster.serving.where import Where
 from tests.cluster.processes import replica
-from tests.cluster.specimen import Specimen
+from tests.cluster.served.specimen import Specimen
 from tests.contract.system_clock import SystemClock
 from tests.contract.weighing import a_run
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC

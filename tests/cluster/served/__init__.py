@@ -1,0 +1,1 @@
+"""Pools on one small Ray: each test starts those that it asks, and no service."""
