@@ -1,7 +1,7 @@
 """Asks where a folder of ingest has its papers from for what has changed."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -9,52 +9,42 @@ from assayer.errors import InputError
 from cluster.settings import Settings
 
 if TYPE_CHECKING:
-    from index.ingest import IngestSummary
+    from index.ingest import Holding, IngestSummary
     from index.versions.manifest import RejectionCount
 
-__all__ = ["S2_DATASETS", "Wanted", "fetch_changes"]
-
-S2_DATASETS = "papers,abstracts,citations"
+__all__ = ["fetch_changes"]
 
 
-class Wanted(NamedTuple):
-    """What the folder does not say itself."""
-
-    datasets: tuple[str, ...]
-    """Of Semantic Scholar."""
-    subjects: str
-    """A set of arXiv's; empty for all."""
-
-
-async def fetch_changes(folder: Path, wanted: Wanted | None, settings: Settings) -> "tuple[RejectionCount, ...]":
-    """Tells what was set aside. None `wanted`, and of papers that came from files: nobody is asked. Raises InputError
-    for a folder that ingest did not make."""
-    if wanted is None:
-        return ()
-    summary = await _ingest(folder, wanted, settings)
+async def fetch_changes(folder: Path, settings: Settings) -> "tuple[RejectionCount, ...]":
+    """Of the datasets, the set or the manifest that the folder was made from; nobody is asked for papers that came from
+    files. Tells what was set aside. Raises InputError for a folder that ingest did not make, or not to its end."""
+    holding = _holding(folder)
+    if not holding.built:
+        raise InputError(f"The first ingest into {folder} has not ended.", "Run assayer corpus ingest again.")
+    summary = await _ingest(folder, holding.origin, settings)
     return summary.rejected if summary else ()
 
 
-async def _ingest(folder: Path, wanted: Wanted, settings: Settings) -> "IngestSummary | None":
+async def _ingest(folder: Path, origin: str, settings: Settings) -> "IngestSummary | None":
     from cluster.ingesting import ingest_arxiv, ingest_openalex, ingest_s2_release
 
-    match _origin(folder):
+    match origin:
         case "s2":
-            return await ingest_s2_release(str(folder), "latest", wanted.datasets, settings, _unseen)
+            return await ingest_s2_release(str(folder), "latest", (), settings, _unseen)
         case "arxiv":
-            return await ingest_arxiv(str(folder), None, None, wanted.subjects, settings, _unseen)
+            return await ingest_arxiv(str(folder), None, None, None, settings, _unseen)
         case "openalex":
             return await ingest_openalex(str(folder), None, [], settings, _unseen)
         case _:
             return None
 
 
-def _origin(folder: Path) -> str:
+def _holding(folder: Path) -> "Holding":
     from index.ingest import Holding
 
     path = folder / "ingest.json"
     try:
-        return Holding.model_validate_json(path.read_bytes()).origin
+        return Holding.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         raise InputError(
             f"{folder} is not a folder that ingest made: {path.name} is missing or cannot be read.",

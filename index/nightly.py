@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from assayer.errors import AssayerError, InputError
 from assayer.ports import Embedder
+from index.alone import alone_in
 from index.building.acceptance import Acceptance
 from index.building.delta import Delta, read_delta
 from index.building.making import BuildOptions
@@ -40,11 +41,9 @@ class Pending(NamedTuple):
 
 
 def pending(folder: Path) -> Pending:
-    """`upserts/` and `deletions.txt`, either of which may be missing or empty. Raises InputError for a folder or a file
-    that cannot be read."""
+    """`upserts/` and `deletions.txt`, either of which may be missing or empty. Raises InputError for what cannot be
+    read."""
     upserts, deletions = folder / "upserts", folder / "deletions.txt"
-    if not folder.is_dir():
-        raise InputError(f"There is no folder {folder}.", "Make one: assayer corpus ingest.")
     try:
         gone = deletions.is_file() and bool(deletions.read_bytes().strip())
         coming = any(upserts.glob("*.parquet"))
@@ -66,26 +65,29 @@ class Nightly:
     """Of this machine."""
 
     async def run(self, fetch: Fetch, progress: OnProgress | None = None) -> Night:
-        """Raises what went wrong, after it was noted; CorpusError when there is no corpus to note it in."""
+        """Raises what went wrong, after it was noted; CorpusError when there is no corpus to note it in, InputError
+        while another night is at work."""
         manifest = await asyncio.to_thread(_current, self.directory)
         watch, night = Stopwatch(), _before(manifest, self.now())
-        try:
-            night = await self._work(night, fetch, progress, watch)
-        except BaseException as error:
-            self._note(night.model_copy(update={"outcome": "failed", "why": _sentence(error)}), watch)
-            raise
-        return self._note(night, watch)
+        with History(self.directory).begun(night):
+            try:
+                night = await self._work(night, fetch, progress, watch)
+            except BaseException as error:
+                self._note(night.model_copy(update={"outcome": "failed", "why": _sentence(error)}), watch)
+                raise
+            return self._note(night, watch)
 
     async def _work(self, night: Night, fetch: Fetch, progress: OnProgress | None, watch: Stopwatch) -> Night:
         with watch.stage("fetch"):
             aside = await fetch()
-        waiting = await asyncio.to_thread(pending, self.folder)
-        if not waiting:
-            return night.model_copy(update={"set_aside": aside})
-        with watch.stage("read"):
-            delta = await asyncio.to_thread(read_delta, waiting.upserts, waiting.deletions, self.embedder)
-        manifest, changes = await self._update(delta, progress, watch)
-        await asyncio.to_thread(self._taken)
+        with alone_in(self.folder):  # what ingest brings from here on would be removed untaken
+            waiting = await asyncio.to_thread(pending, self.folder)
+            if not waiting:
+                return night.model_copy(update={"set_aside": aside})
+            with watch.stage("read"):
+                delta = await asyncio.to_thread(read_delta, waiting.upserts, waiting.deletions, self.embedder)
+            manifest, changes = await self._update(delta, progress, watch)
+            await asyncio.to_thread(self._taken, waiting)
         done = {
             "outcome": "published" if manifest.version != night.before else "unchanged",
             "after": manifest.version,
@@ -107,11 +109,14 @@ class Nightly:
         one = await update_corpus(delta, self.directory, self.embedder, progress, self.options, accept(before), watch)
         return one.manifest, one.changes
 
-    def _taken(self) -> None:
-        """Nothing waits any more. Killed before, the next night brings the same once more, which changes nothing."""
-        for folder in ("upserts", "deletions"):
-            shutil.rmtree(self.folder / folder, ignore_errors=True)
-        (self.folder / "deletions.txt").unlink(missing_ok=True)
+    def _taken(self, waiting: Pending) -> None:
+        """It waits no more. Killed before, the next night brings the same once more, which changes nothing. Without the
+        list of deletions ingest was cut off while it made it: what it knows of them stays until it has."""
+        for folder in waiting.upserts:
+            shutil.rmtree(folder, ignore_errors=True)
+        if waiting.deletions:
+            waiting.deletions.unlink(missing_ok=True)
+            shutil.rmtree(self.folder / "deletions", ignore_errors=True)
 
     def _note(self, night: Night, watch: Stopwatch) -> Night:
         seconds = watch.seconds
@@ -128,7 +133,7 @@ def _current(directory: Path) -> Manifest | ShardedManifest:
 
 def _before(manifest: Manifest | ShardedManifest, began: dt.datetime) -> Night:
     version = manifest.version
-    return Night(began=began, seconds=0, outcome="unchanged", before=version, after=version, papers=manifest.papers)
+    return Night(began=began, outcome="unchanged", before=version, after=version, papers=manifest.papers)
 
 
 def _sentence(error: BaseException) -> str:

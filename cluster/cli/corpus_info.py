@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.markup import escape
 
+from cluster.cli.sizes import size
 from cluster.settings import load_settings
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def info() -> None:
     rows |= _held(parts) | {
         "Sources": ", ".join(source.name for source in sources),
         "Set aside": "; ".join(f"{one.count:,} × {one.reason}" for one in rejected) or "nothing",
-        "On disk": f"{sum(one.bytes for one in parts) / 1e6:,.0f} MB",
+        "On disk": size(sum(one.bytes for one in parts)),
     }
     console = Console(highlight=False)
     for name, text in rows.items():

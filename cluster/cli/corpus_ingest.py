@@ -26,7 +26,6 @@ app = typer.Typer(
 )
 
 _To = Annotated[str, typer.Option("--to", help="The folder, one for each origin; any address that fsspec knows.")]
-_S2_DATASETS = "papers,abstracts,citations"
 
 
 @app.command()
@@ -39,8 +38,12 @@ def s2(
         str, typer.Option(help="YYYY-MM-DD or latest; of files, the release that they are of.")
     ] = "latest",
     datasets: Annotated[
-        str, typer.Option(help="Of the service, by commas; also s2orc and embeddings-specter_v2.")
-    ] = _S2_DATASETS,
+        str,
+        typer.Option(
+            help="Of the service, by commas: papers,abstracts,citations at first, then what the folder has; "
+            "also s2orc_v2 and embeddings-specter_v2."
+        ),
+    ] = "",
 ) -> None:
     """Semantic Scholar's datasets: a full release first, diffs from then on."""
     from cluster.ingesting import ingest_s2_files, ingest_s2_release
@@ -57,7 +60,10 @@ def arxiv(
     to: _To,
     since: Annotated[str | None, typer.Option("--from", help="YYYY-MM-DD; where the last run ended.")] = None,
     until: Annotated[str | None, typer.Option(help="YYYY-MM-DD; yesterday.")] = None,
-    subjects: Annotated[str, typer.Option("--set", help="A set of the service, such as cs or physics:hep-th.")] = "",
+    subjects: Annotated[
+        str | None,
+        typer.Option("--set", help="A set of the service, as cs or physics:hep-th; the folder knows it."),
+    ] = None,
 ) -> None:
     """arXiv's metadata over OAI-PMH."""
     from cluster.ingesting import ingest_arxiv
@@ -69,7 +75,9 @@ def arxiv(
 @app.command()
 def openalex(
     to: _To,
-    manifest: Annotated[str | None, typer.Argument(help="The manifest of works; OpenAlex's own bucket.")] = None,
+    manifest: Annotated[
+        str | None, typer.Argument(help="The manifest of works; that of the last time, or OpenAlex's own bucket.")
+    ] = None,
     merged: Annotated[
         list[str] | None, typer.Option(help="CSV files of merged ids, or a folder of them, of older snapshots.")
     ] = None,

@@ -2,30 +2,31 @@
 
 import asyncio
 import datetime as dt
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
-from cluster.changes import S2_DATASETS, Wanted
 from cluster.settings import load_settings
 
 if TYPE_CHECKING:
     from index.nights import Night
+    from index.versions.manifest import RejectionCount
 
 __all__ = ["history", "nightly"]
 
-_STYLES = {"published": "green", "unchanged": "dim", "failed": "bold red"}
+_STYLES = {"published": "green", "unchanged": "dim", "failed": "bold red", "running": "cyan", "cut off": "bold red"}
 
 
 def nightly(
     folder: Annotated[Path, typer.Argument(help="The folder that `assayer corpus ingest` made.")],
     fetch: Annotated[bool, typer.Option(help="Ask where its papers come from for what has changed.")] = True,
-    datasets: Annotated[str, typer.Option(help="Of Semantic Scholar, by commas, as for ingest.")] = S2_DATASETS,
-    subjects: Annotated[str, typer.Option("--set", help="Of arXiv, as for ingest.")] = "",
     keep: Annotated[int, typer.Option(min=1, help="Versions that stay on the disk, the new one included.")] = 3,
     usd_per_hour: Annotated[
         float | None, typer.Option(min=0, help="What this machine costs an hour, for the report.")
@@ -35,8 +36,7 @@ def nightly(
 
     A night that fails leaves the version of before, says why in one sentence, and ends with exit code 2.
     """
-    wanted = Wanted(tuple(datasets.split(",")), subjects) if fetch else None
-    night, console = asyncio.run(_nightly(folder, wanted, keep, usd_per_hour)), Console(highlight=False)
+    night, console = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour)), Console(highlight=False)
     console.print(_told(night), soft_wrap=True)
     for one in night.set_aside:
         console.print(f"[yellow]Set aside[/] {one.count:,} × {escape(one.reason)}", soft_wrap=True)
@@ -61,13 +61,13 @@ def history(
     elif not nights:
         console.print(f"No night has been noted in {escape(str(directory))}.", soft_wrap=True)
     else:
-        console.print(_table(nights))
+        console.print(_table(nights, console))
         for night in nights:
             if night.why:
-                console.print(f"{night.began:%Y-%m-%d %H:%M} failed: {escape(night.why)}", soft_wrap=True)
+                console.print(f"{_began(night)} {night.outcome}: {escape(night.why)}", soft_wrap=True)
 
 
-async def _nightly(folder: Path, wanted: "Wanted | None", keep: int, usd_per_hour: float | None) -> "Night":
+async def _nightly(folder: Path, fetch: bool, keep: int, usd_per_hour: float | None) -> "Night":
     from cluster.changes import fetch_changes
     from index.building.making import BuildOptions
     from index.nightly import Nightly
@@ -82,7 +82,11 @@ async def _nightly(folder: Path, wanted: "Wanted | None", keep: int, usd_per_hou
         BuildOptions(keep=keep),
         usd_per_hour,
     )
-    return await night.run(lambda: fetch_changes(folder, wanted, settings))
+    return await night.run(partial(fetch_changes, folder, settings) if fetch else _nothing_fetched)
+
+
+async def _nothing_fetched() -> "tuple[RejectionCount, ...]":
+    return ()
 
 
 def _told(night: "Night") -> str:
@@ -95,21 +99,48 @@ def _told(night: "Night") -> str:
     )
 
 
-def _table(nights: list["Night"]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("Began (UTC)", "Outcome", "Version"):
-        table.add_column(name)
-    for name in ("Papers", "New", "Changed", "Removed", "Set aside", "Embedded", "Seconds", "USD"):
-        table.add_column(name, justify="right")
+class _Column(NamedTuple):
+    name: str
+    cell: "Callable[[Night], str]"
+    always: bool = True
+    """Also where the terminal is too narrow for all of them."""
+
+
+def _began(night: "Night") -> str:
+    return f"{night.began.astimezone(dt.UTC):%Y-%m-%d %H:%M}"
+
+
+_TEXTS = (
+    _Column("Began (UTC)", _began),
+    _Column("Outcome", lambda night: f"[{_STYLES[night.outcome]}]{night.outcome}[/]"),
+    _Column("Version", lambda night: night.after, always=False),
+)
+_NUMBERS = (
+    _Column("Papers", lambda night: f"{night.papers:,}"),
+    _Column("New", lambda night: f"{night.new:,}"),
+    _Column("Changed", lambda night: f"{night.changed:,}"),
+    _Column("Removed", lambda night: f"{night.removed:,}"),
+    _Column("Set aside", lambda night: f"{sum(one.count for one in night.set_aside):,}", always=False),
+    _Column("Embedded", lambda night: f"{night.embedded:,}", always=False),
+    _Column("Seconds", lambda night: f"{night.seconds:,.1f}"),
+    _Column("USD", lambda night: "" if night.usd is None else f"{night.usd:,.2f}", always=False),
+)
+
+
+def _table(nights: list["Night"], console: Console) -> Table:
+    """No cell is cut: where not all columns have room, there are fewer."""
+    whole = _columns(nights, everything=True)
+    needed = Measurement.get(console, console.options.update(max_width=10_000), whole).maximum
+    return whole if needed <= console.width else _columns(nights, everything=False)
+
+
+def _columns(nights: list["Night"], everything: bool) -> Table:
+    texts, numbers = ([one for one in some if one.always or everything] for some in (_TEXTS, _NUMBERS))
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2 if everything else 1, 0, 0))
+    for column in texts:
+        table.add_column(column.name, no_wrap=True)
+    for column in numbers:
+        table.add_column(column.name, justify="right", no_wrap=True)
     for night in nights:
-        aside = sum(one.count for one in night.set_aside)
-        counts = (night.papers, night.new, night.changed, night.removed, aside, night.embedded)
-        table.add_row(
-            f"{night.began.astimezone(dt.UTC):%Y-%m-%d %H:%M}",
-            f"[{_STYLES[night.outcome]}]{night.outcome}[/]",
-            night.after,
-            *(f"{count:,}" for count in counts),
-            f"{night.seconds:,.1f}",
-            "" if night.usd is None else f"{night.usd:,.2f}",
-        )
+        table.add_row(*(column.cell(night) for column in (*texts, *numbers)))
     return table

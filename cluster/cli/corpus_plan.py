@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from assayer.errors import InputError
+from cluster.cli.sizes import size
 
 if TYPE_CHECKING:
     from index.planning import Figure, Known, Wanted
@@ -72,14 +73,10 @@ def _table(title: str, figures: "Sequence[Figure]") -> Table:
 
 def _value(figure: "Figure") -> str:
     if figure.unit == "bytes":
-        size, unit = next((size, unit) for size, unit in _SIZES if figure.value >= size or size == 1)
-        return f"{figure.value / size:,.1f} {unit}"
+        return size(figure.value)
     if figure.unit == "USD":
         return f"{figure.value:,.2f} USD"
     return f"{figure.value:,.1f} h" if figure.value >= 1 else f"{figure.value * 60:,.1f} min"
-
-
-_SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1, "B"))
 
 
 def _sources(wanted: "Wanted", have: "Known") -> list[str]:

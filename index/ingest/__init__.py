@@ -7,10 +7,10 @@ Stage one takes each source file in on its own (`intake`); stage two joins them 
 from index.ingest.arxiv_harvest import ArxivHarvest
 from index.ingest.ingesting import Holding, Ingest, IngestOptions, IngestSummary
 from index.ingest.intake import Source
-from index.ingest.joining import JoinLimits
 from index.ingest.openalex_snapshot import OpenAlexFiles
 from index.ingest.s2_service import S2Datasets, S2Files
 from index.ingest.supply import Files, Supply, Transport, s2_files
+from index.ingest.tables import JoinLimits
 
 __all__ = [
     "ArxivHarvest",

@@ -3,12 +3,14 @@
 A folder of ingest:
 
     ingest.json          what it holds; written when a run has ended well
-    raw/KIND/SOURCE/     stage one, a folder for each source file: part-*.parquet, rejected.jsonl, source.json
+    raw/KIND/SOURCE/     stage one, a folder for each source file: part-*.parquet, rejected.jsonl, source.json; after
+                         a number of diffs one for all that came before (`folding`)
     records/             stage two: part-*.parquet, all paper records
     upserts/, deletions/ what has changed since the first run, until somebody takes it; deletions.txt has all of them
 """
 
 import asyncio
+import errno
 import multiprocessing
 import os
 from collections import Counter
@@ -16,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from threading import Thread
 from typing import NamedTuple
 
@@ -24,18 +27,21 @@ from pydantic import ValidationError
 from assayer.errors import ConfigurationError, InputError
 from assayer.flow import together
 from assayer.models import Frozen
-from index.ingest.intake import Source, folder_of, marks_in, take_in
-from index.ingest.joining import DELETIONS, JoinLimits, PartSummary, join_part, made_from
+from index.ingest.folding import fold, sweep
+from index.ingest.intake import Source, folder_of, marks_in, take_in, take_out
+from index.ingest.joining import DELETIONS, PartSummary, join_part, made_from
 from index.ingest.kinds import KINDS, KindName
 from index.ingest.places import Place
 from index.ingest.raw import SourceMark, part_name
 from index.ingest.supply import Supply
+from index.ingest.tables import JoinLimits
 from index.versions.manifest import RejectionCount
 
 __all__ = ["Holding", "Ingest", "IngestOptions", "IngestSummary", "Report"]
 
 _HOLDING = "ingest.json"
 _DELETIONS = "deletions.txt"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 Report = Callable[[str, int, int], None]
 """A stage in words, steps done, steps in all."""
@@ -60,6 +66,10 @@ class Holding(Frozen):
     built: bool = False
     kinds: tuple[KindName, ...] = ()
     """Of files that are all in."""
+    subjects: str | None = None
+    """arXiv's set that the folder is of, empty for all; None before anybody said."""
+    manifest: str = ""
+    """Of OpenAlex, that the folder was made from."""
 
 
 class IngestSummary(NamedTuple):
@@ -93,8 +103,11 @@ class Ingest:
     ) -> IngestSummary:
         """Takes in what is missing of the sources and joins what that changes. A `complete` list says all there is:
         what it does not name goes."""
+        if complete:  # what was said of the sources before is not true of these
+            self.holding = self.holding.model_copy(update={"until": "", "kinds": ()})
         self._remember()
-        taken = await self._take_in(sources, supply, complete)
+        await asyncio.to_thread(self._clear, sources if complete else None)
+        taken = await self._take_in(sources, supply)
         return await self.finish(taken, until, tuple(dict.fromkeys(source.kind for source in sources)))
 
     def begin(self, until: str) -> None:
@@ -102,12 +115,26 @@ class Ingest:
         self.holding = self.holding.model_copy(update={"until": until})
         self._remember()
 
+    def of_subjects(self, wanted: str | None) -> str:
+        """The set that the folder is of, from the first time on; None wants that one. Raises InputError for another:
+        one day up to which all is there cannot be that of two sets."""
+        held = self.holding.subjects
+        if None not in (held, wanted) and held != wanted:
+            raise InputError(
+                f"{self.root} holds {_set(held)} and not {_set(wanted)}.", "Each set has a folder of its own."
+            )
+        subjects = wanted or held or ""
+        self.holding = self.holding.model_copy(update={"subjects": subjects})
+        self._remember()
+        return subjects
+
     async def finish(
         self, taken: Sequence[SourceMark], until: str = "", kinds: Sequence[KindName] = ()
     ) -> IngestSummary:
         """Joins the partitions whose sources are not those that their records were made from."""
         self._remember()
-        marks = await asyncio.to_thread(marks_in, self.root)
+        there = len(await asyncio.to_thread(marks_in, self.root)) - len(taken)
+        marks = await asyncio.to_thread(self._fold)
         parts = await self._join(marks)
         await asyncio.to_thread(self._list_deletions)
         held = tuple(dict.fromkeys((*self.holding.kinds, *kinds)))
@@ -115,16 +142,27 @@ class Ingest:
             update={"until": until or self.holding.until, "built": True, "kinds": held}
         )
         self._remember()
-        return _summary(taken, len(marks) - len(taken), parts)
+        return _summary(taken, there, parts)
 
     @property
     def next_layer(self) -> int:
         """Above all that is there."""
         return max((mark.layer for _, mark in marks_in(self.root)), default=-1) + 1
 
+    def at_manifest(self, wanted: str) -> None:
+        """Remembers from where to go on."""
+        self.holding = self.holding.model_copy(update={"manifest": wanted})
+
+    def deletions(self, kind: KindName) -> list[Source]:
+        """Sources that are in and only say what is gone."""
+        marks = [mark for _, mark in marks_in(self.root) if mark.kind == kind and mark.deletions and not mark.rows]
+        return [Source(kind=kind, name=one.name, layer=one.layer, seal=one.seal, deleted=True) for one in marks]
+
     def missing(self, sources: Sequence[Source]) -> list[Source]:
-        there = {(mark.kind, mark.name): mark.seal for _, mark in marks_in(self.root)}
-        return [one for one in sources if there.get((one.kind, one.name)) != one.seal]
+        marks = [mark for _, mark in marks_in(self.root)]
+        there = {(mark.kind, mark.name, mark.seal) for mark in marks}
+        there |= {(mark.kind, one.name, one.seal) for mark in marks for one in mark.absorbs}
+        return [one for one in sources if (one.kind, one.name, one.seal) not in there]
 
     def _found(self, origin: str) -> Holding:
         place = self.root / _HOLDING
@@ -143,10 +181,8 @@ class Ingest:
     def _remember(self) -> None:
         (self.root / _HOLDING).write(self.holding.model_dump_json(indent=1).encode() + b"\n")
 
-    async def _take_in(self, sources: Sequence[Source], supply: Supply, complete: bool) -> list[SourceMark]:
+    async def _take_in(self, sources: Sequence[Source], supply: Supply) -> list[SourceMark]:
         missing = await asyncio.to_thread(self.missing, sources)
-        if complete:
-            await asyncio.to_thread(self._drop, sources)
         done = len(sources) - len(missing)
         turns = asyncio.Semaphore(self._options.jobs + 1)  # one more, which is fetched while others are parsed
         self._report("Reading", done, len(sources))
@@ -164,14 +200,26 @@ class Ingest:
         with _failures_told(self.root), _pool(self._options.jobs) as pool:
             return await together(one(source) for source in missing)
 
-    def _drop(self, sources: Sequence[Source]) -> None:
-        kept = {folder_of(self.root, source).path for source in sources}
-        for folder, _ in marks_in(self.root):
-            if folder.path not in kept:
-                folder.remove()
+    def _clear(self, kept: Sequence[Source] | None) -> None:
+        """Removes what a killed run has left, and all but those that are kept; None keeps all."""
+        sweep(self.root)
+        if kept is not None:
+            stay = {folder_of(self.root, source).path for source in kept}
+            for folder, _ in marks_in(self.root):
+                if folder.path not in stay:
+                    take_out(folder)
+
+    def _fold(self) -> list[tuple[Place, SourceMark]]:
+        """What is there afterwards."""
+        with _failures_told(self.root):
+            sweep(self.root)
+            fold(self.root, self._options.join, partial(self._report, "Folding"))
+        return marks_in(self.root)
 
     async def _join(self, marks: Sequence[tuple[Place, SourceMark]]) -> list[PartSummary]:
         changed = await asyncio.to_thread(self._changed, marks)
+        if changed:  # until all are joined, the list would not fit what is in upserts/
+            await asyncio.to_thread((self.root / _DELETIONS).remove)
         summaries = []
         for number, part in enumerate(changed):
             self._report("Joining", number, len(changed))
@@ -199,6 +247,10 @@ class Ingest:
             (self.root / _DELETIONS).write(b"".join(gone))
         else:
             (self.root / _DELETIONS).remove()
+
+
+def _set(subjects: str | None) -> str:
+    return f"arXiv's set {subjects}" if subjects else "all of arXiv"
 
 
 def _names(part: int, marks: Iterable[tuple[Place, SourceMark]]) -> tuple[str, ...]:
@@ -229,7 +281,8 @@ def _failures_told(root: Place) -> Iterator[None]:
         yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
-        raise InputError(f"Ingest into {root} failed: {reason}.", "Make room there, then run it again.") from error
+        hint = "Make room there, then run it again." if error.errno in _FULL else "Run it again when that is mended."
+        raise InputError(f"Ingest into {root} failed: {reason}.", hint) from error
     except BrokenProcessPool as error:
         raise ConfigurationError(
             "A process that parsed a file was killed.", "Memory may be short: lower ASSAYER_INGEST__JOBS."

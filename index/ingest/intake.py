@@ -12,14 +12,14 @@ from typing import IO, Any, Self
 
 from assayer.models import Frozen
 from index.ingest.kinds import KINDS, KindName, paper_of
-from index.ingest.lines import read_lines
 from index.ingest.openalex_rows import merged_ids
 from index.ingest.places import Place, opened
 from index.ingest.raw import MARK, REJECTED, RawWriter, SourceMark, Stamp
 from index.ingest.record_rows import deletion
+from index.reading.lines import read_lines
 from index.versions.manifest import RejectionCount
 
-__all__ = ["Intake", "Source", "folder_of", "marks_in", "take_in"]
+__all__ = ["Intake", "Source", "folder_of", "folders_in", "marks_in", "take_in", "take_out"]
 
 _LISTED = 1_000
 """Rejected lines that are listed of one source; all are counted."""
@@ -47,15 +47,25 @@ def folder_of(root: Place, source: Source) -> Place:
     return root / _RAW / source.kind / f"{readable}-{hashlib.blake2b(source.name.encode(), digest_size=4).hexdigest()}"
 
 
+def folders_in(root: Place) -> list[Place]:
+    """Of all sources, those that are not in yet too."""
+    raw = root / _RAW
+    return [raw / kind / name for kind in raw.names() for name in (raw / kind).names()]
+
+
 def marks_in(root: Place) -> list[tuple[Place, SourceMark]]:
     """Of the sources that are in, with their folders."""
-    raw = root / _RAW
-    folders = [raw / kind / name for kind in raw.names() for name in (raw / kind).names()]
     return [
         (folder, SourceMark.model_validate_json((folder / MARK).read()))
-        for folder in folders
+        for folder in folders_in(root)
         if (folder / MARK).exists()
     ]
+
+
+def take_out(folder: Place) -> None:
+    """Its mark goes first: no half of a source is ever in."""
+    (folder / MARK).remove()
+    folder.remove()
 
 
 class Intake:
@@ -64,7 +74,7 @@ class Intake:
     def __init__(self, source: Source, root: Place, partitions: int) -> None:
         self._source = source
         self._folder = folder_of(root, source)
-        self._folder.remove()  # what an attempt that was killed has left
+        take_out(self._folder)  # what an attempt that was killed has left
         self._stack = ExitStack()
         self._rejected = self._stack.enter_context((self._folder / REJECTED).writing())
         writer = RawWriter(self._folder, KINDS[source.kind].schema, partitions)

@@ -1,58 +1,31 @@
-"""Stage two: the rows of one partition, from all sources, become paper records.
-
-DuckDB joins out of core: a partition that does not fit its memory is spilled to disk.
-"""
+"""Stage two: the rows of one partition, from all sources, become paper records."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from tempfile import TemporaryDirectory
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assayer.errors import ConfigurationError
-from assayer.models import Frozen
 from index.ingest.kinds import KINDS, S2_KINDS, KindName
 from index.ingest.places import Place
 from index.ingest.raw import part_name
+from index.ingest.tables import BATCH, JoinLimits, Rows, Tables, raw_table, tables
 from index.reading.record_files import RECORDS_SCHEMA
 from index.versions.manifest import RejectionCount
 
-try:
-    import duckdb
-except ImportError:
-    raise ConfigurationError("Ingest joins with DuckDB, which is not installed.", "Install assayer[ingest].") from None
-
-__all__ = ["DELETIONS", "RECORDS", "UPSERTS", "JoinLimits", "PartSummary", "join_part", "made_from"]
+__all__ = ["DELETIONS", "RECORDS", "UPSERTS", "PartSummary", "join_part", "made_from"]
 
 RECORDS, UPSERTS, DELETIONS = "records", "upserts", "deletions"
 _SOURCES = b"assayer.sources"
-_GROUP = 8192
-
-_SETUP = """
-SET enable_progress_bar = false;
-CREATE MACRO latest(name) AS TABLE
-  SELECT * FROM query_table(name) SEMI JOIN (
-    SELECT filename, line, deleted FROM query_table(name)
-    QUALIFY row_number() OVER (PARTITION BY key ORDER BY layer DESC, deleted, filename, line) = 1
-  ) USING (filename, line) WHERE NOT deleted;
-"""
-"""Of one key the row of the highest layer, and in a layer the first; none when that one says it is gone. Only narrow
-columns are sorted: texts and vectors are read again for the rows that stand."""
 
 _S2 = """
 CREATE TEMP TABLE joined AS
-WITH edges AS (
-  SELECT key, cited, citation, layer FROM citations WHERE key IS NOT NULL
-  QUALIFY row_number() OVER (PARTITION BY key, cited ORDER BY layer DESC, deleted) = 1 AND NOT deleted
-), standing AS (
-  SELECT key, cited FROM edges e WHERE NOT EXISTS (
-    FROM citations d WHERE d.key IS NULL AND d.citation = e.citation AND d.layer > e.layer)
-), cites AS (
+WITH cites AS (
   SELECT key, list('CorpusId:' || cited ORDER BY cited) AS "references"
-  FROM standing WHERE cited IS NOT NULL GROUP BY key
+  FROM (SELECT DISTINCT key, cited FROM edges('citations')) GROUP BY key
+), parts AS (
+  FROM latest('s2orc_v2') UNION ALL FROM latest('s2orc') o ANTI JOIN latest('s2orc_v2') n ON n.key = o.key
 )
 SELECT 'CorpusId:' || p.key AS id, p.title, a.abstract, p.authors, p.publication_date, p.venue, p.url,
        p.citation_count, p.identifiers, c."references", p.fields, false AS retracted, s.sections, v.vector,
@@ -60,7 +33,7 @@ SELECT 'CorpusId:' || p.key AS id, p.title, a.abstract, p.authors, p.publication
 FROM latest('papers') p
 LEFT JOIN latest('abstracts') a USING (key)
 LEFT JOIN cites c USING (key)
-LEFT JOIN latest('s2orc') s USING (key)
+LEFT JOIN parts s USING (key)
 LEFT JOIN latest('embeddings-specter_v2') v USING (key);
 """
 _WHOLE = """
@@ -83,13 +56,6 @@ UNION ALL BY NAME SELECT * FROM changed;
 _GONE = (
     "SELECT id FROM (SELECT id FROM old UNION SELECT id FROM absent) g ANTI JOIN joined j ON j.id = g.id ORDER BY id"
 )
-
-
-class JoinLimits(Frozen):
-    memory_mb: int = 4096
-    threads: int = 2
-    vector_model: str = "allenai/specter2"
-    """What `Embedder.name` calls the model that made Semantic Scholar's vectors."""
 
 
 class PartSummary(NamedTuple):
@@ -116,13 +82,7 @@ def join_part(
     """Writes the records of a partition anew from its raw files (`names` are told to `made_from`), and what that
     changes as upserts and deletions; of the `first` records nothing changes. Killed in the middle, it can be run
     again: the records come last."""
-    with (
-        _failures_told(limits),
-        TemporaryDirectory(prefix="assayer-join-") as spill,
-        _connection(spill, limits) as base,
-    ):
-        if root.local is None:
-            base.register_filesystem(root.system)
+    with tables(root, limits) as base:
         rejected = _join(base, files)
         record_file = root / RECORDS / part_name(part)
         upserts = deletions = 0
@@ -133,42 +93,14 @@ def join_part(
     return PartSummary(records, upserts, deletions, rejected)
 
 
-@contextmanager
-def _failures_told(limits: JoinLimits) -> Iterator[None]:
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        raise ConfigurationError(
-            f"A partition cannot be joined in {limits.memory_mb} MB.", "Raise ASSAYER_INGEST__MEMORY_MB."
-        ) from error
-    except duckdb.IOException as error:
-        raise OSError(str(error).splitlines()[0]) from error
-
-
-def _connection(spill: str, limits: JoinLimits) -> duckdb.DuckDBPyConnection:
-    base = duckdb.connect(
-        config={
-            "memory_limit": f"{limits.memory_mb}MB",
-            "threads": limits.threads,
-            "temp_directory": spill,
-            "preserve_insertion_order": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        }
-    )
-    base.execute("SET VARIABLE vector_model = ?", [limits.vector_model])
-    base.execute(_SETUP)
-    return base
-
-
-def _join(base: duckdb.DuckDBPyConnection, files: Mapping[KindName, Sequence[Place]]) -> tuple[RejectionCount, ...]:
+def _join(base: Tables, files: Mapping[KindName, Sequence[Place]]) -> tuple[RejectionCount, ...]:
     """Makes the table `joined`; returns what it leaves out."""
     whole = [kind for kind in files if kind not in S2_KINDS]
     if whole:
-        _view(base, "rows", files[whole[0]], KINDS[whole[0]].schema)
+        raw_table(base, "rows", files[whole[0]], KINDS[whole[0]].schema)
     else:
         for kind in S2_KINDS:
-            _view(base, kind, files.get(kind, ()), KINDS[kind].schema)
+            raw_table(base, kind, files.get(kind, ()), KINDS[kind].schema)
     base.execute(_WHOLE if whole else _S2)
     no_title, no_abstract = _one(base, _REASONS)
     (duplicates,) = _one(base, _DUPLICATES, {"name": "rows" if whole else "papers"})
@@ -177,27 +109,19 @@ def _join(base: duckdb.DuckDBPyConnection, files: Mapping[KindName, Sequence[Pla
     return tuple(RejectionCount(reason=reason, count=count) for reason, count in counts.items() if count)
 
 
-def _view(base: duckdb.DuckDBPyConnection, name: str, files: Sequence[Place], schema: pa.Schema) -> None:
-    """Of Parquet files; of none an empty table with their columns."""
-    if files:
-        base.read_parquet([str(file) for file in files], filename=True).create_view(name)
-    else:
-        base.register(name, schema.append(pa.field("filename", pa.string())).empty_table())
-
-
-def _records(base: duckdb.DuckDBPyConnection, name: str, file: Place) -> None:
+def _records(base: Tables, name: str, file: Place) -> None:
     if file.exists():
         base.read_parquet(str(file)).create_view(name)
     else:
         base.register(name, RECORDS_SCHEMA.empty_table())
 
 
-def _one(base: duckdb.DuckDBPyConnection, query: str, given: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+def _one(base: Tables, query: str, given: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
     row = base.execute(query, dict(given or {})).fetchone()
     return row or ()
 
 
-def _write_changes(base: duckdb.DuckDBPyConnection, root: Place, part: int, record_file: Place) -> tuple[int, int]:
+def _write_changes(base: Tables, root: Place, part: int, record_file: Place) -> tuple[int, int]:
     """Of upserts and deletions how many are pending now."""
     upsert_file = root / UPSERTS / part_name(part)
     gone_file = root / DELETIONS / part_name(part).replace(".parquet", ".txt")
@@ -217,12 +141,12 @@ def _write_changes(base: duckdb.DuckDBPyConnection, root: Place, part: int, reco
     return upserts, len(gone)
 
 
-def _write(rows: duckdb.DuckDBPyRelation, place: Place, metadata: Mapping[bytes, bytes]) -> int:
+def _write(rows: Rows, place: Place, metadata: Mapping[bytes, bytes]) -> int:
     """In the columns and types of records; returns how many."""
     schema = RECORDS_SCHEMA.with_metadata(dict(metadata))
     written = 0
     with place.writing() as sink, pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-        for batch in rows.to_arrow_reader(_GROUP):
+        for batch in rows.to_arrow_reader(BATCH):
             writer.write_batch(batch.select(schema.names).cast(schema))
             written += batch.num_rows
     return written

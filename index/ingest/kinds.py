@@ -11,11 +11,11 @@ from index.ingest.raw import raw_schema
 __all__ = ["KINDS", "S2_KINDS", "Kind", "KindName", "paper_of"]
 
 KindName = Literal[
-    "papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2", "openalex", "arxiv", "jsonl"
+    "papers", "abstracts", "citations", "s2orc", "s2orc_v2", "embeddings-specter_v2", "openalex", "arxiv", "jsonl"
 ]  # fmt: skip
-"""Also the names of the folders of stage one; the first five are those of Semantic Scholar's datasets."""
+"""Also the names of the folders of stage one; all but the last three are those of Semantic Scholar's datasets."""
 
-S2_KINDS: tuple[KindName, ...] = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")
+S2_KINDS: tuple[KindName, ...] = ("papers", "abstracts", "citations", "s2orc", "s2orc_v2", "embeddings-specter_v2")
 
 
 class Kind(NamedTuple):
@@ -34,6 +34,7 @@ KINDS: Mapping[KindName, Kind] = {
     "abstracts": Kind(raw_schema(s2_rows.ABSTRACTS), s2_rows.abstract_row),
     "citations": Kind(raw_schema(s2_rows.CITATIONS), s2_rows.citation_row),
     "s2orc": Kind(raw_schema(s2_rows.SECTIONS), s2_rows.sections_row),
+    "s2orc_v2": Kind(raw_schema(s2_rows.SECTIONS), s2_rows.sections_row),
     "embeddings-specter_v2": Kind(raw_schema(s2_rows.EMBEDDINGS), s2_rows.embedding_row),
     "openalex": Kind(raw_schema(record_rows.RECORDS), openalex_rows.work_row),
     "arxiv": Kind(raw_schema(record_rows.RECORDS), _never),

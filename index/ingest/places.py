@@ -1,5 +1,6 @@
 """Where ingest keeps its files: a folder on this machine, or at any address that fsspec knows."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ __all__ = ["Place", "opened"]
 
 @dataclass(frozen=True)
 class Place:
-    """A path in a file system. A file that is written appears whole or not at all."""
+    """A path in a file system. A file that is written appears whole or not at all, after a power cut too."""
 
     system: Any
     """An fsspec file system."""
@@ -76,6 +77,8 @@ class Place:
         partial = self.local.with_name(self.local.name + ".partial")
         with partial.open("wb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         partial.replace(self.local)
 
     def remove(self) -> None:

@@ -14,7 +14,7 @@ from index.ids import hashed
 from index.ingest.places import Place
 from index.versions.manifest import RejectionCount
 
-__all__ = ["MARK", "REJECTED", "RawWriter", "SourceMark", "Stamp", "part_name", "raw_schema"]
+__all__ = ["MARK", "REJECTED", "Absorbed", "RawWriter", "SourceMark", "Stamp", "part_name", "raw_schema"]
 
 MARK, REJECTED = "source.json", "rejected.jsonl"
 _FLUSH = 64 * 2**20
@@ -27,6 +27,13 @@ class Stamp(NamedTuple):
     line: int
     layer: int
     deleted: bool
+
+
+class Absorbed(Frozen):
+    """What `SourceMark` says of a source that was folded into another."""
+
+    name: str
+    seal: str
 
 
 class SourceMark(Frozen):
@@ -44,6 +51,8 @@ class SourceMark(Frozen):
     rejected: tuple[RejectionCount, ...]
     parts: tuple[int, ...]
     """Partitions that it has rows of."""
+    absorbs: tuple[Absorbed, ...] = ()
+    """What was folded into it, and counts no more where it still lies beside it."""
 
 
 def part_name(part: int) -> str:

@@ -13,6 +13,7 @@ from index.ingest.fields import IdentifierRow
 from index.ingest.s2_sections import Section
 from index.reading.record_files import RECORDS_SCHEMA
 from index.reading.records import PaperRecord, complaint
+from index.reading.vectors import numbers_of
 
 __all__ = ["RECORDS", "RecordRow", "deletion", "jsonl_row"]
 
@@ -44,13 +45,15 @@ def deletion(paper: str) -> RecordRow:
 
 
 def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
+    """Its vector as it is; whoever reads the records knows the model and decides."""
     try:
         record = PaperRecord.model_validate(data)
     except ValidationError as error:
         return complaint(error)
-    vector = _vector(data.get("vector"))
-    if isinstance(vector, str):
-        return vector
+    given = data.get("vector")
+    vector = None if given is None else numbers_of(given)
+    if given is not None and vector is None:
+        return "vector is not a list of numbers"
     return RecordRow(
         record.id,
         record.title,
@@ -68,14 +71,3 @@ def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
         vector,
         str(data["vector_model"]) if vector is not None and data.get("vector_model") else None,
     )
-
-
-def _vector(given: Any) -> NDArray[np.float32] | str | None:
-    """As it is; whoever reads the records knows the model and decides. A reason for what is no list of numbers."""
-    if given is None:
-        return None
-    try:
-        vector = np.asarray(given, np.float32)
-    except (ValueError, TypeError):
-        return "vector is not a list of numbers"
-    return vector if vector.ndim == 1 else "vector is not a list of numbers"

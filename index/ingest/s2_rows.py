@@ -13,6 +13,7 @@ from assayer.identity import arxiv_id, doi
 from index.ingest.fields import IdentifierRow, count, day, link, named, text
 from index.ingest.s2_sections import Section, sections_of
 from index.reading.record_files import RECORDS_SCHEMA
+from index.reading.vectors import numbers_of
 
 __all__ = [
     "ABSTRACTS",
@@ -129,11 +130,13 @@ def embedding_row(data: Mapping[str, Any]) -> EmbeddingRow | str:
     if given is None:
         return EmbeddingRow(key, None)
     try:
-        vector = np.asarray(from_json(given) if isinstance(given, str) else given, np.float32)
-    except (ValueError, TypeError):
+        vector = numbers_of(from_json(given) if isinstance(given, str) else given)
+    except ValueError:
+        vector = None
+    if vector is None:
         return "vector is not a list of numbers"
-    if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
-        return "vector is empty, nested or not finite"
+    if not len(vector) or not np.isfinite(vector).all():
+        return "vector is empty or not finite"
     return EmbeddingRow(key, vector)
 
 

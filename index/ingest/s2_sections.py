@@ -24,8 +24,8 @@ class Section(NamedTuple):
 def sections_of(data: Mapping[str, Any]) -> list[Section] | str:
     """In the order of the text; what stands before the first heading has none. A reason when nothing can be read.
 
-    Two layouts are known: `content.text` with `content.annotations`, and since 2024 `body.text` with
-    `body.annotations`; annotations are lists written as JSON texts.
+    Two layouts are known: `content.text` with `content.annotations` (s2orc), and `body.text` with `body.annotations`
+    (s2orc_v2, the only one in releases of 2026); annotations are lists written as JSON texts.
     """
     body = next((one for name in ("body", "content") if isinstance(one := data.get(name), dict)), None)
     if body is None:

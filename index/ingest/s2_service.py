@@ -83,18 +83,20 @@ class S2Datasets:
         """With the links that count now."""
         asked = f"release/{quote(release, safe='')}/dataset/{kind}"
         told = await self._ask(asked, _Dataset)
-        return {S2File(kind, "", release, False, _name(link)): link for link in told.files}
+        return _by_file([(S2File(kind, "", release, False, _name(link)), link) for link in told.files])
 
     async def changes(self, since: str, until: str, kind: KindName) -> dict[S2File, str]:
         """The files that lead from one release to another, with the links that count now."""
         asked = f"diffs/{quote(since, safe='')}/to/{quote(until, safe='')}/{kind}"
         told = await self._ask(asked, _Diffs)
-        return {
-            S2File(kind, since, diff.to_release, deleted, _name(link)): link
-            for diff in told.diffs
-            for deleted, links in ((False, diff.update_files), (True, diff.delete_files))
-            for link in links
-        }
+        return _by_file(
+            [
+                (S2File(kind, since, diff.to_release, deleted, _name(link)), link)
+                for diff in told.diffs
+                for deleted, links in ((False, diff.update_files), (True, diff.delete_files))
+                for link in links
+            ]
+        )
 
     async def _ask(self, path: str, shape: type[_Told]) -> _Told:
         body = await self._transport.read(f"{self._base}/{path}", self._key)
@@ -135,6 +137,14 @@ class S2Files:
         else:
             fresh = await self._service.files(file.release, file.kind)
         self._links |= {one: link for one, link in fresh.items() if one in self._links}
+
+
+def _by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
+    """Raises SourceMalformed where two would be taken for one."""
+    found = dict(links)
+    if len(found) != len(links):
+        raise SourceMalformed("Semantic Scholar lists two files of one dataset under one name.", _HINT)
+    return found
 
 
 def _name(link: str) -> str:

@@ -44,14 +44,14 @@ class Files:
 
     @staticmethod
     def sources(addresses: Sequence[str], kind: KindName, layer: int = 0, *, deleted: bool = False) -> list[Source]:
-        """Of files, and of what lies in folders. Raises InputError when there is none."""
-        found = [file for address in addresses for file in _files(Place.of(address))]
+        """Of files, and of what lies in folders, each once. Raises InputError when there is none."""
+        found = list(dict.fromkeys(file for address in addresses for file in _files(Place.of(address))))
         if not found:
             raise InputError(f"There is no file at {', '.join(addresses)}.")
         return [
             Source(
                 kind=kind,
-                name=str(file) if kind == "jsonl" else file.name,
+                name=file.name if kind in S2_KINDS else str(file),  # a folder of datasets may be moved
                 address=str(file),
                 layer=layer,
                 seal=_seal(file),

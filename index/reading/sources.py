@@ -1,9 +1,6 @@
 """Reads papers from JSON Lines and Parquet; what cannot be used is set aside with its place and a reason."""
 
-import gzip
 import hashlib
-import json
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,8 +14,10 @@ from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.files import checksum
 from index.ids import hashed
+from index.reading.lines import read_lines
 from index.reading.record_files import FiledRecord, ReadyVector, read_records, record_parts
 from index.reading.records import PaperRecord, complaint
+from index.reading.vectors import numbers_of
 
 __all__ = ["Harvest", "Rejection", "SourceFile", "describe", "files_of"]
 
@@ -142,25 +141,12 @@ def _items(file: Path) -> Iterator[tuple[int, FiledRecord | str]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, FiledRecord | str]]:
-    number = 0
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, _record(line, first=number == 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        yield number + 1, "the compressed file is damaged or cut off here"
+    with path.open("rb") as file:
+        for line in read_lines(file):
+            yield line.number, line.data if isinstance(line.data, str) else _record(line.data)
 
 
-def _record(line: bytes, first: bool) -> FiledRecord | str:
-    try:
-        data = json.loads(line.decode("utf-8-sig" if first else "utf-8"))
-    except UnicodeDecodeError:
-        return "not UTF-8"
-    except (ValueError, RecursionError):
-        return "not valid JSON"
-    if not isinstance(data, dict):
-        return "not a JSON object"
+def _record(data: dict[str, Any]) -> FiledRecord | str:
     try:
         return FiledRecord(PaperRecord.model_validate(data), _vector(data))
     except ValidationError as error:
@@ -172,8 +158,5 @@ def _vector(data: dict[str, Any]) -> ReadyVector | None:
     given = data.get("vector")
     if given is None:
         return None
-    try:
-        values = np.array(given, np.float32)
-    except (TypeError, ValueError, OverflowError):
-        values = np.empty(0, np.float32)
-    return ReadyVector(values if values.ndim == 1 else values[:0].ravel(), str(data.get("vector_model") or ""))
+    values = numbers_of(given)
+    return ReadyVector(np.empty(0, np.float32) if values is None else values, str(data.get("vector_model") or ""))

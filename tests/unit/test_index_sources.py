@@ -84,7 +84,7 @@ def test_harvest_of_a_cut_off_gzip_keeps_what_came_before(tmp_path: Path) -> Non
     [
         ("a.jsonl", b"", "The file is empty"),
         ("a.jsonl", b'{"id": "x", "title": "T"}\n', "Line 1: abstract is missing"),
-        ("a.jsonl.gz", b"not gzip at all", "damaged or cut off"),
+        ("a.jsonl.gz", b"not gzip at all", "not valid JSON"),
         ("a.jsonl", bytes(range(256)), "Line 1"),
     ],
 )

@@ -87,7 +87,7 @@ def test_a_vector_is_read_as_text_and_as_list(vector: object) -> None:
     np.testing.assert_array_equal(row.vector, np.array([1, 0.5], np.float32))
 
 
-@pytest.mark.parametrize("vector", ["[1, NaN]", "[]", "[[1]]", "[1", "x", {"a": 1}, ["a"]])
+@pytest.mark.parametrize("vector", ["[1, NaN]", "[]", "[[1]]", "[1", "x", {"a": 1}, ["a"], [10**400], [1e300]])
 def test_a_vector_that_is_none_is_set_aside(vector: object) -> None:
     assert isinstance(embedding_row({"corpusid": 1, "vector": vector}), str)
 

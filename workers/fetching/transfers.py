@@ -46,7 +46,7 @@ class _Passing(Exception):
 
 
 class _Grown(Exception):
-    """The connection broke, but it brought a part of the file."""
+    """The connection broke, but it brought a part of the file that can be gone on with."""
 
 
 class Transfers:
@@ -163,15 +163,17 @@ class Transfers:
                 if response.status in _EXPIRED:
                     return "refused"
                 _check(response, url)
-                follows = response.status == HTTPStatus.PARTIAL_CONTENT and response.headers.get("ETag", tag) == tag
+                follows = response.status == HTTPStatus.PARTIAL_CONTENT and _goes_on(response, there, tag)
+                if not follows:  # before the new tag is there, which would vouch for it
+                    await asyncio.to_thread(path.unlink, missing_ok=True)
                 if response.status == HTTPStatus.PARTIAL_CONTENT and not follows:
-                    await asyncio.to_thread(path.unlink)
                     raise _Passing("has changed meanwhile")
-                await asyncio.to_thread(tag_file.write_text, response.headers.get("ETag", ""), "utf-8")
+                tag = response.headers.get("ETag", tag if follows else "")
+                await asyncio.to_thread(tag_file.write_text, tag, "utf-8")
                 with path.open("ab" if follows else "wb") as file:
                     while piece := await self._piece(response):
                         await asyncio.to_thread(file.write, piece)
-                        grown = True
+                        grown = _holds(tag)
                         if file.tell() > self._settings.file_bytes:
                             raise SourceRefused(f"{shown(url)} has more than {self._settings.file_bytes:,} bytes.")
         except (ClientError, OSError) as error:
@@ -242,7 +244,17 @@ def _left(path: Path, tag_file: Path) -> tuple[int, str]:
     if not path.exists() or not tag_file.exists():
         return 0, ""
     tag = tag_file.read_text("utf-8")
-    return (path.stat().st_size, tag) if tag and not tag.startswith("W/") else (0, "")
+    return (path.stat().st_size, tag) if _holds(tag) else (0, "")
+
+
+def _holds(tag: str) -> bool:
+    """Whether an ETag can vouch for the bytes of a part: a weak one cannot."""
+    return bool(tag) and not tag.startswith("W/")
+
+
+def _goes_on(response: ClientResponse, there: int, tag: str) -> bool:
+    begins = response.headers.get("Content-Range", "").partition("-")[0]
+    return begins == f"bytes {there}" and response.headers.get("ETag", tag) == tag
 
 
 async def _complete(response: ClientResponse, there: int, path: Path, tag_file: Path) -> Literal["whole"]:

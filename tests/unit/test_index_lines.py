@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.ingest.lines import MOST_BYTES, read_lines
+from index.reading.lines import MOST_BYTES, read_lines
 
 OBJECTS = st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=10), max_size=3), max_size=8)
 
