@@ -10,7 +10,7 @@ __all__ = ["MOST_BYTES", "bundles", "files_of"]
 
 MOST_BYTES = 48_000_000
 """Of the files of one request; the service takes 64 MB by default, wrapping included."""
-_READ = (*SUFFIXES, ".csv")
+_READ = (*SUFFIXES, ".csv", ".zip")
 _NOT_AN_IDEA = "cutoff.txt"
 """As in `assayer evaluate`: it lies beside ideas and holds only a date."""
 

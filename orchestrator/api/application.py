@@ -1,6 +1,7 @@
 """The ASGI application, put together from its services; nothing of it is shared between two applications."""
 
 import logging
+import re
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from orchestrator.api.limits import BodyLimit, Lingering, RequestLimit, Streams
 from orchestrator.api.observing import Observing, out_of_reach, visit
 from orchestrator.api.problems import Refusal, kind_of
 from orchestrator.api.routes import (
+    batch_rows,
     batches,
     comparisons,
     corpus,
@@ -46,6 +48,7 @@ _QUEUE_SECONDS = 60
 _ROUTERS = (
     evaluations,
     events,
+    batch_rows,
     batches,
     comparisons,
     rankings,
@@ -58,7 +61,7 @@ _ROUTERS = (
     health,
     pages,
 )
-_UPLOADS = frozenset({"/v1/batches", "/v1/rankings"})
+_UPLOADS = re.compile(r"/v1/(batches(/[^/]+/rows)?|rankings)")
 """Paths whose bodies hold many ideas."""
 _ABOUT = """Evaluates research ideas against the literature.
 

@@ -19,7 +19,9 @@ __all__ = [
     "BatchResource",
     "BatchSummary",
     "Duplicate",
+    "MoreRowsQuery",
     "ResultsQuery",
+    "RowsQuery",
     "batch_links",
     "batch_of",
     "batch_path",
@@ -27,11 +29,9 @@ __all__ = [
 ]
 
 
-class BatchQuery(Body):
-    """Options of a batch: its body is the rows, or the files."""
+class RowsQuery(Body):
+    """Options of rows: the body is these, or files."""
 
-    name: str = Field(default="", max_length=200)
-    """For people."""
     method: str = Field(default=EvaluationRequest.model_fields["method"].default, max_length=100)
     cutoff: dt.date | None = None
     """Literature published after this day is not used. A row's own cutoff goes before it."""
@@ -40,6 +40,18 @@ class BatchQuery(Body):
     max_prompt_tokens: int | None = Field(default=None, gt=0, le=1_000_000_000)
     """Of each evaluation."""
     priority: Priority = "batch"
+    open: bool = False
+    """More rows are to come: the batch has not finished before a further part closes it, a day later at the latest."""
+
+
+class BatchQuery(RowsQuery):
+    name: str = Field(default="", max_length=200)
+    """For people."""
+
+
+class MoreRowsQuery(RowsQuery):
+    first: int = Field(ge=1, le=1_000_000_000)
+    """Number of its first row: `next_row` of what was sent before."""
 
 
 class BatchEvaluationsQuery(PageQuery):
@@ -62,13 +74,15 @@ class BatchLinks(Resource):
     """Paths of what belongs to a batch."""
 
     batch: str
+    rows: str
+    """To which further parts are sent."""
     evaluations: str
     events: str
     results: str
 
 
 class AcceptedBatch(Resource):
-    """The rows are stored, and each will end in exactly one verdict."""
+    """The rows of one request are stored, and each will end in exactly one verdict."""
 
     id: str
     name: str
@@ -79,6 +93,8 @@ class AcceptedBatch(Resource):
     duplicates: tuple[Duplicate, ...]
     notices: tuple[str, ...]
     """How a file was read, where that is not a matter of course."""
+    next_row: int
+    """Where a further part begins, if the batch is open."""
     links: BatchLinks
 
 
@@ -89,6 +105,8 @@ class BatchSummary(Resource):
     """Of the input."""
     rejected: int
     """Rows that gave no idea."""
+    open: bool
+    """More rows are to come."""
     states: dict[JobState, int]
     """Evaluations in each state; states without one are missing."""
     cost_usd: float
@@ -113,7 +131,13 @@ def batch_path(batch: str) -> str:
 
 def batch_links(batch: str) -> BatchLinks:
     own = batch_path(batch)
-    return BatchLinks(batch=own, evaluations=f"{own}/evaluations", events=f"{own}/events", results=f"{own}/results")
+    return BatchLinks(
+        batch=own,
+        rows=f"{own}/rows",
+        evaluations=f"{own}/evaluations",
+        events=f"{own}/events",
+        results=f"{own}/results",
+    )
 
 
 def summary_of(batch: Batch, now: dt.datetime) -> BatchSummary:
@@ -124,6 +148,7 @@ def summary_of(batch: Batch, now: dt.datetime) -> BatchSummary:
         name=batch.name,
         rows=batch.rows,
         rejected=len(batch.rejected),
+        open=batch.open,
         states=batch.counts,
         cost_usd=batch.cost_usd,
         ideas_per_hour=speed,

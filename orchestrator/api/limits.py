@@ -1,6 +1,7 @@
 """Back-pressure: how large a body, how many requests and how many open streams one process takes on."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,7 +25,7 @@ class BodyLimit:
     Starlette's own middleware answers in plain text, whatever handlers the application has.
     """
 
-    def __init__(self, app: ASGIApp, settings: ApiSettings, uploads: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, settings: ApiSettings, uploads: re.Pattern[str]) -> None:
         """`uploads` are the paths that may carry many ideas at once."""
         self._app = app
         self._settings = settings
@@ -34,7 +35,8 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most = self._settings.max_upload_bytes if scope["path"] in self._uploads else self._settings.max_body_bytes
+        is_upload = self._uploads.fullmatch(scope["path"]) is not None
+        most = self._settings.max_upload_bytes if is_upload else self._settings.max_body_bytes
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
             await refuse(_too_large(most, int(announced[:20])), scope, receive, send)
@@ -56,7 +58,7 @@ def _too_large(most: int, announced: int | None) -> Refusal:
     size = "more" if announced is None else f"{announced:,}"
     return Refusal(
         "content-too-large",
-        f"The body has {size} bytes; here it may have {most:,}. Send less at once: many ideas go into several batches.",
+        f"The body has {size} bytes; here it may have {most:,}. Send less at once: a batch may come in several parts.",
         headers={"Connection": "close"},
     )
 

@@ -30,6 +30,11 @@ class Intake:
         return len(self.accepted) + len(self.rejected)
 
     @property
+    def last(self) -> int:
+        """The greatest number of a row."""
+        return max((*(row.number for row in self.accepted), *(row.row for row in self.rejected)), default=0)
+
+    @property
     def digest(self) -> bytes:
         """SHA-256 of what the rows say: the same files sent again have the same, however a client packs them."""
         digest = hashlib.sha256()

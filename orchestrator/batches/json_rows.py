@@ -21,7 +21,7 @@ def jsonl_rows(file: BinaryIO, name: str, first: int, most: int, latest_cutoff: 
         for number, line in enumerate(source_lines):
             if not line.text.strip():
                 continue
-            row, source = first + number, place(name, number + 1)
+            row, source = first + number, place(name, number + 1, first + number)
             try:
                 _check(line, source, encoding, most)
                 yield _row(row, source, decode_json(line.text, source), latest_cutoff)
@@ -34,7 +34,7 @@ def json_rows(file: BinaryIO, name: str, first: int, latest_cutoff: dt.date) -> 
     what = name or "The body"
     content = decode_json(decode_text(file.read(), what), what)
     for number, record in enumerate(content if isinstance(content, list) else [content]):
-        source = place(name, number + 1)
+        source = place(name, number + 1, first + number)
         try:
             yield _row(first + number, source, record, latest_cutoff)
         except InputError as error:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import io
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import PurePath
 from typing import BinaryIO, Literal, TypeAlias
@@ -10,6 +10,7 @@ from typing import BinaryIO, Literal, TypeAlias
 from assayer.errors import InputError
 from assayer.ideas import parse_idea
 from assayer.texts import decode_text
+from orchestrator.batches.archives import ArchiveRefused, Archives, Unreadable
 from orchestrator.batches.json_rows import json_rows, jsonl_rows
 from orchestrator.batches.parts import Part, parts
 from orchestrator.batches.rows import AcceptedRow, Read, RejectedRow, Remark, rejected
@@ -18,39 +19,47 @@ from orchestrator.batches.table import table_rows
 
 __all__ = ["MEDIA", "BodyKind", "read_rows"]
 
-BodyKind: TypeAlias = Literal["jsonl", "csv", "form"]
+BodyKind: TypeAlias = Literal["jsonl", "csv", "form", "zip"]
 MEDIA: dict[str, BodyKind] = {
     "application/x-ndjson": "jsonl",
     "application/jsonl": "jsonl",
     "application/x-jsonlines": "jsonl",
     "text/csv": "csv",
     "multipart/form-data": "form",
+    "application/zip": "zip",
 }
 """What a batch may come as, by media type."""
+_ARCHIVE = ".zip"
+_KINDS = ".pdf, .txt, .md, .json, .jsonl or .csv, or a .zip of them"
 _PDF = b"%PDF-"
 _HEAD = 1_024
 """A PDF's mark may stand anywhere in so many first bytes."""
 
 
 def read_rows(
-    file: BinaryIO, kind: BodyKind, content_type: str, limits: BatchSettings, today: dt.date
+    file: BinaryIO, kind: BodyKind, content_type: str, limits: BatchSettings, today: dt.date, first: int = 1
 ) -> Generator[Read, None, None]:
-    """In order, a row at a time. Raises InputError when nothing of the body can be read, or it has too many rows.
+    """In order, a row at a time, numbered from `first`. Raises InputError when nothing of the body can be read, or the
+    batch comes to too many rows.
 
     A cutoff after `today` rejects its row.
     """
     match kind:
         case "jsonl":
-            rows = jsonl_rows(file, "", 1, limits.row_characters, today)
+            rows = jsonl_rows(file, "", first, limits.row_characters, today)
         case "csv":
-            rows = table_rows(file, "", 1, limits.row_characters, today)
+            rows = table_rows(file, "", first, limits.row_characters, today)
         case "form":
-            rows = _files(file, content_type, limits, today)
+            rows = _files(
+                _unfolded(parts(file, content_type, limits.file_bytes), Archives(limits)), limits, today, first
+            )
+        case "zip":
+            rows = _files(Archives(limits).files(file, ""), limits, today, first)
     with closing(rows):
         for row in rows:
             if not isinstance(row, Remark) and _number(row) > limits.rows:
                 most = f"{limits.rows:,}"
-                raise InputError(f"A batch may have {most} rows, and this one has more.", "Send several batches.")
+                raise InputError(f"A batch may have {most} rows, and this one has more.", "Make several batches.")
             yield row
 
 
@@ -58,13 +67,30 @@ def _number(row: AcceptedRow | RejectedRow) -> int:
     return row.number if isinstance(row, AcceptedRow) else row.row
 
 
-def _files(file: BinaryIO, content_type: str, limits: BatchSettings, today: dt.date) -> Generator[Read, None, None]:
-    """A file that cannot be read is one rejected row."""
-    last = 0
-    for part in parts(file, content_type, limits.file_bytes):
-        first = last + 1
+def _unfolded(those: Iterable[Part], archives: Archives) -> Iterator[Part | Unreadable]:
+    """Archives among the files become the files in them. Raises ArchiveRefused."""
+    for part in those:
+        if part.data is None or PurePath(part.name).suffix.lower() != _ARCHIVE:
+            yield part
+            continue
         try:
-            for row in _rows(part, first, limits, today):
+            yield from archives.files(io.BytesIO(part.data), part.name)
+        except ArchiveRefused:
+            raise
+        except InputError as error:
+            yield Unreadable(part.name, error)
+
+
+def _files(
+    those: Iterable[Part | Unreadable], limits: BatchSettings, today: dt.date, first: int
+) -> Generator[Read, None, None]:
+    """A file that cannot be read is one rejected row."""
+    last = first - 1
+    for part in those:
+        try:
+            if isinstance(part, Unreadable):
+                raise part.why
+            for row in _rows(part, last + 1, limits, today):
                 if not isinstance(row, Remark):
                     last = _number(row)
                 yield row
@@ -91,7 +117,7 @@ def _rows(part: Part, first: int, limits: BatchSettings, today: dt.date) -> Gene
         case ".csv":
             yield from table_rows(io.BytesIO(part.data), name, first, limits.row_characters, today)
         case _:
-            raise InputError(f"{name} is of no kind that is read.", "Send .pdf, .txt, .md, .json, .jsonl or .csv.")
+            raise InputError(f"{name} is of no kind that is read.", f"Send {_KINDS}.")
 
 
 def _pdf(name: str, data: bytes) -> bytes:

@@ -46,9 +46,9 @@ class Remark(Frozen):
 Read: TypeAlias = AcceptedRow | RejectedRow | Remark
 
 
-def place(file: str, number: int) -> str:
-    """What a row is called. The file's name is empty when the request is the file."""
-    return f"{file}:{number}" if file else f"row {number}"
+def place(file: str, number: int, row: int) -> str:
+    """What a row is called: by its number in its file, or in the batch where the request is the file (`file` empty)."""
+    return f"{file}:{number}" if file else f"row {row}"
 
 
 def rejected(number: int, source: str, error: InputError, field: str = "") -> RejectedRow:

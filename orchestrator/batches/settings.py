@@ -13,6 +13,8 @@ class BatchSettings(Frozen):
     """Of one line of JSONL, or one row of a CSV file."""
     file_bytes: int = Field(default=50_000_000, gt=0)
     """Of one file among several."""
+    archive_bytes: int = Field(default=128_000_000, gt=0)
+    """Of all files of a ZIP archive, unpacked."""
     at_once: int = Field(default=2, ge=1)
     """Batches that one process reads side by side; further ones wait."""
     uploads: int = Field(default=16, ge=1)

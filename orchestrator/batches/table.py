@@ -98,7 +98,8 @@ def table_rows(file: BinaryIO, name: str, first: int, most: int, latest_cutoff: 
             if isinstance(record.cells, list) and not any(cell.strip() for cell in record.cells):
                 continue
             number += 1
-            yield _row(record, header, encoding, first + number - 1, place(name, number), latest_cutoff)
+            row = first + number - 1
+            yield _row(record, header, encoding, row, place(name, number, row), latest_cutoff)
 
 
 def _header(line: Line | None, what: str, encoding: Encoding) -> _Header:

@@ -5,7 +5,7 @@ async with AsyncClient("https://assayer.example.org", key) as assayer:
 """
 
 from orchestrator.api.accounts import KeyBody, TenantBody, TenantPatch
-from orchestrator.api.batch_resources import BatchQuery
+from orchestrator.api.batch_resources import BatchQuery, MoreRowsQuery
 from orchestrator.api.comparison_resources import ComparisonBody
 from orchestrator.api.corpus_resources import CorpusBody
 from orchestrator.api.ranking_resources import RankedIdeaBody, RankingBody
@@ -29,6 +29,7 @@ __all__ = [
     "EvaluationBody",
     "IdeaBody",
     "KeyBody",
+    "MoreRowsQuery",
     "Patience",
     "ProblemAt",
     "RankedIdeaBody",

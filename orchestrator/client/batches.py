@@ -4,13 +4,21 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from orchestrator.api.batch_resources import AcceptedBatch, BatchQuery, BatchResource, BatchSummary
+from orchestrator.api.batch_resources import (
+    AcceptedBatch,
+    BatchQuery,
+    BatchResource,
+    BatchSummary,
+    MoreRowsQuery,
+    RowsQuery,
+)
 from orchestrator.api.resources import Page
 from orchestrator.client.calls import Call, Upload, path, reads, reads_nothing
 from orchestrator.client.following import Stream
 
 __all__ = [
     "ResultsFormat",
+    "add_files",
     "batch",
     "batch_events",
     "batches",
@@ -27,8 +35,17 @@ ResultsFormat = Literal["jsonl", "csv", "parquet"]
 def submit_files(
     files: Sequence[Upload], options: BatchQuery | None = None, *, key: str | None = None
 ) -> Call[AcceptedBatch]:
-    """PDF, text, Markdown, JSON, JSON lines or CSV. What cannot be read is in `rejected`; the rest goes on."""
+    """PDF, text, Markdown, JSON, JSON lines or CSV, or ZIP archives of them. What cannot be read is in `rejected`; the
+    rest goes on. With `open` in the options further parts follow by `add_files`."""
     return Call("POST", path("batches"), reads(AcceptedBatch), query=_query(options), uploads=tuple(files), key=key)
+
+
+def add_files(
+    batch: str, files: Sequence[Upload], options: MoreRowsQuery, *, key: str | None = None
+) -> Call[AcceptedBatch]:
+    """A further part of a batch that was left open; `first` is `next_row` of the part before."""
+    rows = path("batches", batch, "rows")
+    return Call("POST", rows, reads(AcceptedBatch), query=_query(options), uploads=tuple(files), key=key)
 
 
 def submit_rows(
@@ -68,6 +85,6 @@ def has_ended(found: BatchSummary) -> bool:
     return found.finished_at is not None
 
 
-def _query(options: BatchQuery | None) -> dict[str, str | int | None]:
+def _query(options: RowsQuery | None) -> dict[str, str | int | None]:
     given = {} if options is None else options.model_dump(mode="json", exclude_unset=True)
     return {name: value if value is None else str(value) for name, value in given.items()}

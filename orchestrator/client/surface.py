@@ -58,6 +58,7 @@ class Surface:
     erase = Operation(operations.erase)
     methods = Operation(operations.methods)
     submit_files = Operation(batches.submit_files)
+    add_files = Operation(batches.add_files)
     submit_rows = Operation(batches.submit_rows)
     batch = Operation(batches.batch)
     cancel_batch = Operation(batches.cancel_batch)

@@ -3,11 +3,12 @@
 import datetime as dt
 from typing import NamedTuple
 
+from assayer.errors import AssayerError
 from assayer.models import Frozen, Report
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId, Work
 
-__all__ = ["Batch", "BatchRow", "Cursor", "NewBatch", "NewJob"]
+__all__ = ["Batch", "BatchClosed", "BatchRow", "Cursor", "MoreRows", "NewBatch", "NewJob"]
 
 
 class NewJob(Frozen):
@@ -28,6 +29,30 @@ class NewBatch(Frozen):
     rows: int
     """Of the input, rejected ones included."""
     rejected: tuple[RejectedRow, ...] = ()
+    open: bool = False
+    """More rows are to come: it has not finished, however many of its jobs have ended."""
+
+
+class MoreRows(Frozen):
+    """A further part of a batch that was left open."""
+
+    id: BatchId
+    first: int
+    """The least number that a row of it may have."""
+    rows: int
+    rejected: tuple[RejectedRow, ...] = ()
+    open: bool = False
+
+
+class BatchClosed(AssayerError):
+    """The batch takes no such rows; nothing was added."""
+
+    def __init__(self, batch: str, first: int) -> None:
+        super().__init__(
+            f"The batch {batch} takes no rows from number {first} on: it is closed, or has rows with such numbers.",
+            "What was sent last said where the next part begins, and whether the batch stays open.",
+        )
+        self.args = (batch, first)
 
 
 class Batch(NewBatch):

@@ -13,7 +13,7 @@ from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.idempotency import Once, Replay
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobState, TenantId, Work
 from orchestrator.jobs.settings import QueueSettings
-from orchestrator.jobs.submissions import Batch, BatchRow, Cursor, NewBatch, NewJob
+from orchestrator.jobs.submissions import Batch, BatchRow, Cursor, MoreRows, NewBatch, NewJob
 from orchestrator.jobs.waiting import Circumstances, why_waiting
 from orchestrator.store import job_rows, retention
 from orchestrator.store.database import Connection, Database
@@ -105,9 +105,14 @@ class PgJobs:
         self._settings = settings or QueueSettings()
 
     async def add(
-        self, tenant: TenantId, jobs: Sequence[NewJob], batch: NewBatch | None = None, once: Once | None = None
+        self,
+        tenant: TenantId,
+        jobs: Sequence[NewJob],
+        batch: NewBatch | MoreRows | None = None,
+        once: Once | None = None,
     ) -> Replay | None:
-        """All of them, or nothing and what the same request was answered before. Raises KeyReused, QueueFull."""
+        """All of them, or nothing and what the same request was answered before. Raises KeyReused, QueueFull,
+        BatchClosed."""
 
         async def work(connection: Connection) -> Replay | None:
             return await submit(connection, tenant, jobs, batch, once)
@@ -161,7 +166,8 @@ class PgJobs:
         return await self.get(tenant, job)
 
     async def cancel_batch(self, tenant: TenantId, batch: BatchId) -> int:
-        """How many had not ended."""
+        """How many had not ended. It takes no more rows."""
+        await self._database.execute("UPDATE batches SET open = false WHERE tenant = $1 AND id = $2", tenant, batch)
         return await self._cancel(_CANCEL_BATCH, tenant, batch)
 
     async def _cancel(self, statement: str, tenant: TenantId, what: str) -> int:
@@ -214,10 +220,11 @@ def _own_report(row: asyncpg.Record, job: JobId) -> Report:
 
 def _batch(row: Any) -> Batch:
     counts = zip(row["states"] or (), row["jobs"] or (), strict=True)
-    names = ("id", "tenant", "name", "rows", "cost_usd", "created_at")
+    names = ("id", "tenant", "name", "rows", "open", "cost_usd", "created_at")
+    finished = None if row["open"] else row["finished_at"] or (None if row["states"] else row["created_at"])
     return Batch(
         **{name: row[name] for name in names},
         rejected=_REJECTED.validate_json(row["rejected"]),
         counts=dict(counts),
-        finished_at=row["finished_at"] or (None if row["states"] else row["created_at"]),
+        finished_at=finished,
     )

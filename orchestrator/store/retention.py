@@ -9,6 +9,8 @@ from orchestrator.store.database import Database
 __all__ = ["delete_jobs", "delete_tenant", "purge"]
 
 _AT_ONCE = 200
+_DAY = dt.timedelta(days=1)
+"""Whoever has not sent the rest of a batch by then will not."""
 _WEEK = dt.timedelta(days=7)
 
 # Runs that no other job refers to go with their reports and the answers that were given in them; of the ledger the
@@ -65,6 +67,7 @@ async def purge(database: Database, now: dt.datetime) -> int:
     while some := await database.fetch(_DELETE_OLD, now, _AT_ONCE):
         deleted += len(some)
     await database.execute(_DELETE_BATCHES, now)
+    await database.execute("UPDATE batches SET open = false WHERE open AND created_at < $1", now - _DAY)
     await database.execute("DELETE FROM idempotency WHERE created_at < $1", now - _WEEK)
     await database.execute("DELETE FROM key_rates WHERE full_at < $1", now - _WEEK)
     await database.execute("DELETE FROM deliveries WHERE state <> 'pending' AND created_at < $1", now - _WEEK)

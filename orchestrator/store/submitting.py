@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from assayer.errors import InputError
 from orchestrator.jobs.idempotency import KeyReused, Once, QueueFull, Replay
 from orchestrator.jobs.models import TenantId
-from orchestrator.jobs.submissions import NewBatch, NewJob
+from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob
 from orchestrator.store.database import Connection
 from orchestrator.store.documents import document, plain, without_nul
 from orchestrator.store.job_rows import NUMBER_OF
@@ -33,8 +33,16 @@ _ROOM = """
 """
 
 _BATCH = """
-    INSERT INTO batches (id, tenant, name, rows, rejected) VALUES ($2, $1, $3, $4, $5) ON CONFLICT (id) DO NOTHING
+    INSERT INTO batches (id, tenant, name, rows, rejected, open) VALUES ($2, $1, $3, $4, $5, $6)
+    ON CONFLICT (id) DO NOTHING
 """
+
+_MORE = """
+    UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6
+    WHERE tenant = $1 AND id = $2 AND open AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
+    RETURNING id
+"""
+_KNOWN = "SELECT true FROM jobs WHERE id = $1"
 
 # A microsecond apart: the order of acceptance is the order of the rows.
 _JOBS = """
@@ -59,20 +67,34 @@ _JOBS = """
 
 
 async def submit(
-    connection: Connection, tenant: TenantId, jobs: Sequence[NewJob], batch: NewBatch | None, once: Once | None
+    connection: Connection,
+    tenant: TenantId,
+    jobs: Sequence[NewJob],
+    batch: NewBatch | MoreRows | None,
+    once: Once | None,
 ) -> Replay | None:
-    """In a transaction of its own; twice is as good as once. Raises KeyReused, QueueFull."""
+    """In a transaction of its own; twice is as good as once. Raises KeyReused, QueueFull, BatchClosed."""
     async with connection.transaction():
         if once is not None and (before := await answered_before(connection, tenant, once)):
             return before
         await _check_room(connection, tenant, jobs)
         if batch is not None:
-            rejected = without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
-            await connection.fetch(_BATCH, tenant, batch.id, plain(batch.name), batch.rows, rejected)
+            await _enter(connection, tenant, batch, jobs)
         for part in _parts(jobs):
             await connection.fetch(_JOBS, tenant, batch.id if batch else None, *_columns(part))
     await tell(connection, [QUEUED])
     return None
+
+
+async def _enter(connection: Connection, tenant: TenantId, batch: NewBatch | MoreRows, jobs: Sequence[NewJob]) -> None:
+    rejected = without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
+    if isinstance(batch, NewBatch):
+        await connection.fetch(_BATCH, tenant, batch.id, plain(batch.name), batch.rows, rejected, batch.open)
+        return
+    added = await connection.fetch(_MORE, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)
+    # Known: added before, by a try whose answer was lost.
+    if not added and not (jobs and await connection.fetchval(_KNOWN, jobs[0].id)):
+        raise BatchClosed(batch.id, batch.first)
 
 
 async def answered_before(connection: Connection, tenant: TenantId, once: Once) -> Replay | None:

@@ -51,7 +51,7 @@ _CLAIM = """
 # Who comes second waits for the first, and then finds the batch told.
 _OWE_BATCHES = """
     WITH finished AS (
-        SELECT id FROM batches WHERE NOT told
+        SELECT id FROM batches WHERE NOT told AND NOT open
           AND NOT EXISTS (SELECT FROM jobs WHERE tenant = batches.tenant AND batch = batches.id AND state = 'running')
           AND NOT EXISTS (SELECT FROM jobs WHERE tenant = batches.tenant AND batch = batches.id AND state = 'queued')
     ), told AS (
@@ -65,7 +65,8 @@ _OWE_BATCHES = """
     )
     FROM told JOIN webhooks USING (tenant)
     CROSS JOIN LATERAL (
-        SELECT jsonb_object_agg(state, jobs) AS states, sum(cost) AS cost, max(last) AS ended
+        SELECT coalesce(jsonb_object_agg(state, jobs), '{}') AS states, sum(cost) AS cost,
+               coalesce(max(last), statement_timestamp()) AS ended
         FROM (
             SELECT state, count(*) AS jobs, sum(cost_usd) AS cost, max(finished_at) AS last FROM jobs
             WHERE batch = told.id GROUP BY state

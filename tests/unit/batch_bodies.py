@@ -3,9 +3,10 @@
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Mapping, Sequence
 
-__all__ = ["BOUNDARY", "WORDS", "as_csv", "as_form", "as_jsonl", "words"]
+__all__ = ["BOUNDARY", "WORDS", "as_csv", "as_form", "as_jsonl", "packed", "words"]
 
 WORDS = (
     "We plant young corals on ceramic tiles in three bays and measure their growth every second month, "
@@ -38,3 +39,11 @@ def as_form(files: Mapping[str, bytes]) -> bytes:
         for name, data in files.items()
     )
     return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
+
+
+def packed(files: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return file.getvalue()

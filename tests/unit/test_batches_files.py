@@ -15,7 +15,7 @@ from orchestrator.batches.settings import BatchSettings
 from tests.unit.batch_bodies import BOUNDARY, WORDS, as_form, as_jsonl, words
 
 TODAY = dt.date(2026, 11, 21)
-LIMITS = BatchSettings(rows=10, row_characters=2_000, file_bytes=5_000)
+LIMITS = BatchSettings(rows=10, row_characters=2_000, file_bytes=5_000, archive_bytes=40_000)
 FORM = f"multipart/form-data; boundary={BOUNDARY}"
 PDF = b"%PDF-1.7 and so on"
 

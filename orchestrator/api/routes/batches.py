@@ -6,45 +6,32 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import Response, StreamingResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from assayer.errors import InputError, StorageError
+from assayer.errors import StorageError
 from orchestrator.api.batch_resources import (
-    AcceptedBatch,
     BatchEvaluationsQuery,
-    BatchQuery,
     BatchResource,
     BatchSummary,
-    Duplicate,
     ResultsQuery,
-    batch_links,
     batch_of,
-    batch_path,
     summary_of,
 )
-from orchestrator.api.documented import REPLAYABLE, event_stream, problems
-from orchestrator.api.idempotency import IdempotencyKey, fingerprint, once, replayed
+from orchestrator.api.documented import event_stream, problems
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.jobs import cursor_of, evaluation_of, missing, place_of
-from orchestrator.api.observing import visit
 from orchestrator.api.problems import Refusal
 from orchestrator.api.representations import chosen
-from orchestrator.api.resources import Evaluation, Page, PageQuery, RowError
+from orchestrator.api.resources import Evaluation, Page, PageQuery
 from orchestrator.api.security import Reader, Submitter
-from orchestrator.api.services import LargeUploads, Offered, Services
+from orchestrator.api.services import Offered, Services
 from orchestrator.api.streaming import held_open, settled
-from orchestrator.api.traced import traceparent_of
-from orchestrator.api.validation import suggestion
-from orchestrator.batches.intake import Intake, take_in
 from orchestrator.batches.progress import ended
-from orchestrator.batches.reading import MEDIA, read_rows
 from orchestrator.batches.results import as_csv, as_line, as_parquet, flat
-from orchestrator.batches.rows import AcceptedRow
-from orchestrator.jobs.models import BatchId, JobId, TenantId
-from orchestrator.jobs.requests import EvaluationRequest, Limits
-from orchestrator.jobs.submissions import Batch, Cursor, NewBatch, NewJob
+from orchestrator.jobs.models import BatchId, TenantId
+from orchestrator.jobs.submissions import Batch, Cursor
 
 __all__ = ["router"]
 
@@ -60,22 +47,6 @@ _NAMES = {
     "application/vnd.apache.parquet": "parquet",
 }
 """Formats by the media types that ask for them."""
-_ROWS: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "A JSON record or a CSV row an idea: `title` and `text`, or its sections; or files in a form: "
-        "PDF, text, Markdown, JSON, JSON lines, CSV. What cannot be read is told by row and costs no other row.",
-        "content": {
-            **{media: {"schema": {"type": "string"}} for media in MEDIA if media != _FORM},
-            _FORM: {
-                "schema": {
-                    "type": "object",
-                    "properties": {"files": {"type": "array", "items": {"type": "string", "format": "binary"}}},
-                }
-            },
-        },
-    }
-}
 _RESULTS = {
     "description": "One line an evaluation, in the order of the rows; those without a report say why",
     "content": {
@@ -91,102 +62,6 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     204: {"description": "It has finished, and that was received: an EventSource does not reconnect"},
 }
 _LAST = "Id of the last event that was received"
-
-
-@router.post(
-    "",
-    status_code=202,
-    response_model=AcceptedBatch,
-    openapi_extra=_ROWS,
-    responses={
-        202: {"description": "The good rows are stored; the others are named", "headers": REPLAYABLE},
-        **problems(413, 415, 422),
-    },
-)
-async def ask(
-    request: Request,
-    query: Annotated[BatchQuery, Query()],
-    caller: Submitter,
-    services: Offered,
-    uploads: LargeUploads,
-    idempotency_key: IdempotencyKey = None,
-) -> Response:
-    """Asks for the evaluation of every row."""
-    if query.method not in services.methods:
-        known = suggestion(query.method, sorted(services.methods))
-        raise Refusal.parameter("method", f"There is no method {query.method!r}.{known}")
-    intake = await _taken_in(request, uploads, services)
-    if not intake.accepted:
-        raise _nothing_usable(intake)
-    batch = BatchId(services.ids("bt"))
-    accepted = _accepted(batch, query, intake).model_dump_json().encode()
-    asked = fingerprint(request, intake.digest, query.model_dump_json())
-    keep = once(idempotency_key, asked, 202, accepted, batch_path(batch))
-    parent = traceparent_of(request)
-    jobs = await asyncio.to_thread(lambda: [_job(row, query, services, parent) for row in intake.accepted])
-    new = NewBatch(id=batch, name=query.name, rows=intake.rows, rejected=tuple(intake.rejected))
-    replay = await services.jobs.add(caller.tenant, jobs, new, keep)
-    answer = Response(accepted, 202, {"Location": batch_path(batch)}, _JSON) if replay is None else replayed(replay)
-    visit(request.scope).jobs.append(answer.headers["Location"].rpartition("/")[2])
-    return answer
-
-
-async def _taken_in(request: Request, uploads: LargeUploads, services: Services) -> Intake:
-    """Raises Refusal."""
-    content_type = request.headers.get("content-type", "")
-    media = content_type.partition(";")[0].strip().lower()
-    if media not in MEDIA:
-        raise Refusal(
-            "unsupported-media-type", f"The body is {media or 'of no stated type'}; a batch is {', '.join(MEDIA)}."
-        )
-    limits, today = services.batches, services.clock.now().date()
-    async with uploads.received(request) as file:
-        rows = read_rows(file, MEDIA[media], content_type, limits, today)
-        try:
-            return await uploads.read(partial(take_in, rows))
-        except InputError as error:
-            raise Refusal.invalid(str(error), "") from None
-
-
-def _nothing_usable(intake: Intake) -> Refusal:
-    first = intake.rejected[0]
-    more = f" So did {len(intake.rejected) - 1:,} more: `rows` says why." if len(intake.rejected) > 1 else ""
-    rows = tuple(RowError(**row.model_dump()) for row in intake.rejected)
-    return Refusal("invalid-request", f"No row gave an idea. {first.detail}{more}", rows=rows)
-
-
-def _accepted(batch: BatchId, query: BatchQuery, intake: Intake) -> AcceptedBatch:
-    return AcceptedBatch(
-        id=batch,
-        name=query.name,
-        rows=intake.rows,
-        accepted=len(intake.accepted),
-        rejected=tuple(RowError(**row.model_dump()) for row in intake.rejected),
-        duplicates=tuple(Duplicate(**one.model_dump()) for one in intake.duplicates),
-        notices=tuple(intake.notices),
-        links=batch_links(batch),
-    )
-
-
-def _job(row: AcceptedRow, query: BatchQuery, services: Services, traceparent: str | None) -> NewJob:
-    idea = row.idea
-    cutoff = idea.cutoff if idea is not None and idea.cutoff is not None else query.cutoff
-    work = EvaluationRequest(
-        idea=None if idea is None else idea.model_copy(update={"cutoff": cutoff}),
-        source=row.source if idea is None else idea.source,
-        method=query.method,
-        cutoff=cutoff,
-        limits=Limits(max_usd=query.max_usd, max_prompt_tokens=query.max_prompt_tokens),
-    )
-    return NewJob(
-        id=JobId(services.ids("ev")),
-        work=work,
-        subject=row.source if idea is None else idea.title,
-        priority=query.priority,
-        document=row.document,
-        row=row.number,
-        traceparent=traceparent,
-    )
 
 
 @router.get("", responses=problems(422))

@@ -1,6 +1,7 @@
 """Many ideas in one request: what is accepted, what is told of the rest, and what comes back."""
 
 import csv
+import datetime as dt
 import io
 import json
 from collections.abc import AsyncIterator
@@ -17,7 +18,7 @@ from orchestrator.jobs.models import JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
 from tests.contract.api.service import ACME, OTHER, Service, served
 from tests.contract.api.test_problems import problem
-from tests.unit.batch_bodies import BOUNDARY, WORDS, as_csv, as_form, as_jsonl, words
+from tests.unit.batch_bodies import BOUNDARY, WORDS, as_csv, as_form, as_jsonl, packed, words
 
 JSONL = {"Content-Type": "application/jsonl"}
 CSV = {"Content-Type": "text/csv"}
@@ -205,11 +206,78 @@ async def test_progress_is_streamed_until_the_batch_has_finished(service: Servic
         assert again.status_code == 204
 
 
+async def test_batch_that_is_sent_in_parts_is_one_and_finishes_after_the_last(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
+    first = await submit(
+        client, as_form({"a.txt": words(1).encode(), "b.pdf": b"none"}), FORM, open="true", name="Call"
+    )
+    assert (first.rows, first.next_row) == (2, 3)
+    await service.finish()
+    assert (await shown(client, first)).finished_at is None
+    second = await more(client, first, as_form({"c.txt": words(3).encode()}), first=3, open="true")
+    third = await more(client, first, as_form({"d.pdf": b"none", "e.txt": words(5).encode()}), first=second.next_row)
+    assert (second.id, third.id, third.name) == (first.id, first.id, "Call")
+    assert [(one.row, one.source) for one in third.rejected] == [(4, "d.pdf")]
+    for _ in range(2):
+        await service.finish()
+    batch = await shown(client, first)
+    assert (batch.rows, batch.open, batch.states) == (5, False, {"done": 3})
+    assert batch.finished_at is not None
+    assert [(one.row, one.source) for one in batch.rejected_rows] == [(2, "b.pdf"), (4, "d.pdf")]
+    lines = (await client.get(first.links.results)).text.splitlines()
+    assert [ResultLine.model_validate_json(line).row for line in lines] == [1, 3, 5]
+
+
+async def more(
+    client: httpx2.AsyncClient, batch: AcceptedBatch, body: bytes, key: str = "", **query: object
+) -> AcceptedBatch:
+    headers = FORM | ({"Idempotency-Key": key} if key else {})
+    answer = await client.post(batch.links.rows, content=body, headers=headers, params={**query})  # type: ignore[dict-item]
+    assert answer.status_code == 202, answer.text
+    return AcceptedBatch.model_validate_json(answer.content)
+
+
+async def test_part_that_is_sent_twice_is_one_and_one_out_of_place_is_refused(client: httpx2.AsyncClient) -> None:
+    first = await submit(client, open="true")
+    part = as_form({"d.txt": words(4).encode()})
+    assert await more(client, first, part, key="k", first=4) == await more(client, first, part, key="k", first=4)
+    assert (await shown(client, first)).rows == 4
+    closed = await client.post(first.links.rows, content=part, headers=FORM, params={"first": 5})
+    assert "takes no rows from number 5 on" in problem(closed, 409, "conflict").detail
+    other = await submit(client, open="true")
+    early = await client.post(other.links.rows, content=part, headers=FORM, params={"first": 3})
+    assert "takes no rows from number 3 on" in problem(early, 409, "conflict").detail
+    assert (await shown(client, other)).rows == 3
+
+
+async def test_open_batch_is_closed_by_cancelling_it_or_by_a_day(service: Service, client: httpx2.AsyncClient) -> None:
+    cancelled, forgotten = await submit(client, open="true"), await submit(client, open="true")
+    ended = BatchResource.model_validate_json((await client.delete(cancelled.links.batch)).content)
+    assert (ended.open, ended.states) == (False, {"cancelled": 3})
+    for days, is_open in ((0, True), (2, False)):
+        await service.services.jobs.purge(dt.datetime.now(dt.UTC) + dt.timedelta(days=days))
+        assert (await shown(client, forgotten)).open is is_open
+
+
+async def test_archive_becomes_rows_and_one_that_does_harm_is_refused_by_the_name_of_its_entry(
+    client: httpx2.AsyncClient,
+) -> None:
+    zipped = {"Content-Type": "application/zip"}
+    accepted = await submit(client, packed({"call/a.txt": words(1).encode(), "call/b.pdf": b"none"}), zipped)
+    assert [(one.row, one.source) for one in accepted.rejected] == [(2, "b.pdf")]
+    refused = await client.post("/v1/batches", content=packed({"../../a.pdf": b"%PDF-"}), headers=zipped)
+    assert "'../../a.pdf', which leads out" in problem(refused, 422, "invalid-request").detail
+    small = packed({"a.txt": words(2).encode()})
+    assert (await submit(client, as_form({"call.zip": small}), FORM)).accepted == 1
+
+
 async def test_another_tenants_batch_is_not_there(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = await submit(client)
     async with service.caller(tenant=OTHER) as stranger:
         for link in (accepted.links.batch, accepted.links.evaluations, accepted.links.results, accepted.links.events):
             problem(await stranger.get(link), 404, "not-found")
+        problem(await stranger.post(accepted.links.rows, content=THREE, params={"first": 4}), 404, "not-found")
         problem(await stranger.delete(accepted.links.batch), 404, "not-found")
         assert (await stranger.get("/v1/batches")).json()["items"] == []
     assert (await shown(client, accepted)).states == {"queued": 3}

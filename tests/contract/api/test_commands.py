@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.jobs.models import Problem
-from tests.contract.api.service import TEXT, Service, served
+from tests.contract.api.service import ACME, TEXT, Service, served
 
 _PROGRAM = Path(sys.executable).with_name("assayer")
 _SECONDS = 90.0
@@ -86,6 +86,24 @@ async def test_ranking_is_watched_to_its_verdict(program: Program, service: Serv
         await service.finish(Problem(type="x", title="It failed", detail="Because."))
     assert watching.result().code == 1
     assert watching.result().err.strip() == f"{job} (2 ideas) is failed: It failed. Because."
+
+
+async def test_folder_that_is_too_much_for_one_request_is_one_batch(program: Program, service: Service) -> None:
+    folder = program.home / "many"
+    folder.mkdir()
+    for name in ("a", "c"):
+        (folder / f"{name}.pdf").write_bytes(b"\0" * 25_000_000)  # no PDF: refused, and not stored
+    for name in ("b", "d"):
+        (folder / f"{name}.txt").write_text(f"{TEXT} {name}")
+    ended = await program.run("submit", folder, "--name", "Call")
+    assert ended.code == 0, ended.err
+    (batch,) = await service.services.jobs.batches(ACME)
+    assert (ended.out.strip(), batch.name, batch.rows, batch.counts) == (batch.id, "Call", 4, {"queued": 2})
+    assert not batch.open
+    assert [row.source for row in batch.rejected] == ["a.pdf", "c.pdf"]
+    assert "2 of 4 rows are accepted" in ended.err
+    jobs = await service.services.jobs.list(ACME, batch=batch.id)
+    assert sorted(job.row or 0 for job in jobs) == [2, 4]
 
 
 async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: Program, service: Service) -> None:
