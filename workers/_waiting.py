@@ -2,7 +2,8 @@
 
 What is asked is first made ready (a text becomes tokens, and so gets its shape), then computed together with others of
 its shape. Whoever is urgent passes those who are not; among equals the one that came first is next, and takes along
-others of its shape, urgent ones first, until the pass is full.
+others of its shape, urgent ones first, until the pass is full. But the urgent pass the others only so often: then one
+pass is the others', who therefore get an eighth of all passes at least.
 """
 
 import asyncio
@@ -11,7 +12,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["Group", "Line", "Waiting"]
+__all__ = ["IN_A_ROW", "Group", "Line", "Waiting"]
+
+IN_A_ROW = 7
+"""Passes that the urgent may lead, one after the other, while others wait."""
 
 Item = TypeVar("Item", bound=Hashable)
 Ready = TypeVar("Ready")
@@ -34,10 +38,6 @@ class Waiting(Generic[Item, Ready, Out]):
     def wanted(self) -> bool:
         """Not when all who asked have been cancelled."""
         return any(not answer.done() for answer in self.answers)
-
-    @property
-    def turn(self) -> tuple[bool, int]:
-        return not self.urgent, self.number
 
 
 class Prepared(NamedTuple, Generic[Item, Ready, Out]):
@@ -62,6 +62,7 @@ class Line(Generic[Item, Ready, Out]):
         self._came: dict[bool, deque[Waiting[Item, Ready, Out]]] = {True: deque(), False: deque()}
         self._ready: list[Prepared[Item, Ready, Out]] = []
         self._number = 0
+        self._in_a_row = 0
 
     def __bool__(self) -> bool:
         return bool(self._known)
@@ -81,8 +82,10 @@ class Line(Generic[Item, Ready, Out]):
     def unready(self, most: int) -> list[Waiting[Item, Ready, Out]]:
         """Who is to be made ready now; they leave the line until `put` brings them back."""
         taken: list[Waiting[Item, Ready, Out]] = []
-        for urgent, queue in self._came.items():
-            room = most if urgent else min(most, self._most - len(self._ready))
+        others = sum(not one.waiting.urgent for one in self._ready)
+        for urgent in (self._urgent_first, not self._urgent_first):
+            queue = self._came[urgent]
+            room = most if urgent else min(most, self._most - others)
             while queue and len(taken) < room:
                 waiting = queue.popleft()
                 if waiting.left:
@@ -109,14 +112,24 @@ class Line(Generic[Item, Ready, Out]):
         self._ready = [one for one in self._ready if one.waiting.wanted]
         if not self._ready:
             return None
-        shape = min(self._ready, key=_turn).shape
-        alike = sorted((one for one in self._ready if one.shape == shape), key=_turn)[: rows(shape)]
+        first = self._urgent_first
+
+        def turn(one: Prepared[Item, Ready, Out]) -> tuple[bool, int]:
+            return one.waiting.urgent != first, one.waiting.number
+
+        lead = min(self._ready, key=turn)
+        self._count(lead.waiting.urgent)
+        alike = sorted((one for one in self._ready if one.shape == lead.shape), key=turn)[: rows(lead.shape)]
         taken = {id(one) for one in alike}
         self._ready = [one for one in self._ready if id(one) not in taken]
         for one in alike:
             self.forget(one.waiting)
-        return Group(shape, alike)
+        return Group(lead.shape, alike)
 
+    @property
+    def _urgent_first(self) -> bool:
+        return self._in_a_row < IN_A_ROW
 
-def _turn(one: Prepared[Item, Ready, Out]) -> tuple[bool, int]:
-    return one.waiting.turn
+    def _count(self, urgent: bool) -> None:
+        others_wait = bool(self._came[False]) or any(not one.waiting.urgent for one in self._ready)
+        self._in_a_row = self._in_a_row + 1 if urgent and others_wait and self._urgent_first else 0

@@ -1,7 +1,8 @@
 """Dynamic micro-batching: what many callers ask at the same time is computed together.
 
 A pass holds items of one shape, so texts of like length share it and little is padded; it is small, so an urgent caller
-waits for one pass at most. A lone caller waits for nobody but the short collecting window.
+waits for one pass at most, and now and then for a second one, which keeps urgent callers without end from starving the
+others. A lone caller waits for nobody but the short collecting window.
 """
 
 import asyncio
@@ -58,7 +59,7 @@ class MicroBatcher(Generic[Item, Ready, Out]):
         self._server: asyncio.Task[None] | None = None
 
     async def ask(self, items: Sequence[Item], urgent: bool = False) -> list[Out]:
-        """One answer an item, in order. What is urgent passes what is not."""
+        """One answer an item, in order. What is urgent passes what is not, as `workers._waiting` says."""
         loop = asyncio.get_running_loop()
         answers: list[asyncio.Future[Out]] = [loop.create_future() for _ in items]
         for item, answer in zip(items, answers, strict=True):
