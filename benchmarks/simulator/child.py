@@ -76,7 +76,7 @@ class ServerProcess:
     def ask(self, verb: str, path: str, body: str | None = None) -> str:
         """At the control door. Raises ValueError with the server's words when it refuses."""
         address = urlsplit(self.base_url)
-        connection = HTTPConnection(address.hostname or "", address.port, timeout=10)
+        connection = HTTPConnection(address.hostname or "", address.port, timeout=60)
         try:
             connection.request(verb, path, body)
             response = connection.getresponse()

@@ -15,8 +15,6 @@ from tests.corpus_papers import ON_TOPIC, RECORDS, write_jsonl
 from workers.embedding import SentenceTransformerEmbedder
 from workers.embedding_settings import EmbedderSettings
 
-pytestmark = pytest.mark.timeout(600)
-
 TEXTS = [f"Variant {number} of an idea. {ON_TOPIC}" for number in range(8)]
 
 

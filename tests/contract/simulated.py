@@ -54,7 +54,7 @@ def fresh(process: Simulator) -> Simulator:
 
 
 def opened(simulated: Simulator) -> openai.OpenAI:
-    return openai.OpenAI(base_url=simulated.base_url, api_key="sk-test", max_retries=0, timeout=20)
+    return openai.OpenAI(base_url=simulated.base_url, api_key="sk-test", max_retries=0, timeout=60)
 
 
 def ask(client: openai.OpenAI, question: str = QUESTION, **options: Any) -> Any:
@@ -73,7 +73,7 @@ def said(client: openai.OpenAI, question: str = QUESTION, **options: Any) -> str
 
 def raw(simulated: Simulator, verb: str, path: str, body: str = "") -> tuple[int, Any]:
     address = urlsplit(simulated.base_url)
-    connection = HTTPConnection(address.hostname or "", address.port, timeout=10)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=60)
     connection.request(verb, path, body, {"Authorization": "Bearer x"})
     response = connection.getresponse()
     status, content = response.status, json.loads(response.read())

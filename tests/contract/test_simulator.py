@@ -114,7 +114,7 @@ def test_wrong_key_is_refused_and_not_echoed(client: openai.OpenAI, simulated: S
 
 def test_missing_key_is_refused(simulated: Simulator) -> None:
     address = urlsplit(simulated.base_url)
-    connection = HTTPConnection(address.hostname or "", address.port, timeout=10)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=60)
     connection.request("POST", "/v1/chat/completions", "{}")
     response = connection.getresponse()
     assert response.status == 401
@@ -226,7 +226,7 @@ def test_flags_set_the_knobs_and_closing_stdin_ends_the_process() -> None:
         settings = simulated.settings()
         assert (settings.models, settings.no_json_schema, settings.max_concurrent) == (("a", "b"), True, 7)
         assert settings.answer_faults == {"fenced": 2.0, "empty": 1.0}
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
 
 
@@ -241,6 +241,6 @@ def test_flags_set_the_knobs_and_closing_stdin_ends_the_process() -> None:
 )
 def test_unusable_flags_end_with_a_message(flags: list[str], complaint: str) -> None:
     with _start(*flags) as process:
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 2
     assert complaint in errors

@@ -3,11 +3,13 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import openai
 import pytest
 from pydantic import ValidationError
 
+from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
 from benchmarks.simulator.settings import ANSWER_FAULTS, HARMLESS
 from tests.contract.simulated import QUESTION, Judgements, ask, fresh, opened, raw, said
@@ -165,14 +167,22 @@ def test_asking_again_after_a_faulty_answer_is_no_repeated_prompt(client: openai
     assert (stats.repeated_answers, stats.repeated_prompts) == (1, 0)
 
 
-def test_client_that_goes_away_is_counted_as_abandoned(client: openai.OpenAI, simulated: Simulator) -> None:
-    simulated.configure(latency_mean=30, latency_spread=0)
-    with pytest.raises(openai.APITimeoutError):
-        ask(client.with_options(timeout=1))
-    stats = simulated.stats()
-    deadline = time.monotonic() + 10
-    while stats.in_flight and time.monotonic() < deadline:
-        stats = simulated.stats()
+async def test_client_that_goes_away_is_counted_as_abandoned(simulated: Simulator) -> None:
+    simulated.configure(latency_mean=600, latency_spread=0)
+
+    async def waiting(count: int) -> Stats:
+        async with asyncio.timeout(60):
+            while (stats := await asyncio.to_thread(simulated.stats)).in_flight != count:
+                pass
+        return stats
+
+    async with openai.AsyncOpenAI(base_url=simulated.base_url, api_key="k", max_retries=0) as client:
+        question: Any = {"model": "simulated", "messages": [{"role": "user", "content": QUESTION}]}
+        asking = asyncio.create_task(client.chat.completions.create(**question))
+        await waiting(1)
+        asking.cancel()
+        await asyncio.wait([asking])
+    stats = await waiting(0)
     assert (stats.in_flight, stats.abandoned, stats.answered) == (0, 1, 0)
 
 

@@ -19,7 +19,7 @@ from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.outside.counters import Stats as OutsideStats
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
-from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, reading
+from tests.e2e.program import CORPUS, IDEAS, LONGEST_SECONDS, Ended, Homes, Program, addresses, reading
 
 __all__ = ["JOBS", "Ahead", "Bare", "Boarded", "Evaluated", "Kill", "Killed", "Refused", "ToppedUp"]
 
@@ -167,7 +167,7 @@ def revoked(homes: Homes) -> Evaluated:
         _await(lambda: process.poll() is not None or any(program.out.glob("*.json")))
         simulated.configure(api_key="sk-another")
         with process:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=LONGEST_SECONDS)
         return Evaluated(Ended(process.returncode, out, err), program, simulated.stats())
 
 
@@ -208,7 +208,7 @@ def killed(homes: Homes) -> Killed:
         assert last is not None
         os.kill(last, signal.SIGKILL)
         with process:
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=LONGEST_SECONDS)
         ended = Ended(process.returncode, out, err)
         return Killed(ended, program, simulated.stats(), alone, left_behind, with_database, used)
 
@@ -264,7 +264,9 @@ class Ahead:
 
 def _await(condition: Callable[[], bool]) -> None:
     waiting = Retrying(
-        retry=retry_if_result(lambda reached: not reached), wait=wait_fixed(0.02), stop=stop_after_delay(90)
+        retry=retry_if_result(lambda reached: not reached),
+        wait=wait_fixed(0.02),
+        stop=stop_after_delay(LONGEST_SECONDS),
     )
     waiting(condition)
 

@@ -11,7 +11,7 @@ import pytest
 
 from index import Manifest, Versions, read_manifest
 from tests.corpus_papers import RECORDS, write_jsonl
-from tests.e2e.program import CORPUS, ROOT, Homes, Program, reports
+from tests.e2e.program import CORPUS, LONGEST_SECONDS, ROOT, Homes, Program, reports
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def make_evaluate(clone: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=150,
+        timeout=LONGEST_SECONDS,
     )
     assert ended.returncode == 0, ended.stderr
     return ended.stdout

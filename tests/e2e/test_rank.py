@@ -13,7 +13,7 @@ from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from assayer.models.ranking import Ranking
 from benchmarks.simulator.process import Simulator
-from tests.e2e.program import Ended, Program
+from tests.e2e.program import LONGEST_SECONDS, Ended, Program
 
 _FIRST, _ALL = 6, 8
 _CALLS = 3
@@ -74,12 +74,14 @@ def _ranked(program: Program, simulated: Simulator) -> Ranked:
     command = ("rank", _ideas(program, _FIRST), "--cut", 2, "--calls-per-idea", _CALLS)
     process = program.start(*command)
     waiting = Retrying(
-        retry=retry_if_result(lambda reached: not reached), wait=wait_fixed(0.02), stop=stop_after_delay(90)
+        retry=retry_if_result(lambda reached: not reached),
+        wait=wait_fixed(0.02),
+        stop=stop_after_delay(LONGEST_SECONDS),
     )
     waiting(lambda: process.poll() is not None or simulated.stats().answered >= 3)
     process.send_signal(signal.SIGINT)
     with process:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=LONGEST_SECONDS)
     interrupted, answered = Ended(process.returncode, out, err), simulated.stats().answered
     resumed = program.run(*command)
     total, repeated = simulated.stats().answered, simulated.stats().repeated_prompts

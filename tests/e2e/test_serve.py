@@ -12,11 +12,8 @@ from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
-from tests.e2e.program import IDEAS, Homes, Program
+from tests.e2e.program import IDEAS, LONGEST_SECONDS, Homes, Program
 
-pytestmark = pytest.mark.timeout(900)
-"""The fixture starts the program three times, and each time it imports torch."""
-_PATIENCE = 240.0
 _TERMINAL = {"done", "failed", "dead", "cancelled"}
 
 
@@ -43,7 +40,9 @@ class Served(NamedTuple):
 
 def _until(ask: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
     waiting = Retrying(
-        retry=retry_if_result(lambda answer: not holds(answer)), wait=wait_fixed(0.1), stop=stop_after_delay(_PATIENCE)
+        retry=retry_if_result(lambda answer: not holds(answer)),
+        wait=wait_fixed(0.1),
+        stop=stop_after_delay(LONGEST_SECONDS),
     )
     return waiting(ask)
 
@@ -100,7 +99,7 @@ def served(homes: Homes) -> Served:
             third = _submit(client, f"{texts[0]} We will also ask how readers use what the model abstained from.")
             _until(simulated.stats, lambda now: now.answered > stats.answered + 3)
             process.send_signal(signal.SIGTERM)
-            code = process.wait(_PATIENCE)
+            code = process.wait(LONGEST_SECONDS)
         endings = {
             row["job"]: row["endings"]
             for row in program.rows(

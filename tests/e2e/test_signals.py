@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.corpus_papers import REAL_PAPERS
+from tests.e2e.program import LONGEST_SECONDS
 
 _PROGRAM = Path(sys.executable).with_name("assayer")
-_PATIENCE = 240.0
-"""Seconds; a slow machine needs most of them to import what the build needs."""
 
 
 def _ignore_interrupts() -> None:
@@ -30,13 +29,13 @@ def test_a_build_in_the_background_ends_on_sigterm_and_publishes_nothing(tmp_pat
         stderr=subprocess.DEVNULL,
     )
     try:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + LONGEST_SECONDS
         while not list(tmp_path.glob("corpus/versions/unfinished-*")) and build.poll() is None:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert build.poll() is None
         build.terminate()
-        assert build.wait(_PATIENCE) != 0
+        assert build.wait(LONGEST_SECONDS) != 0
     finally:
         build.kill()
         build.wait()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import ROOT
+from tests.e2e.program import LONGEST_SECONDS, ROOT
 
 pytest.importorskip("setuptools", minversion="77", reason="the wheel is built without fetching a build backend")
 PACKAGES = ("assayer", "cluster", "index", "orchestrator", "workers")
@@ -29,7 +29,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]
         shutil.copy(ROOT / name, source)
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index"]
     ended = subprocess.run(
-        [*command, "--wheel-dir", str(built), str(source)], capture_output=True, text=True, check=False, timeout=120
+        [*command, "--wheel-dir", str(built), str(source)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_SECONDS,
     )
     assert ended.returncode == 0, ended.stderr
     (file,) = built.glob("*.whl")

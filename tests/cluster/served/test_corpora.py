@@ -21,7 +21,7 @@ from index.searching.reader import Reader
 from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
 from workers.embedding_hashing import HashingEmbedder
 
-pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(300)]
+pytestmark = pytest.mark.usefixtures("cluster")
 
 EMBEDDER = HashingEmbedder()
 KEEP = BuildOptions(keep=1)
