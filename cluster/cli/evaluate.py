@@ -74,7 +74,13 @@ def evaluate(
     paths: Annotated[
         list[Path], typer.Argument(help="Ideas: .txt, .md, .json, .jsonl or .pdf files, or folders of them.")
     ],
-    method: Annotated[str, typer.Option(help="Evaluation method.")] = "scholareval",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="scholareval: soundness and contribution, against the literature. grapheval: its place among labelled "
+            "ideas. innoeval: a board of reviewers; needs a language model."
+        ),
+    ] = "scholareval",
     cutoff: Annotated[
         str | None,
         typer.Option(
@@ -125,7 +131,7 @@ def _show(console: Console, outcome: Outcome) -> None:
         if one.report is not None:
             show_summary(console, one.report)
     for source, message in outcome.failures:
-        _complain("No report:", message if message.startswith(source) else f"{source}: {message}")
+        _complain("No report:", message if source in message else f"{source}: {message}")
 
 
 def _complain(what: str, text: str) -> None:

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from assayer.errors import AssayerError, RunCancelled
 from cluster.cli.deferred import Deferred
+from cluster.cli.extras import not_installed
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -78,5 +79,15 @@ def main() -> None:
     try:
         app()
     except AssayerError as error:
-        Console(stderr=True, highlight=False).print(f"[bold red]Error:[/] {escape(str(error))}", soft_wrap=True)
+        _complain(error)
         sys.exit(130 if isinstance(error, RunCancelled) else 2)
+    except ModuleNotFoundError as error:
+        lacking = not_installed(error)
+        if lacking is None:
+            raise
+        _complain(lacking)
+        sys.exit(2)
+
+
+def _complain(error: AssayerError) -> None:
+    Console(stderr=True, highlight=False).print(f"[bold red]Error:[/] {escape(str(error))}", soft_wrap=True)

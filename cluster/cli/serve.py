@@ -37,9 +37,7 @@ def serve(
 
 def _serve_on_ray(settings: Settings, profile: Profile, host: str, port: int, address: str | None) -> None:
     if find_spec("ray") is None:
-        raise ConfigurationError(
-            "Ray is not installed.", "Install it with: pip install 'assayer[service]', or give --no-ray."
-        )
+        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
     from cluster.database import open_database
     from cluster.service import first_key
     from cluster.serving.environment import private_environment

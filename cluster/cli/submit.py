@@ -89,7 +89,7 @@ def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object
 def _told(accepted: "AcceptedBatch") -> tuple[int, int]:
     """How many rows there were, and how many of them are accepted."""
     for row in accepted.rejected:
-        remark(f"Refused: {row.source}: {row.detail}")
+        remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
     for notice in accepted.notices:
         remark(notice)
     return accepted.rows, accepted.accepted

@@ -30,7 +30,7 @@ class Line(NamedTuple):
     @classmethod
     def of(cls, report: Report, files: Sequence[Path]) -> "Line":
         figures = [(part.title, _score(part)) for part in report.parts]
-        if report.verdict is not None:
+        if isinstance(report.verdict, Verdict):
             figures.append(("Labelled ideas", _outcome(report.verdict)))
         if report.parts:
             fit = report.coverage.corpus_fit
@@ -44,10 +44,13 @@ def show_table(console: Console, lines: Sequence[Line]) -> None:
     if not lines:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("Idea", *(heading for heading, _ in lines[0].figures), "Report"):
+    # What none of them has is not asked for here: why is said by the report.
+    headings = list(dict.fromkeys(heading for line in lines for heading, _ in line.figures))
+    for heading in ("Idea", *headings, "Report"):
         table.add_column(heading, overflow="fold")
     for line in lines:
-        table.add_row(*map(escape, (line.title, *(value for _, value in line.figures), line.file)))
+        values = dict(line.figures)
+        table.add_row(*map(escape, (line.title, *(values.get(one, "absent") for one in headings), line.file)))
     console.print(table)
 
 
@@ -83,10 +86,8 @@ def _show_verdict(console: Console, verdict: Verdict) -> None:
         console.print(f"No outcome is named: {escape(verdict.decision.reason)}", soft_wrap=True)
 
 
-def _outcome(verdict: Verdict | Absent) -> str:
+def _outcome(verdict: Verdict) -> str:
     """The outcome named, with its probability, or that none is."""
-    if isinstance(verdict, Absent):
-        return "absent"
     if isinstance(verdict.decision, Absent):
         return "no outcome named"
     probability = next((one.probability for one in verdict.probabilities if one.name == verdict.decision), None)

@@ -7,6 +7,8 @@ import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from cluster.cli.extras import EXTRAS
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("assayer", "cluster", "workers", "orchestrator", "index")
 BY_NAME = {"import_module", "libraries"}
@@ -50,3 +52,22 @@ def test_dependencies_are_declared_exactly() -> None:
     used = {module: {normal(owner) for owner in owners.get(module, [])} for module in imported()}
     assert {module for module, names in used.items() if not names & declared} == set()
     assert declared - {name for names in used.values() for name in names} == set()
+
+
+def test_of_every_library_that_an_extra_brings_it_can_be_said_which_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    always = {normal(one) for one in project["dependencies"]}
+    brought = {
+        normal(one): name
+        for name, extra in project["optional-dependencies"].items()
+        for one in extra
+        if name != "dev" and normal(one) not in always | {"assayer"}
+    }
+    owners = packages_distributions()
+    used = {
+        module: brought[name]
+        for module in imported()
+        for name in map(normal, owners.get(module, ()))
+        if name in brought
+    }
+    assert used == EXTRAS

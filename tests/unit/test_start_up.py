@@ -65,3 +65,18 @@ def test_start_loads_no_library_that_the_command_does_not_need(modules: str, unn
 @pytest.mark.parametrize("listed", COMMANDS, ids=[one.name for one in COMMANDS])
 def test_list_of_commands_says_what_the_command_says_of_itself(listed: Deferred) -> None:
     assert listed.command().help == listed.help
+
+
+def test_command_without_the_libraries_of_its_extra_says_which_extra_to_install() -> None:
+    program = """
+import sys
+sys.modules["fastapi"] = None
+sys.argv = ["assayer", "serve", "--no-ray", "--port", "0"]
+from cluster.cli.main import main
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        "Error: This command needs fastapi, which is not installed. Install it with: pip install 'assayer[service]'.\n"
+    )

@@ -136,7 +136,7 @@ def _said(value: object) -> str:
 def no_graph(name: str) -> InputError:
     return InputError(
         f"There is no viewpoint graph {name!r}.",
-        "Build one from labelled ideas: assayer graph build FILE.jsonl --label FIELD.",
+        "Build one from labelled ideas: assayer graph build FILE.jsonl --label-field FIELD.",
     )
 
 
