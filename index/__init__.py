@@ -14,7 +14,9 @@ from index.corpora import Corpora
 from index.corpus import Corpus, CorpusFullTexts, HoldsFullTexts
 from index.filters import Filters
 from index.shards.build import ShardedBuild, build_shards
-from index.shards.shards import ShardedManifest, Shards, is_sharded, publish_shards, shard_of
+from index.shards.manifest import ShardedManifest
+from index.shards.publishing import publish_shards
+from index.shards.shards import Shards, is_sharded, shard_of
 from index.shards.update import ShardedUpdate, update_shards
 from index.versions.manifest import Manifest, read_manifest
 from index.versions.versions import Versions

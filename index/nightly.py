@@ -19,7 +19,8 @@ from index.building.update import update_corpus
 from index.building.writing import OnProgress
 from index.disk import writing_to
 from index.nights import History, Night
-from index.shards.shards import ShardedManifest, Shards, is_sharded
+from index.shards.manifest import ShardedManifest
+from index.shards.shards import Shards, is_sharded
 from index.shards.update import update_shards
 from index.versions.manifest import Changes, Manifest, RejectionCount, counted, read_manifest
 from index.versions.versions import Versions

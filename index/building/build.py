@@ -9,7 +9,7 @@ from assayer.ports import Embedder
 from index.building.known import ReadyVectors
 from index.building.making import BuildOptions, Maker, Plan
 from index.building.sorting import sort_papers
-from index.building.writing import Embedding, OnProgress
+from index.building.writing import Embedding, OnProgress, silent
 from index.disk import writing_to
 from index.reading.sources import Harvest, Rejection, describe
 from index.versions.manifest import Manifest
@@ -50,7 +50,7 @@ async def build_corpus(
         harvest = Harvest(sources, None if chosen.embed_anew else embedder)
         with versions.unfinished() as scratch, ReadyVectors(scratch) as ready:
             papers = await asyncio.to_thread(sort_papers, ready.kept(harvest), scratch / "sorted.arrow")
-            maker = Maker(versions, Embedding(embedder, progress or _silent, ready.known()), chosen)
+            maker = Maker(versions, Embedding(embedder, progress or silent, ready.known()), chosen)
             segments = await maker.cut(papers, first_ordinal=0)
         manifest = await _published(
             maker, Plan(kept=(), added=segments, hidden={}, sources=files, rejections=harvest.rejections)
@@ -68,7 +68,3 @@ async def _published(maker: Maker, plan: Plan) -> Manifest:
     maker.versions.point_at(manifest.version)
     maker.versions.prune(maker.options.keep)
     return manifest
-
-
-def _silent(done: int, total: int) -> None:
-    """Nobody watches."""

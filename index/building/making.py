@@ -13,24 +13,27 @@ from pydantic import Field, ValidationError
 
 from assayer.errors import CorpusError
 from assayer.models import Frozen
+from assayer.ports import Vectors
 from index.building.acceptance import Accept
+from index.building.calibration import measure_fit
 from index.building.sorting import SortedPapers, sort_papers
 from index.building.texts import Text, paper_texts, passage_texts
 from index.building.writing import Embedding, Written, write_segment
 from index.files import sums, verify
 from index.filters import EVERYTHING
-from index.fit import FEWEST, SAMPLE, FitCalibration, calibrate, fit_passages, nearness, neighbours_for
+from index.fit import FitCalibration
 from index.ids import Hashes
 from index.reading.records import PaperRecord
 from index.reading.sources import Rejection, SourceFile
 from index.searching.reader import Reader
-from index.segments.dense import EXACT_UP_TO
+from index.segments.dense import EXACT_UP_TO, Nearest
 from index.segments.hiding import write_hidden
 from index.segments.layout import PAPERS, PASSAGES, REJECTED, WORDS
 from index.segments.segment import Segment, SegmentEntry
 from index.segments.words import Document, copy_words, place, write_words
 from index.versions.format import FORMAT
-from index.versions.manifest import MANIFEST, Changes, Manifest, counted, write_manifest
+from index.versions.manifest import Changes, Manifest, counted
+from index.versions.sealing import MANIFEST, write_sealed
 from index.versions.versions import Versions
 
 __all__ = ["BuildOptions", "Maker", "Plan"]
@@ -134,7 +137,7 @@ class Maker:
                 changes=plan.changes,
                 files=await asyncio.to_thread(sums, directory, MANIFEST),
             )
-            write_manifest(manifest, directory)
+            write_sealed(manifest, directory)
             await asyncio.to_thread(self.versions.add, directory, version)
         if accept is not None:
             with self.versions.on_trial(version):
@@ -169,27 +172,10 @@ class Maker:
         return Segment(self.versions.segment(entry.name), entry, rows, self.options.exact_up_to)
 
     async def _fit(self, reader: Reader, before: FitCalibration | None) -> FitCalibration | None:
-        """The statistic of each sampled paper's own abstract, the paper itself left out."""
-        papers = reader.counting(EVERYTHING)
-        if papers < FEWEST:
-            return None
-        if before is not None and 0.9 <= papers / before.papers <= 1.1:
-            return before
-        units = [unit for unit in range(len(reader)) if reader.counts(unit, EVERYTHING)]
-        sample = [units[place] for place in np.linspace(0, len(units) - 1, min(len(units), SAMPLE)).astype(int)]
-        windows = [fit_passages(reader.paper(unit).abstract) for unit in sample]
-        vectors = await self.embedding.queries([window for some in windows for window in some])
-        groups = np.split(vectors, np.cumsum([len(some) for some in windows])[:-1])
-        neighbours = neighbours_for(papers)
+        def search(asked: Vectors, limit: int) -> list[Nearest]:
+            return reader.nearest(asked, limit, EVERYTHING)
 
-        def measure() -> FitCalibration:
-            values = [
-                nearness(some, lambda asked, count: reader.nearest(asked, count, EVERYTHING), neighbours, without=unit)
-                for unit, some in zip(sample, groups, strict=True)
-            ]
-            return calibrate(values, neighbours, papers)
-
-        return await asyncio.to_thread(measure)
+        return await measure_fit([reader], search, lambda place: place.unit, self.embedding.queries, before)
 
 
 def _papers(segment: Segment) -> Iterator[Document]:

@@ -14,7 +14,7 @@ from index.building.known import known_vectors
 from index.building.making import BuildOptions, Maker, Plan
 from index.building.revision import Revision, revise
 from index.building.stages import Stopwatch
-from index.building.writing import Embedding, OnProgress
+from index.building.writing import Embedding, OnProgress, silent
 from index.disk import writing_to
 from index.reading.records import PaperRecord
 from index.searching.reader import Reader
@@ -77,7 +77,7 @@ async def update_corpus(
             await asyncio.to_thread(versions.verify, manifest)
         chosen = (options or BuildOptions()).model_copy(update={"exact_up_to": manifest.exact_up_to})
         reader = Reader.open(versions, manifest)
-        update = _Update(versions, manifest, reader, embedder, progress or _silent, chosen, accept, watch)
+        update = _Update(versions, manifest, reader, embedder, progress or silent, chosen, accept, watch)
         return await update.run(delta)
 
 
@@ -157,7 +157,3 @@ def _compare(reader: Reader, delta: Delta) -> _Compared:
     return _Compared(
         new, list(changed.values()), list(changed), unchanged, removed, len(set(delta.deletions)) - len(removed)
     )
-
-
-def _silent(done: int, total: int) -> None:
-    """Nobody watches."""

@@ -21,7 +21,7 @@ from index.segments.layout import PAPERS, PASSAGES, PassagePlace, passages_of, w
 from index.segments.store import PaperStore, write_papers
 from index.segments.tuning import build_dense
 
-__all__ = ["Embedding", "OnProgress", "Written", "write_segment"]
+__all__ = ["Embedding", "OnProgress", "Written", "silent", "write_segment"]
 
 OnProgress = Callable[[int, int], None]
 """Texts embedded, and texts to embed in all, as far as is known. Must not raise."""
@@ -29,6 +29,10 @@ OnProgress = Callable[[int, int], None]
 _EMBEDDED_AT_ONCE = 128
 _WINDOW = 16_384
 """Texts in memory at once, and sorted by their length."""
+
+
+def silent(done: int, total: int) -> None:
+    """Nobody watches."""
 
 
 class Written(NamedTuple):

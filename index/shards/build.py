@@ -13,7 +13,9 @@ from index.building.writing import OnProgress
 from index.disk import writing_to
 from index.reading.record_files import FiledRecord, RecordsWriter
 from index.reading.sources import Harvest, Rejection, describe
-from index.shards.shards import KEEP_ALL, ShardedManifest, Shards, publish_shards, shard_of
+from index.shards.manifest import ShardedManifest
+from index.shards.publishing import publish_shards
+from index.shards.shards import KEEP_ALL, Shards, shard_of
 from index.versions.manifest import counted
 
 __all__ = ["BuildsShards", "ShardedBuild", "build_shards", "deal"]

@@ -11,40 +11,20 @@ answers nobody: it answers once a version of the whole names it. So a night that
 nothing, and the next one begins from what answers.
 """
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from assayer.errors import CorpusError
-from assayer.models import Frozen
-from assayer.ports import Embedder
-from index.files import REBUILD
-from index.fit import FitCalibration
 from index.ids import hashed
-from index.reading.sources import SourceFile
-from index.searching.reader import Reader
-from index.shards.fit import measure_fit
-from index.versions.format import FORMAT
-from index.versions.manifest import (
-    MANIFEST,
-    Changes,
-    Manifest,
-    RejectionCount,
-    is_sealed,
-    read_manifest,
-    write_sealed,
-)
-from index.versions.opening import refuse_other_model
+from index.shards.manifest import ShardedManifest
+from index.versions.sealing import read_sealed, write_sealed
 from index.versions.versions import Versions
 
-__all__ = ["KEEP_ALL", "ShardVersion", "ShardedManifest", "Shards", "is_sharded", "publish_shards", "shard_of"]
+__all__ = ["KEEP_ALL", "Shards", "is_sharded", "shard_of"]
 
 KEEP_ALL = 2**31
 """`BuildOptions.keep` of a shard: which of its versions may go is known only where those of the whole are."""
@@ -60,37 +40,6 @@ def is_sharded(directory: Path) -> bool:
     return (directory / _SHARDS).is_dir()
 
 
-class ShardVersion(Frozen):
-    version: str
-    papers: int
-
-
-class ShardedManifest(Frozen):
-    format: Literal["shards-1"] = "shards-1"
-    version: str
-    """Hash of all that determines an answer."""
-    embedder: str
-    dimensions: int
-    exact_up_to: int
-    fit: FitCalibration | None
-    """Of the whole; None for a corpus too small to measure."""
-    shards: tuple[ShardVersion, ...]
-    sources: tuple[SourceFile, ...]
-    rejected: tuple[RejectionCount, ...]
-    """Lines of the sources that were set aside, the most frequent reason first."""
-    changes: Changes | None
-    """None for a corpus that was built anew."""
-
-    @property
-    def papers(self) -> int:
-        return sum(one.papers for one in self.shards)
-
-    def built_from(self, sources: Sequence[SourceFile], embedder: str, exact_up_to: int) -> bool:
-        """And not updated since."""
-        wanted = (tuple(sources), embedder, exact_up_to, None)
-        return (self.sources, self.embedder, self.exact_up_to, self.changes) == wanted
-
-
 class Shards:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -104,17 +53,7 @@ class Shards:
     def read(self, version: str | None = None) -> ShardedManifest:
         """Of the current version by default. Raises CorpusError when there is none, or it is not as it was written."""
         directory = self.versions.current() if version is None else self.versions.path(version)
-        path = directory / MANIFEST
-        try:
-            written = path.read_bytes()
-            manifest = ShardedManifest.model_validate_json(written)
-        except OSError:
-            raise CorpusError(f"The corpus version in {directory} has no readable manifest.", REBUILD) from None
-        except ValidationError:
-            raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD) from None
-        if not is_sealed(directory, written) or manifest.version != directory.name:
-            raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", REBUILD)
-        return manifest
+        return read_sealed(directory, ShardedManifest)
 
     @contextmanager
     def building(self, count: int | None = None) -> Iterator[int]:
@@ -137,7 +76,7 @@ class Shards:
             self.versions.point_at(manifest.version)
         else:
             with self.versions.unfinished() as directory:
-                write_sealed((manifest.model_dump_json(indent=1) + "\n").encode(), directory)
+                write_sealed(manifest, directory)
                 self.versions.publish(directory, manifest.version)
         self.prune(keep)
 
@@ -168,41 +107,3 @@ class Shards:
                 f"The corpus in {self.directory} has {there} shards, not {count}.",
                 f"Give --shards {there}, or another directory: ASSAYER_CORPUS__PATH.",
             )
-
-
-async def publish_shards(
-    directory: Path,
-    versions: Sequence[str],
-    embedder: Embedder,
-    keep: int,
-    sources: Sequence[SourceFile] = (),
-    rejected: Sequence[RejectionCount] = (),
-    changes: Changes | None = None,
-) -> ShardedManifest:
-    """Makes these versions, one of each shard, the current version of the whole; to be called within
-    `Shards.building`. Raises CorpusError where a shard is damaged or was made with another model."""
-    shards = Shards(directory)
-    places = [Versions(shards.shard(number)) for number in range(len(versions))]
-    manifests = [read_manifest(place.path(version)) for place, version in zip(places, versions, strict=True)]
-    for place, manifest in zip(places, manifests, strict=True):
-        refuse_other_model(manifest, embedder, place.directory)
-    readers = [Reader.open(place, manifest) for place, manifest in zip(places, manifests, strict=True)]
-    fit = await measure_fit(readers, embedder, shards.read().fit if shards.versions.name() else None)
-    whole = ShardedManifest(
-        version=_named(manifests, fit),
-        embedder=embedder.name,
-        dimensions=embedder.dimensions,
-        exact_up_to=manifests[0].exact_up_to,
-        fit=fit,
-        shards=tuple(ShardVersion(version=one.version, papers=one.papers) for one in manifests),
-        sources=tuple(sources),
-        rejected=tuple(rejected),
-        changes=changes,
-    )
-    shards.publish(whole, keep)
-    return whole
-
-
-def _named(shards: Sequence[Manifest], fit: FitCalibration | None) -> str:
-    told = [FORMAT, [one.version for one in shards], fit.model_dump() if fit else None]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]

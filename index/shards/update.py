@@ -13,7 +13,9 @@ from index.building.stages import Stopwatch
 from index.building.update import UpdateSummary, update_corpus
 from index.building.writing import OnProgress
 from index.disk import writing_to
-from index.shards.shards import KEEP_ALL, ShardedManifest, Shards, publish_shards, shard_of
+from index.shards.manifest import ShardedManifest
+from index.shards.publishing import publish_shards
+from index.shards.shards import KEEP_ALL, Shards, shard_of
 from index.versions.manifest import Changes, Manifest, counted, read_manifest
 from index.versions.versions import Versions
 

@@ -1,40 +1,21 @@
-"""What a version of a corpus is made of.
-
-Beside a manifest lies its checksum, as `sha256sum` writes it: the manifest vouches for every other file, and nothing
-else would notice that a number in it has changed. It guards against damage and careless hands. Who may write in the
-directory can write both: never open a corpus that somebody else may change.
-"""
+"""What a version of a corpus is made of."""
 
 import datetime as dt
-import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import ValidationError, field_validator
+from pydantic import field_validator
 
-from assayer.errors import CorpusError
 from assayer.models import Frozen
-from index.files import REBUILD, FileSum
+from index.files import FileSum
 from index.fit import FitCalibration
 from index.reading.sources import Rejection, SourceFile
 from index.segments.segment import SegmentEntry
 from index.versions.format import FORMAT
+from index.versions.sealing import Sealed, read_sealed
 
-__all__ = [
-    "MANIFEST",
-    "Changes",
-    "Manifest",
-    "RejectionCount",
-    "counted",
-    "is_sealed",
-    "read_manifest",
-    "write_manifest",
-    "write_sealed",
-]
-
-MANIFEST = "manifest.json"
-_SEAL = "manifest.json.sha256"
+__all__ = ["Changes", "Manifest", "RejectionCount", "counted", "read_manifest"]
 
 
 class RejectionCount(Frozen):
@@ -59,10 +40,8 @@ class Changes(Frozen):
     """Until the segments were written; the word index and publishing come after."""
 
 
-class Manifest(Frozen):
+class Manifest(Sealed):
     format: str = FORMAT
-    version: str
-    """Hash of the segments, what is hidden in them, and of everything else that determines an answer."""
     embedder: str
     dimensions: int
     exact_up_to: int
@@ -112,43 +91,6 @@ def counted(rejections: Iterable[Rejection]) -> tuple[RejectionCount, ...]:
     return tuple(RejectionCount(reason=reason, count=count) for reason, count in reasons)
 
 
-def write_manifest(manifest: Manifest, directory: Path) -> None:
-    written = (manifest.model_dump_json(indent=1) + "\n").encode()
-    write_sealed(written, directory)
-
-
-def write_sealed(manifest: bytes, directory: Path) -> None:
-    """With its checksum beside it."""
-    (directory / MANIFEST).write_bytes(manifest)
-    (directory / _SEAL).write_text(_seal(manifest), "ascii")
-
-
 def read_manifest(directory: Path) -> Manifest:
     """Raises CorpusError when it is missing, of another format or version, or not as it was written."""
-    path = directory / MANIFEST
-    try:
-        written = path.read_bytes()
-        manifest = Manifest.model_validate_json(written)
-    except OSError:
-        raise CorpusError(f"The corpus version in {directory} has no readable manifest.", REBUILD) from None
-    except ValidationError as error:
-        if any(problem["loc"] == ("format",) for problem in error.errors()):
-            raise CorpusError(f"The corpus in {directory} was built by another release of assayer.", REBUILD) from None
-        raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD) from None
-    if not is_sealed(directory, written):
-        raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", REBUILD)
-    if manifest.version != directory.name:
-        raise CorpusError(f"The corpus is damaged: {path} is that of version {manifest.version}.", REBUILD)
-    return manifest
-
-
-def is_sealed(directory: Path, written: bytes) -> bool:
-    """Whether it is as it was written."""
-    try:
-        return (directory / _SEAL).read_text("ascii") == _seal(written)
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _seal(written: bytes) -> str:
-    return f"{hashlib.sha256(written).hexdigest()}  {MANIFEST}\n"
+    return read_sealed(directory, Manifest)

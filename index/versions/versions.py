@@ -20,7 +20,8 @@ from pathlib import Path
 
 from assayer.errors import CorpusError
 from index.files import verify
-from index.versions.manifest import MANIFEST, Manifest, read_manifest
+from index.versions.manifest import Manifest, read_manifest
+from index.versions.sealing import MANIFEST
 
 __all__ = ["Versions"]
 
