@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assayer.errors import InputError, SourceMalformed
+from assayer.errors import InputError, SourceMalformed, SourceRefused
 from benchmarks.simulator.datasets.editions import Edition
 from benchmarks.simulator.datasets.process import SimulatedDatasets
 from benchmarks.simulator.datasets.server import FAULTS
@@ -88,6 +88,42 @@ async def test_a_first_harvest_must_be_told_where_to_begin(services: SimulatedDa
         await _harvest(tmp_path, services, None)
 
 
+async def test_a_harvest_asks_once_more_for_the_last_day_that_is_in(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    first = dt.date(2026, 11, 1)
+    await _harvest(tmp_path, services, SEPTEMBER, first)
+    services.turn(2)
+    summary = await _harvest(tmp_path, services, None, first)
+    assert (summary.taken, summary.parts) == (0, 0), "no new day has gone by"
+    await _harvest(tmp_path, services, None, NOVEMBER)
+    assert _arxiv(tmp_path / "records") == _arxiv_must(SECOND)
+
+
+async def test_a_harvest_that_would_leave_days_out_is_refused(services: SimulatedDatasets, tmp_path: Path) -> None:
+    await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 9, 30))
+    with pytest.raises(InputError, match="between 2026-09-30 and 2026-11-01 would be missing"):
+        await _harvest(tmp_path, services, dt.date(2026, 11, 1))
+
+
+async def test_a_first_harvest_that_broke_off_is_gone_on_with(services: SimulatedDatasets, tmp_path: Path) -> None:
+    with pytest.raises(SourceRefused):
+        await ingest_arxiv(str(tmp_path), SEPTEMBER, NOVEMBER, "", settings(services, answer_bytes=10), ignore)
+    await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
+    assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
+
+
+async def test_a_folder_keeps_to_the_set_that_it_was_begun_with(services: SimulatedDatasets, tmp_path: Path) -> None:
+    async def harvest(subjects: str | None) -> IngestSummary:
+        return await ingest_arxiv(str(tmp_path), SEPTEMBER, NOVEMBER, subjects, settings(services), ignore)
+
+    await harvest("cs")
+    assert (await harvest(None)).taken == 0
+    for other in ("math", ""):
+        with pytest.raises(InputError, match="holds arXiv's set cs and not"):
+            await harvest(other)
+
+
 async def test_a_snapshot_arrives_with_its_abstracts_in_order(services: SimulatedDatasets, tmp_path: Path) -> None:
     manifest = f"{services.base_url}/openalex/works/manifest.json"
     await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
@@ -118,6 +154,9 @@ async def test_merged_ids_of_an_older_snapshot_take_their_works_away(
     manifest = f"{services.base_url}/openalex/works/manifest.json"
     await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], settings(services), ignore)
     assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}
+    merged.unlink()
+    await ingest_openalex(str(tmp_path / "to"), None, [], settings(services), ignore)
+    assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}, "nor come they back"
 
 
 @pytest.mark.parametrize("url", ["s3://openalex/data/authors/part.gz", "s3://x/works/../../etc/passwd"])

@@ -20,8 +20,9 @@ from benchmarks.simulator.datasets.server import KEY
 from cluster.ingest_settings import IngestSettings
 from cluster.ingesting import ingest_jsonl, ingest_s2_files
 from cluster.settings import Settings
+from index.alone import alone_in
 from index.ingest import IngestSummary
-from tests.contract.ingested import FIRST, SECOND, ignore, read, s2_must
+from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must
 
 _PROGRAM = "from cluster.cli.main import main; main()"
 LIMITS = Settings(ingest=IngestSettings(partitions=3, memory_mb=512))
@@ -90,6 +91,41 @@ async def test_a_later_file_replaces_what_an_earlier_one_said_of_a_paper(tmp_pat
     assert _titles(tmp_path / "to" / "records") == {
         "p0": "Paper 0", "p1": "Renamed", "p2": "Paper 2", "p3": "Paper 3", "p9": "Paper 9",
     }  # fmt: skip
+
+
+async def test_of_files_given_together_the_last_one_counts(tmp_path: Path) -> None:
+    files = [_lines(tmp_path / f"{name}.jsonl", _paper(1, title=f"In {name}")) for name in ("b", "a")]
+    await _ingest(tmp_path / "to", *files, files[1])
+    assert _titles(tmp_path / "to" / "records") == {"p1": "In a"}
+
+
+async def test_a_number_that_no_vector_can_hold_is_no_end_of_the_file(tmp_path: Path) -> None:
+    file = _lines(tmp_path / "papers.jsonl", _paper(1, vector=[10**400, 1]), _paper(2, vector=[1e300]), _paper(3))
+    await _ingest(tmp_path / "to", file)
+    assert _titles(tmp_path / "to" / "records").keys() == {"p1", "p2", "p3"}
+
+
+async def test_a_run_beside_another_is_refused(tmp_path: Path) -> None:
+    file = _lines(tmp_path / "papers.jsonl", _paper(1))
+    (tmp_path / "to").mkdir()
+    with alone_in(tmp_path / "to"), pytest.raises(InputError, match="Another run is at work"):
+        await _ingest(tmp_path / "to", file)
+
+
+async def test_deletions_are_not_listed_while_a_run_is_cut_off(tmp_path: Path) -> None:
+    """What was in the list before would not fit the upserts that are there already."""
+    to, file = tmp_path / "to", tmp_path / "papers.jsonl"
+    await _ingest(to, _lines(file, *(_paper(n) for n in range(9))))
+    await _ingest(to, _lines(file, *(_paper(n) for n in range(8))))
+    assert deletions(to) == {"p8"}
+    parts = sorted((to / "records").iterdir())
+    parts[-1].with_name(f"{parts[-1].name}.partial").mkdir()  # its partition cannot be joined
+    with pytest.raises(InputError, match="failed"):
+        await _ingest(to, _lines(file, *(_paper(n) for n in range(1, 9))))
+    assert not (to / "deletions.txt").exists()
+    parts[-1].with_name(f"{parts[-1].name}.partial").rmdir()
+    await _ingest(to, file)
+    assert deletions(to) == {"p0"}
 
 
 async def test_a_change_rewrites_only_the_partitions_that_it_touches(tmp_path: Path) -> None:

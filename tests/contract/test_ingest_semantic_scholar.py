@@ -146,6 +146,50 @@ async def test_files_of_an_unknown_release_are_not_mixed_with_diffs(
         await _ingest(tmp_path / "to", settings(services))
 
 
+async def test_files_that_replace_a_release_are_not_of_that_release(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    (tmp_path / "files" / "papers").mkdir(parents=True)
+    (tmp_path / "files" / "papers" / "part.jsonl").write_text('{"corpusid": 1, "title": "T"}\n')
+    for release in (RELEASES[1], ""):
+        await ingest_s2_files(str(tmp_path / "to"), str(tmp_path / "files"), release, settings(services), ignore)
+    with pytest.raises(InputError, match="Nobody said of which release"):
+        await _ingest(tmp_path / "to", settings(services))
+
+
+async def test_full_texts_of_either_edition_of_s2orc_arrive_and_the_newer_one_counts(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    def full_text(layout: str, number: int, text: str) -> str:
+        annotations = {"paragraph": json.dumps([{"start": 0, "end": len(text)}])}
+        return json.dumps({"corpusid": number, layout: {"text": text, "annotations": annotations}}) + "\n"
+
+    lines = {
+        "papers": "".join(json.dumps({"corpusid": n, "title": "T"}) + "\n" for n in (1, 2)),
+        "abstracts": "".join(json.dumps({"corpusid": n, "abstract": "A"}) + "\n" for n in (1, 2)),
+        "s2orc": full_text("content", 1, "Older.") + full_text("content", 2, "Only here."),
+        "s2orc_v2": full_text("body", 1, "Newer."),
+    }
+    for dataset, content in lines.items():
+        (tmp_path / "files" / dataset).mkdir(parents=True)
+        (tmp_path / "files" / dataset / "part.jsonl").write_text(content)
+    await ingest_s2_files(str(tmp_path / "to"), str(tmp_path / "files"), "", settings(services), ignore)
+    assert {record.id: record.sections[0].text for record, _ in read(tmp_path / "to" / "records")} == {
+        "CorpusId:1": "Newer.",
+        "CorpusId:2": "Only here.",
+    }
+
+
+async def test_a_folder_keeps_to_the_datasets_that_it_was_begun_with(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    await _ingest(tmp_path, settings(services), ("papers", "abstracts"))
+    services.turn(2)
+    await _ingest(tmp_path, settings(services), ())
+    assert {path.name for path in (tmp_path / "raw").iterdir()} == {"papers", "abstracts"}
+    assert {record.id for record, _ in read(tmp_path / "records")} == s2_must(SECOND.papers.values()).keys()
+
+
 async def test_papers_whose_abstracts_nobody_has_are_set_aside_and_counted(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:

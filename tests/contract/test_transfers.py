@@ -88,6 +88,31 @@ async def test_what_a_killed_run_has_left_is_gone_on_with(serve: Serve, tmp_path
     assert not (tmp_path / "file.etag").exists()
 
 
+async def test_a_file_whose_parts_nothing_vouches_for_is_not_begun_anew_for_ever(serve: Serve, tmp_path: Path) -> None:
+    store = Store(tag="")
+    base = await serve(store.answer)
+    async with _transfers() as transfers:
+        with pytest.raises(SourceUnavailable, match="3 times in a row"):
+            await transfers.save(f"{base}/file", tmp_path / "file")
+    assert store.begins == [0, 0, 0]
+
+
+async def test_a_part_that_begins_elsewhere_is_not_put_behind_what_is_there(serve: Serve, tmp_path: Path) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        headers = {"ETag": '"one"'}
+        if "Range" not in request.headers:
+            return web.Response(body=BODY, headers=headers)
+        headers["Content-Range"] = f"bytes 7-{len(BODY) - 1}/{len(BODY)}"
+        return web.Response(status=206, body=BODY[7:], headers=headers)
+
+    (tmp_path / "file").write_bytes(BODY[:1000])
+    (tmp_path / "file.etag").write_text('"one"')
+    base = await serve(answer)
+    async with _transfers() as transfers:
+        assert await transfers.save(f"{base}/file", tmp_path / "file") == "whole"
+    assert (tmp_path / "file").read_bytes() == BODY
+
+
 async def test_a_file_that_was_exchanged_meanwhile_is_fetched_anew(serve: Serve, tmp_path: Path) -> None:
     store = Store('"two"', piece=len(BODY))
     (tmp_path / "file").write_bytes(b"of another time")

@@ -9,6 +9,7 @@ import pytest
 from assayer.errors import AssayerError, CorpusError, InputError
 from assayer.models import PaperId
 from index import BuildOptions, Corpus, Shards, Versions, build_corpus, build_shards, read_manifest
+from index.alone import alone_in
 from index.building.acceptance import Acceptance
 from index.building.stages import Stopwatch
 from index.nightly import Nightly, pending
@@ -148,6 +149,41 @@ def test_history_passes_over_a_line_that_was_cut_off(tmp_path: Path) -> None:
         file.write(first.model_dump_json()[:30])
     history.append(second)
     assert history.nights() == [first, second]
+
+
+def test_history_tells_a_night_at_work_from_one_that_was_cut_off(tmp_path: Path) -> None:
+    history, later = History(tmp_path), NOW + dt.timedelta(days=1)
+    killed, ended, running = (
+        Night(began=began, outcome="unchanged", before="a", after="a", papers=1)
+        for began in (NOW, later, later + dt.timedelta(days=1))
+    )
+    history.append(killed.model_copy(update={"outcome": "running"}))
+    with history.begun(ended):
+        history.append(ended)
+    assert [night.outcome for night in history.nights()] == ["cut off", "unchanged"]
+    with history.begun(running):
+        assert [night.outcome for night in history.nights()] == ["cut off", "unchanged", "running"]
+        with pytest.raises(InputError, match="Another run is at work"), history.begun(running):
+            pass
+    assert [night.outcome for night in history.nights()] == ["cut off", "unchanged", "cut off"]
+    assert all(night.why for night in history.nights() if night.outcome == "cut off")
+
+
+async def test_night_beside_a_run_of_ingest_takes_nothing(directory: Path, tmp_path: Path) -> None:
+    change = folder(tmp_path / "change", [record(20)])
+    with alone_in(change), pytest.raises(InputError, match="Another run is at work"):
+        await night(directory, change)
+    assert pending(change)
+
+
+async def test_night_leaves_deletions_that_ingest_has_not_listed_yet(directory: Path, tmp_path: Path) -> None:
+    change = folder(tmp_path / "change", [record(20)])
+    (change / "deletions.txt").unlink()
+    (change / "deletions").mkdir()
+    (change / "deletions" / "part-00000.txt").write_text("bee-03\n")
+    assert (await night(directory, change)).new == 1
+    assert (change / "deletions" / "part-00000.txt").exists()
+    assert not (change / "upserts").exists()
 
 
 async def test_night_from_no_folder_or_of_ids_that_are_not_text_is_refused(directory: Path, tmp_path: Path) -> None:
