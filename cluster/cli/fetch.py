@@ -35,6 +35,7 @@ _TABLES: "dict[FetchFormat, ResultsFormat]" = {
     FetchFormat.csv: "csv",
     FetchFormat.parquet: "parquet",
 }
+_USUAL = {"evaluation": list(_REPORTS), "batch": [FetchFormat.jsonl], "ranking": list(_RANKINGS)}
 _PAGE = 500
 
 
@@ -45,14 +46,14 @@ def fetch(
         list[FetchFormat] | None,
         typer.Option(
             "--format",
-            help="May be repeated. html, md, json: each report; jsonl, csv, parquet: a batch's table.",
+            help="May be repeated. html, md, json: each report; jsonl, csv, parquet: a batch's table; csv: a ranking.",
         ),
     ] = None,
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Write reports or results into files and print their paths. Exit code 1: there is none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
-    wanted = formats or ([FetchFormat.jsonl] if kind == "batch" else list(_REPORTS))
+    wanted = formats or _USUAL[kind]
     _make(out)
     with service(profile) as client:
         match kind:

@@ -26,6 +26,10 @@ COMMANDS = (
         "Show how far they are until they have ended, across broken connections. Exit code 1: some have no result.",
     ),
     Deferred("fetch", "Write reports or results into files and print their paths. Exit code 1: there is none yet."),
+    Deferred(
+        "shortlist",
+        "Rank the ideas of a batch, starting from its reports' scores; prints the id of the ranking.",
+    ),
     Deferred("cancel", "Cancel; what has ended stays as it is."),
     Deferred("timeline", "Draw what ran when: time in the queue, stages, and calls to the language model."),
     Deferred("doctor", "Tell what is configured, what answers and what is missing."),

@@ -1,7 +1,9 @@
 """The commands over the service, as processes."""
 
 import asyncio
+import json
 import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.jobs.models import Problem
+from orchestrator.jobs.requests import RankingRequest
 from tests.contract.api.service import ACME, TEXT, Service, served
 
 _PROGRAM = Path(sys.executable).with_name("assayer")
@@ -86,6 +89,30 @@ async def test_ranking_is_watched_to_its_verdict(program: Program, service: Serv
         await service.finish(Problem(type="x", title="It failed", detail="Because."))
     assert watching.result().code == 1
     assert watching.result().err.strip() == f"{job} (2 ideas) is failed: It failed. Because."
+
+
+async def test_batch_becomes_a_ranking_of_the_ideas_that_have_reports(program: Program, service: Service) -> None:
+    (program.home / "call.jsonl").write_text("".join(json.dumps({"text": f"{TEXT} {n}"}) + "\n" for n in range(4)))
+    batch = (await program.run("submit", "call.jsonl")).out.strip()
+    early = await program.run("shortlist", batch, "--cut", "1")
+    assert (early.code, early.out) == (2, "")
+    assert "has not finished" in early.err
+    await service.finish(Problem(type="x", title="It failed", detail="Because."))
+    for _ in range(3):
+        await service.finish()
+    # The fixture writes the same report for every row.
+    await service.database.execute(
+        "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', to_jsonb(evaluations.id)) "
+        "WHERE id IN (SELECT run_id FROM jobs)"
+    )
+    asked = await program.run("shortlist", batch, "--cut", "1", "--calls-per-idea", "2")
+    assert asked.code == 0, asked.err
+    assert re.search(r"^Left out: row \d, ev_\w+: It failed$", asked.err, re.MULTILINE)
+    assert "3 ideas are compared" in asked.err
+    lease = await service.lease()
+    assert isinstance(lease.work, RankingRequest)
+    assert asked.out.strip() == lease.job
+    assert (lease.work.cut, lease.work.calls_per_idea, len(lease.work.ideas)) == (1, 2, 3)
 
 
 async def test_folder_that_is_too_much_for_one_request_is_one_batch(program: Program, service: Service) -> None:
