@@ -1,6 +1,7 @@
 """`assayer corpus build-on-ray`: the corpus that `build` makes, with the models and shards spread over a cluster."""
 
 import asyncio
+import os
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,7 +50,9 @@ def build_on_ray(
     directory = settings.corpus_path.absolute()
     with ExitStack() as stack:
         folder = stack.enter_context(private_environment()) if address is None else None
-        # Ray reads its environment when it is imported.
+        # Ray reads its environment when it is imported. Its core would tell the terminal of a fault in Ray Data's pools
+        # (ray#57733); what goes wrong with what is ours is raised.
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         from cluster.corpora.building import build_on_ray as build
         from cluster.corpora.cluster import building_cluster
         from cluster.corpora.plan import Share, Wanted

@@ -7,6 +7,7 @@ store a few portions at a time; vectors never do.
 
 import asyncio
 import logging
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -79,6 +80,8 @@ def _configure() -> None:
     # A portion is a block: blocks go to a model one by one, and are told as soon as they are done.
     context.target_max_block_size = _BLOCK_BYTES
     logging.getLogger("ray.data").setLevel(logging.ERROR)
+    # How many portions there are is known at the end; a small source has fewer than models.
+    warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
 
 
 def _fitting(share: Share) -> Share:
