@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from orchestrator.api.problems import MEDIA_TYPE
 from orchestrator.api.resources import ProblemDocument
 
-__all__ = ["REPLAYABLE", "describe", "event_stream", "open_problems", "problems"]
+__all__ = ["ACCEPTED", "REPLAYABLE", "describe", "event_stream", "open_problems", "problems"]
 
 _PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
 _WHEN = {
@@ -35,6 +35,10 @@ REPLAYABLE = {
     "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}, "description": "Only on replays."},
 }
 """Headers of an answer to a POST."""
+ACCEPTED: dict[int | str, dict[str, Any]] = {
+    202: {"description": "Accepted: it is stored, and will end in one verdict", "headers": REPLAYABLE}
+}
+"""Of whoever asks for a job."""
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

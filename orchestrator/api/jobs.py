@@ -3,16 +3,20 @@
 import datetime as dt
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Never
+from collections.abc import Callable, Sequence
+from typing import Never, TypeVar
 
 from orchestrator.api.problems import Refusal
-from orchestrator.api.resources import Evaluation, links_of
+from orchestrator.api.resources import Evaluation, Page, links_of
 from orchestrator.api.services import Services
 from orchestrator.jobs.models import Job, JobId, JobKind, TenantId
-from orchestrator.jobs.submissions import Cursor
+from orchestrator.jobs.submissions import Batch, Cursor
 
-__all__ = ["cursor_of", "evaluation_of", "found", "missing", "place_of", "without_result"]
+__all__ = ["cursor_of", "evaluation_of", "found", "missing", "page_of", "place_of", "without_result"]
 
+
+J = TypeVar("J", Job, Batch)
+R = TypeVar("R")
 
 _PLACE = re.compile(r"(?P<moment>[\d:T.-]{19,26}\+00:00) (?P<id>\w{1,64})", re.ASCII)
 
@@ -60,6 +64,12 @@ def evaluation_of(job: Job) -> Evaluation:
         finished_at=job.finished_at,
         links=links_of(job.id),
     )
+
+
+def page_of(listed: Sequence[J], limit: int, shown: Callable[[J], R]) -> Page[R]:
+    """`listed` is one more than fit, where there is another page."""
+    page = listed[:limit]
+    return Page(items=tuple(map(shown, page)), next=cursor_of(Cursor.of(page[-1])) if len(listed) > limit else None)
 
 
 def cursor_of(place: Cursor) -> str:

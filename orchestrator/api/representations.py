@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 from assayer.reports.html import stylesheet
+from orchestrator.api.problems import Refusal
 
-__all__ = ["chosen", "page_headers", "seconds_to_wait"]
+__all__ = ["chosen", "page_headers", "representation", "seconds_to_wait"]
 
 _QUALITY = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:;.*)?", re.I)
@@ -19,6 +20,14 @@ def chosen(accept: str | None, offered: Sequence[str]) -> str | None:
     liking = {media: _liking(media, ranges) for media in offered}
     best = max(offered, key=lambda media: liking[media])
     return best if liking[best] > 0 else None
+
+
+def representation(accept: str | None, offered: Sequence[str]) -> str:
+    """The same. Raises Refusal (406)."""
+    media = chosen(accept, offered)
+    if media is None:
+        raise Refusal("not-acceptable", f"There is none of {accept!r}; there are {', '.join(offered)}.")
+    return media
 
 
 def _media_range(part: str) -> tuple[str, float]:

@@ -21,9 +21,8 @@ from orchestrator.api.batch_resources import (
 )
 from orchestrator.api.documented import event_stream, problems
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import cursor_of, evaluation_of, missing, place_of
-from orchestrator.api.problems import Refusal
-from orchestrator.api.representations import chosen
+from orchestrator.api.jobs import evaluation_of, missing, page_of, place_of
+from orchestrator.api.representations import representation
 from orchestrator.api.resources import Evaluation, Page, PageQuery
 from orchestrator.api.security import Reader, Submitter
 from orchestrator.api.services import Offered, Services
@@ -31,7 +30,7 @@ from orchestrator.api.streaming import held_open, settled
 from orchestrator.batches.progress import ended
 from orchestrator.batches.results import as_csv, as_line, as_parquet, flat
 from orchestrator.jobs.models import BatchId, TenantId
-from orchestrator.jobs.submissions import Batch, Cursor
+from orchestrator.jobs.submissions import Batch
 
 __all__ = ["router"]
 
@@ -68,10 +67,8 @@ _LAST = "Id of the last event that was received"
 async def listed(query: Annotated[PageQuery, Query()], caller: Reader, services: Offered) -> Page[BatchSummary]:
     """One's own batches, the newest first."""
     found = await services.jobs.batches(caller.tenant, after=place_of(query.after), limit=query.limit + 1)
-    page, more = found[: query.limit], len(found) > query.limit
     now = services.clock.now()
-    items = tuple(summary_of(batch, now) for batch in page)
-    return Page(items=items, next=cursor_of(Cursor.of(page[-1])) if more else None)
+    return page_of(found, query.limit, lambda batch: summary_of(batch, now))
 
 
 @router.get("/{id}", responses=problems(404, 422))
@@ -105,8 +102,7 @@ async def evaluations(
     jobs = await services.jobs.list(
         caller.tenant, batch=batch.id, state=query.state, after=place_of(query.after), limit=query.limit + 1
     )
-    page, more = jobs[: query.limit], len(jobs) > query.limit
-    return Page(items=tuple(map(evaluation_of, page)), next=cursor_of(Cursor.of(page[-1])) if more else None)
+    return page_of(jobs, query.limit, evaluation_of)
 
 
 @router.get(
@@ -164,10 +160,8 @@ async def results(
     accept: Annotated[str | None, Header()] = None,
 ) -> Response:
     """What its rows came to so far: whole reports as JSON lines, or a table as CSV or Parquet."""
-    media = chosen(accept, tuple(_NAMES))
-    if query.format is None and media is None:
-        raise Refusal("not-acceptable", f"There is none of {accept!r}; there are {', '.join(_NAMES)}.")
-    written = query.format or _NAMES[media or ""]
+    media = _FORMATS[query.format] if query.format else representation(accept, tuple(_NAMES))
+    written = _NAMES[media]
     batch = await _found(services, caller.tenant, id)
     headers = {
         "Vary": "Accept",
@@ -175,7 +169,7 @@ async def results(
         "Content-Disposition": f'attachment; filename="{batch.id}.{written}"',
     }
     if written == "jsonl":
-        return StreamingResponse(_lines(services, caller.tenant, batch.id), 200, headers, media or _FORMATS[written])
+        return StreamingResponse(_lines(services, caller.tenant, batch.id), 200, headers, media)
     rows = [flat(row) async for row in services.jobs.reports(caller.tenant, batch.id)]
     render = partial(as_csv, rows) if written == "csv" else partial(as_parquet, rows)
     return Response(await asyncio.to_thread(render), 200, headers, _FORMATS[written])

@@ -14,10 +14,10 @@ from orchestrator.api.comparison_resources import (
     comparison_of,
     comparison_path,
 )
-from orchestrator.api.documented import REPLAYABLE, problems
+from orchestrator.api.documented import ACCEPTED, problems
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import cursor_of, found, place_of
+from orchestrator.api.jobs import found, page_of, place_of
 from orchestrator.api.problems import Refusal
 from orchestrator.api.resources import CancelQuery, Page, PageQuery
 from orchestrator.api.security import Reader, Submitter, json_only
@@ -25,7 +25,7 @@ from orchestrator.api.services import Offered, OpenStreams, Services
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.requests import ComparisonRequest
 from orchestrator.jobs.results import ComparisonResult
-from orchestrator.jobs.submissions import Cursor, NewJob
+from orchestrator.jobs.submissions import NewJob
 
 __all__ = ["router"]
 
@@ -38,7 +38,7 @@ router = APIRouter(prefix="/v1/comparisons", tags=["comparisons"])
     response_model=AcceptedComparison,
     responses={
         200: {"model": ComparisonResource, "description": "It ended within the time that `Prefer` names"},
-        202: {"description": "Accepted: it is stored, and will end in one verdict", "headers": REPLAYABLE},
+        **ACCEPTED,
         **problems(400, 413, 415, 422),
     },
     dependencies=[Depends(json_only)],
@@ -80,9 +80,7 @@ async def listed(query: Annotated[PageQuery, Query()], caller: Reader, services:
     jobs = await services.jobs.list(
         caller.tenant, kind="comparison", after=place_of(query.after), limit=query.limit + 1
     )
-    page, more = jobs[: query.limit], len(jobs) > query.limit
-    items = tuple(comparison_of(job, None) for job in page)
-    return Page(items=items, next=cursor_of(Cursor.of(page[-1])) if more else None)
+    return page_of(jobs, query.limit, lambda job: comparison_of(job, None))
 
 
 @router.get("/{id}", responses=problems(404, 422))

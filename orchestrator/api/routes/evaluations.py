@@ -10,12 +10,11 @@ from assayer.reports.markdown import as_markdown
 from assayer.reports.schema import as_json
 from orchestrator.api.accepting import Preference, accepted, awaited, cancelled
 from orchestrator.api.asking import request_of
-from orchestrator.api.documented import REPLAYABLE, problems
+from orchestrator.api.documented import ACCEPTED, problems
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import cursor_of, evaluation_of, found, place_of, without_result
-from orchestrator.api.problems import Refusal
-from orchestrator.api.representations import chosen, page_headers
+from orchestrator.api.jobs import evaluation_of, found, page_of, place_of, without_result
+from orchestrator.api.representations import page_headers, representation
 from orchestrator.api.resources import (
     Accepted,
     CancelQuery,
@@ -28,7 +27,7 @@ from orchestrator.api.resources import (
 from orchestrator.api.security import Reader, Submitter, json_only
 from orchestrator.api.services import Offered, OpenStreams
 from orchestrator.jobs.models import BatchId, Job, JobId
-from orchestrator.jobs.submissions import Cursor, NewJob
+from orchestrator.jobs.submissions import NewJob
 
 __all__ = ["router"]
 
@@ -48,7 +47,7 @@ _REPORT = {
     response_model=Accepted,
     responses={
         200: {"model": Evaluation, "description": "It ended within the time that `Prefer` names"},
-        202: {"description": "Accepted: it is stored, and will end in one verdict", "headers": REPLAYABLE},
+        **ACCEPTED,
         **problems(400, 413, 415, 422),
     },
     dependencies=[Depends(json_only)],
@@ -87,8 +86,7 @@ async def listed(query: Annotated[EvaluationQuery, Query()], caller: Reader, ser
         after=place_of(query.after),
         limit=query.limit + 1,
     )
-    page, more = jobs[: query.limit], len(jobs) > query.limit
-    return Page(items=tuple(map(evaluation_of, page)), next=cursor_of(Cursor.of(page[-1])) if more else None)
+    return page_of(jobs, query.limit, evaluation_of)
 
 
 @router.get("/{id}", responses=problems(404))
@@ -117,9 +115,7 @@ async def report(
     id: PathId, caller: Reader, services: Offered, accept: Annotated[str | None, Header()] = None
 ) -> Response:
     """The report as JSON, Markdown or a page. Without one: 409 and why, or 410 when it has been deleted."""
-    media = chosen(accept, tuple(_RENDERED))
-    if media is None:
-        raise Refusal("not-acceptable", f"There is none of {accept!r}; there are {', '.join(_RENDERED)}.")
+    media = representation(accept, tuple(_RENDERED))
     job = await found(services, caller.tenant, id, "evaluation")
     written = await services.jobs.report(caller.tenant, job.id) if job.state == "done" else None
     if written is None:

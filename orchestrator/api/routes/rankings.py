@@ -10,11 +10,10 @@ from fastapi.responses import Response
 from assayer.ranking.handed_in import as_lines
 from assayer.reports.ranking import as_csv, as_ranking_html, as_ranking_json, as_ranking_markdown
 from orchestrator.api.accepting import accepted, cancelled
-from orchestrator.api.documented import REPLAYABLE, problems
+from orchestrator.api.documented import ACCEPTED, problems
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import cursor_of, found, place_of, without_result
-from orchestrator.api.problems import Refusal
+from orchestrator.api.jobs import found, page_of, place_of, without_result
 from orchestrator.api.ranking_requests import ranking_request
 from orchestrator.api.ranking_resources import (
     AcceptedRanking,
@@ -23,13 +22,13 @@ from orchestrator.api.ranking_resources import (
     ranking_links,
     ranking_of,
 )
-from orchestrator.api.representations import chosen, page_headers
+from orchestrator.api.representations import page_headers, representation
 from orchestrator.api.resources import CancelQuery, Page, PageQuery
 from orchestrator.api.security import Reader, Submitter, json_only
 from orchestrator.api.services import Offered, Services
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.results import RankingResult
-from orchestrator.jobs.submissions import Cursor, NewJob
+from orchestrator.jobs.submissions import NewJob
 
 __all__ = ["router"]
 
@@ -59,7 +58,7 @@ _PRIVATE = {"Cache-Control": "private, no-cache"}
     status_code=202,
     response_model=AcceptedRanking,
     responses={
-        202: {"description": "Accepted: it is stored, and will end in one verdict", "headers": REPLAYABLE},
+        **ACCEPTED,
         **problems(400, 404, 409, 413, 415, 422),
     },
     dependencies=[Depends(json_only)],
@@ -92,8 +91,7 @@ async def ask(
 async def listed(query: Annotated[PageQuery, Query()], caller: Reader, services: Offered) -> Page[RankingResource]:
     """One's own rankings, the newest first."""
     jobs = await services.jobs.list(caller.tenant, kind="ranking", after=place_of(query.after), limit=query.limit + 1)
-    page, more = jobs[: query.limit], len(jobs) > query.limit
-    return Page(items=tuple(map(ranking_of, page)), next=cursor_of(Cursor.of(page[-1])) if more else None)
+    return page_of(jobs, query.limit, ranking_of)
 
 
 @router.get("/{id}", responses=problems(404, 422))
@@ -120,9 +118,7 @@ async def report(
     id: PathId, caller: Reader, services: Offered, accept: Annotated[str | None, Header()] = None
 ) -> Response:
     """The order as JSON, Markdown, a page or a table. Without one: 409 and why, or 410 when it has been deleted."""
-    media = chosen(accept, tuple(_RENDERED))
-    if media is None:
-        raise Refusal("not-acceptable", f"There is none of {accept!r}; there are {', '.join(_RENDERED)}.")
+    media = representation(accept, tuple(_RENDERED))
     job = await found(services, caller.tenant, id, "ranking")
     text = await _rendered(services, job, _RENDERED[media])
     page = page_headers("report.css", "ranking.css") if media == "text/html" else {}
