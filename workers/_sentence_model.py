@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assayer.errors import ConfigurationError
 from workers._inference import INSTALL, chosen_device, chosen_dtype, first_line, libraries
 from workers._passes import Passes, Ready, padded, read
-from workers.embedding_models import Pooling
+from workers.embedding_models import Pooling, adapted
 from workers.embedding_settings import PACKAGED, EmbedderSettings
 
 __all__ = ["Row", "SentenceModel", "Text"]
@@ -31,10 +31,15 @@ class Text(NamedTuple):
 
 
 class SentenceModel:
-    """A `workers.microbatching.Model`. Loads at first use. Not thread-safe: the owner calls it from one thread."""
+    """A `workers.microbatching.Model`. Loads at first use. Not thread-safe: the owner calls it from one thread.
 
-    def __init__(self, settings: EmbedderSettings) -> None:
+    With the adapter for texts of `kind`, where the model has adapters.
+    """
+
+    def __init__(self, settings: EmbedderSettings, kind: Literal["query", "passage"] = "passage") -> None:
         self._settings = settings
+        self._adapted = adapted(settings.model)
+        self._kind = kind
         self._usage = settings.usage
         self._model: Any = None
         self._passes = Passes(_WIDTH_STEP, 0, 0)
@@ -76,6 +81,8 @@ class SentenceModel:
         return list(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
     def _folder(self) -> Path:
+        if self._adapted is not None:
+            return Path(self._adapted.base)
         if self._settings.model != PACKAGED:
             return Path(self._settings.model)
         try:
@@ -93,6 +100,7 @@ class SentenceModel:
         dtype = chosen_dtype(settings.precision, device, torch)
         try:
             model = sentences.SentenceTransformer(source, device=device, model_kwargs={"dtype": dtype})
+            self._adapt(model)
         except (OSError, ValueError, RuntimeError) as error:
             raise ConfigurationError(
                 f"The embedding model {settings.model!r} could not be loaded: {first_line(error)}",
@@ -107,6 +115,12 @@ class SentenceModel:
         tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
         self._passes = Passes(_WIDTH_STEP, min(one for one in limits if one), tokens)
         self._model = model.eval()
+
+    def _adapt(self, model: Any) -> None:
+        if self._adapted is not None:
+            from workers._adapters import adapt
+
+            adapt(model[0].auto_model, self._adapted.query if self._kind == "query" else self._adapted.passage)
 
     def _prompts(self, own: dict[str, str | None]) -> dict[str, str]:
         """`own` are those that the model's configuration names."""

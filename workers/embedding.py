@@ -11,6 +11,7 @@ from assayer.ports import Vectors
 from assayer.urgency import somebody_waits
 from workers._passes import Ready
 from workers._sentence_model import Row, SentenceModel, Text
+from workers.embedding_models import adapted
 from workers.embedding_settings import EmbedderSettings
 from workers.microbatching import MicroBatcher
 
@@ -23,16 +24,23 @@ class SentenceTransformerEmbedder:
     """`assayer.ports.Embedder`; concurrent callers share forward passes, which run in one thread. Whoever is waited for
     passes the others.
 
-    The model loads at first use. Raises ConfigurationError when it is not there.
+    The model loads at first use; one with adapters once for queries and once for passages, which lie in memory apart.
+    Raises ConfigurationError when it is not there.
     """
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self._settings = settings
-        self._model = SentenceModel(settings)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
-        self._batcher = MicroBatcher[Text, Ready, Row](self._model, self._thread, _WINDOW_SECONDS)
+        passages = SentenceModel(settings)
+        queries = SentenceModel(settings, "query") if adapted(settings.model) else passages
+        self._model = queries
+        self._passages = self._batcher(passages)
+        self._queries = self._passages if queries is passages else self._batcher(queries)
         self._memo: OrderedDict[str, Row] = OrderedDict()
         self._dimensions: int | None = None
+
+    def _batcher(self, model: SentenceModel) -> MicroBatcher[Text, Ready, Row]:
+        return MicroBatcher[Text, Ready, Row](model, self._thread, _WINDOW_SECONDS)
 
     @property
     def name(self) -> str:
@@ -58,7 +66,8 @@ class SentenceTransformerEmbedder:
         return np.stack([known[query] for query in texts])
 
     async def _asked(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[Row]:
-        return await self._batcher.ask([Text(text, kind) for text in texts], urgent=somebody_waits())
+        batcher = self._queries if kind == "query" else self._passages
+        return await batcher.ask([Text(text, kind) for text in texts], urgent=somebody_waits())
 
     def _remember(self, rows: dict[str, Row]) -> None:
         for query, row in rows.items():

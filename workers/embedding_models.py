@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-__all__ = ["KNOWN", "Pooling", "Usage", "known"]
+__all__ = ["KNOWN", "Adapted", "Pooling", "Usage", "adapted", "known"]
 
 Pooling = Literal["mean", "cls", "lasttoken"]
 
@@ -29,7 +29,8 @@ KNOWN: Mapping[str, Usage] = MappingProxyType(
         **{f"bge-{size}-en-v1.5": _BGE for size in ("small", "base", "large")},
         **{f"e5-{size}-v2": _E5 for size in ("small", "base", "large")},
         **{f"multilingual-e5-{size}": _E5 for size in ("small", "base", "large")},
-        "specter2_base": _SPECTER,  # its adapters are not applied: they need a library of their own
+        "specter2": _SPECTER,
+        "specter2_base": _SPECTER,
         "allenai-specter": _SPECTER,
     }
 )
@@ -39,3 +40,22 @@ KNOWN: Mapping[str, Usage] = MappingProxyType(
 def known(model: str) -> Usage:
     """All None for a model that is not in the table."""
     return KNOWN.get(model.rstrip("/").rsplit("/", 1)[-1], Usage())
+
+
+class Adapted(NamedTuple):
+    """A model whose adapter differs between queries and passages. Its parts lie beside each other: repositories of one
+    organisation, or folders in one folder."""
+
+    base: str
+    query: str
+    passage: str
+
+
+_ADAPTED = {"specter2": Adapted("specter2_base", "specter2_adhoc_query", "specter2")}
+
+
+def adapted(model: str) -> Adapted | None:
+    """None for a model without adapters."""
+    place, slash, name = model.rstrip("/").rpartition("/")
+    parts = _ADAPTED.get(name)
+    return parts and Adapted(*(f"{place}{slash}{part}" for part in parts))

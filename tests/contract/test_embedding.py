@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -74,11 +75,14 @@ async def test_embed_for_many_askers_at_once_gives_each_its_own(embedder: Embedd
 
 
 async def test_model_leaves_the_event_loop_free(model: SentenceTransformerEmbedder) -> None:
+    gate = Event()
+    before = model._thread.submit(gate.wait, 60)  # so what is embedded in that thread cannot be done yet
     work = asyncio.ensure_future(model.embed([f"Text number {i}." for i in range(40)], "passage"))
-    for _ in range(3):  # embedding on the loop's own thread would be over after two turns of the loop
-        await asyncio.sleep(0)
-    assert not work.done()
-    await work
+    done, _ = await asyncio.wait([work], timeout=0.05)
+    assert not done
+    assert not before.done()
+    gate.set()
+    assert len(await work) == 40
 
 
 async def test_model_survives_a_cancelled_asker(model: SentenceTransformerEmbedder) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from workers.embedding_models import KNOWN, Usage
+from workers.embedding_models import KNOWN, Adapted, Usage, adapted
 from workers.embedding_settings import EmbedderSettings
 
 BGE = "Represent this sentence for searching relevant passages: "
@@ -35,3 +35,11 @@ def test_name_says_what_is_set_otherwise_than_usual_if_it_changes_vectors(change
 
 def test_every_known_model_is_known_whole() -> None:
     assert all(None not in usage for usage in KNOWN.values())
+
+
+@pytest.mark.parametrize("place", ["allenai/", "/models/", ""])
+def test_the_parts_of_an_adapted_model_lie_beside_each_other(place: str) -> None:
+    parts = Adapted(f"{place}specter2_base", f"{place}specter2_adhoc_query", f"{place}specter2")
+    assert adapted(f"{place}specter2") == parts
+    assert adapted(f"{place}specter2_base") is None
+    assert EmbedderSettings(model=f"{place}specter2").name == f"{place}specter2"
