@@ -17,7 +17,7 @@ def homes() -> Iterator[Homes]:
     # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
     with tempfile.TemporaryDirectory(prefix="assayer-e2e-") as folder:
         Path(folder).chmod(0o711)
-        homes = Homes(Path(folder), Path(folder) / "builder" / "corpus")
+        homes = Homes(Path(folder), Path(folder) / "corpus")
         builder = homes.fresh("builder")
         ended = builder.run("corpus", "build", CORPUS)
         assert ended.code == 0, ended.err

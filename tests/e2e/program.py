@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +40,7 @@ Report = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "examples" / "corpus.jsonl"
 IDEAS = ROOT / "examples" / "ideas"
+_NUMBERS = count()
 _PROGRAM = Path(sys.executable).with_name("assayer")
 LONGEST_SECONDS = 400.0
 """Ends a program that hangs; says nothing about how quick one is, as machines are shared."""
@@ -157,8 +159,8 @@ class Homes:
     corpus: Path
 
     def fresh(self, name: str) -> Program:
-        """With the corpus and an empty database."""
-        home = self.folder / name
+        """With the corpus and an empty database. Another place every time: a fixture may be made once more."""
+        home = self.folder / f"{name}-{next(_NUMBERS)}"
         home.mkdir()
         return Program(home).having(CORPUS__PATH=self.corpus)
 

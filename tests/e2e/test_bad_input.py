@@ -38,7 +38,7 @@ def _closed_port() -> int:
 
 def test_unusable_files_are_each_named_with_what_is_wrong(program: Program) -> None:
     folder = program.home / "ideas"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     (folder / "binary.txt").write_bytes(bytes(range(256)) * 40)
     (folder / "empty.txt").touch()
     (folder / "false.pdf").write_text("This is no PDF at all.")

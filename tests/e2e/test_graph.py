@@ -85,7 +85,7 @@ def test_an_idea_with_a_known_id_and_another_text_is_refused_in_one_sentence(gra
 
 def test_a_copy_is_found_in_its_batch_and_in_the_graph(graph: Program) -> None:
     folder = graph.home / "batch"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     first = json.loads((graph.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
     copied = first["text"] + " The plan takes two years of work by three surveyors of a town."
     (folder / "copied.txt").write_text(copied, "utf-8")
