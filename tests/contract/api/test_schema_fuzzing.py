@@ -114,8 +114,8 @@ def running(server_url: str) -> Iterator[Running]:
         thread.join()
 
 
-@schemathesis.serializer("application/x-ndjson", "application/jsonl", "application/x-jsonlines")
-def lines(_: schemathesis.SerializationContext, value: object) -> bytes:
+@schemathesis.serializer("application/x-ndjson", "application/jsonl", "application/x-jsonlines", "application/zip")
+def written(_: schemathesis.SerializationContext, value: object) -> bytes:
     return value.encode() if isinstance(value, str) else json.dumps(value).encode()
 
 
