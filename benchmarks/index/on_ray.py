@@ -55,9 +55,13 @@ def main() -> None:
     console.print(machine(), soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="assayer-on-ray-") as name:
         records = _first(given.papers, given.count, Path(name) / "papers.jsonl")
-        runs = {kind: [_apart(kind, records, given.shards) for _ in range(given.repeats)] for kind in _KINDS}
+        runs: dict[str, list[Run]] = {kind: [] for kind in _KINDS}
+        for kind in _KINDS * given.repeats:
+            runs[kind].append(_apart(kind, records, given.shards))
+            _tell(console, kind, runs[kind][-1:])
     if len({run.version for some in runs.values() for run in some}) > 1:
         sys.exit("They are not the same corpus.")
+    console.print("medians:")
     for kind, some in runs.items():
         _tell(console, kind, some)
 
@@ -123,8 +127,7 @@ def _spent(process: psutil.Process) -> float:
 
 def _tell(console: Console, kind: str, runs: Sequence[Run]) -> None:
     started, seconds, cpu = (median(figures) for figures in list(zip(*runs, strict=True))[1:])
-    each = ", ".join(f"{run.seconds:.1f}" for run in runs)
-    console.print(f"{kind:<6} {seconds:6.1f} s ({each}), {cpu:6.1f} s of CPU; Ray was there after {started:.1f} s")
+    console.print(f"{kind:<6} {seconds:6.1f} s, {cpu:6.1f} s of CPU; Ray was there after {started:.1f} s")
 
 
 if __name__ == "__main__":

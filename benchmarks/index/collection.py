@@ -1,0 +1,110 @@
+"""Clustered vectors, their index as a segment has it, questions, and the true answers, in a directory that is kept."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter, process_time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.models import Frozen
+from assayer.ports import Vectors
+from benchmarks.index.clusters import clustered
+from index.segments.allowed import Allowed
+from index.segments.dense import EXACT_UP_TO, INDEX, Dense, DenseParameters, vectors_file
+from index.segments.exact import exact
+from index.segments.kinds import Candidates, Kind
+from index.segments.tuning import build_dense
+
+__all__ = ["BATCH", "DIMENSIONS", "LIMIT", "Built", "Collection", "build", "draw_vectors"]
+
+DIMENSIONS, LIMIT, BATCH = 384, 10, 64
+_SINGLE, _ROUNDS, _JUDGED = 400, 24, 300
+"""Queries asked one by one, batches asked, and queries whose true answer is known."""
+_SURPLUS = 4
+"""As many times the answer are enough to know it once a tenth of the rows does not count."""
+
+
+class Built(Frozen):
+    rows: int
+    seconds: float
+    processor_seconds: float
+    index_mb: float
+    parameters: DenseParameters
+
+
+def draw_vectors(directory: Path, rows: int) -> None:
+    """Whole or not at all."""
+    if not directory.is_dir():
+        unfinished = directory.with_name(f"{directory.name}.part")
+        unfinished.mkdir(parents=True, exist_ok=True)
+        vectors, row = vectors_file(unfinished, rows, DIMENSIONS), 0
+        for block in clustered(rows, seed=1, dimensions=DIMENSIONS):
+            vectors[row : row + len(block)] = block
+            row += len(block)
+        unfinished.rename(directory)
+
+
+def build(directory: Path, kind: Kind | None) -> Built:
+    """The index of the vectors there, or what was noted when it was built."""
+    note = directory / "built.json"
+    if note.is_file():
+        return Built.model_validate_json(note.read_bytes())
+    vectors = np.load(directory / "vectors.npy", mmap_mode="r")
+    tuning = np.concatenate(list(clustered(600, seed=3, dimensions=DIMENSIONS)))
+    start, spent = perf_counter(), process_time()
+    parameters = build_dense(vectors, directory, tuning, EXACT_UP_TO, kind)
+    built = Built(
+        rows=len(vectors),
+        seconds=perf_counter() - start,
+        processor_seconds=process_time() - spent,
+        index_mb=(directory / INDEX).stat().st_size / 1e6,
+        parameters=parameters,
+    )
+    note.write_text(built.model_dump_json(), "utf-8")
+    return built
+
+
+class Collection:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.parameters = Built.model_validate_json((directory / "built.json").read_bytes()).parameters
+        rows = self.parameters.rows
+        self.conditions = (Allowed(rows), Allowed(rows * 3 // 10), Allowed(rows, np.arange(rows) % 10 != 0))
+        """All rows count; those before a cutoff; all but a tenth, which a mask names."""
+        queries = np.concatenate(list(clustered(_SINGLE + _ROUNDS * BATCH, seed=2, dimensions=DIMENSIONS)))
+        self.judged = queries[:_JUDGED]
+        self.singles = [queries[one : one + 1] for one in range(_SINGLE)]
+        self.batches = [queries[_SINGLE + one * BATCH :][:BATCH] for one in range(_ROUNDS)]
+
+    @property
+    def vectors(self) -> Vectors:
+        vectors: Vectors = np.load(self._directory / "vectors.npy", mmap_mode="r")
+        return vectors
+
+    def dense(self) -> Dense:
+        return Dense(self._directory, self.parameters, EXACT_UP_TO)
+
+    @cached_property
+    def true(self) -> Candidates:
+        """Under each condition the ten nearest of each query that is judged; found once for all."""
+        path = self._directory / "true.npy"
+        if not path.is_file():
+            np.save(path, np.stack([self._best(allowed) for allowed in self.conditions]))
+        return np.asarray(np.load(path))
+
+    def _best(self, allowed: Allowed) -> Candidates:
+        chosen, vectors = [], self.vectors
+        found = exact(vectors[: allowed.rows], self.judged, _SURPLUS * LIMIT)
+        for query, rows in zip(self.judged, found, strict=True):
+            counting = rows if allowed.mask is None else rows[allowed.mask[rows]]
+            cosines = vectors[counting].astype(np.float32) @ query
+            chosen.append(counting[np.argsort(-cosines, kind="stable")[:LIMIT]])
+        return np.stack(chosen)
+
+    def recall(self, found: Sequence[NDArray[np.int64]], condition: int = 0) -> float:
+        """Share of the true ten."""
+        return float(
+            np.mean([np.isin(best, rows).mean() for best, rows in zip(self.true[condition], found, strict=True)])
+        )
