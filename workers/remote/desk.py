@@ -71,7 +71,7 @@ class Desk:
             ) from limited
         except TransientFailure as failure:
             raise SourceUnavailable(
-                f"{self._where} gave no answer in {self.settings.attempts} tries; the last: {failure}.",
+                f"{self._where} gave no answer in {_tries(self.settings.attempts)}; the last: {failure}.",
                 f"Check that it is up and that {self.settings.variable}__BASE_URL is right.",
             ) from failure
         raise AssertionError("unreachable: the last attempt returns or raises")
@@ -188,3 +188,7 @@ class Desk:
         """Nothing after a 429: then it is the bucket that holds everybody back."""
         failure = state.outcome.exception() if state.outcome is not None else None
         return 0.0 if isinstance(failure, RateLimited) else self._backoff(state)
+
+
+def _tries(many: int) -> str:
+    return "1 try" if many == 1 else f"{many} tries"
