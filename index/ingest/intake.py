@@ -1,6 +1,6 @@
 """Stage one: one source file becomes raw Parquet of its kind, or stays undone."""
 
-import gzip
+import csv
 import hashlib
 import json
 import re
@@ -16,7 +16,7 @@ from index.ingest.openalex_rows import merged_ids
 from index.ingest.places import Place, opened
 from index.ingest.raw import MARK, REJECTED, RawWriter, SourceMark, Stamp
 from index.ingest.record_rows import deletion
-from index.reading.lines import read_lines
+from index.reading.lines import DAMAGED, DAMAGES, bounded_lines, read_lines
 from index.versions.manifest import RejectionCount
 
 __all__ = ["Intake", "Source", "folder_of", "folders_in", "marks_in", "take_in", "take_out"]
@@ -138,7 +138,12 @@ def take_in(source: Source, address: str, root: str, partitions: int) -> SourceM
 
 
 def _merged(file: IO[bytes], intake: Intake) -> None:
-    content = file.read()
-    plain = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    for number, gone in enumerate(merged_ids(plain), start=2):
-        intake.add(number, deletion(gone), len(gone), deleted=True)
+    number = 1
+    lines = (line.decode("utf-8", "replace").removeprefix("\ufeff") for line in bounded_lines(file) if line)
+    try:
+        for number, gone in enumerate(merged_ids(lines), start=2):
+            intake.add(number, deletion(gone), len(gone), deleted=True)
+    except DAMAGES:
+        intake.add(number + 1, DAMAGED, 0)
+    except csv.Error:
+        intake.add(number + 1, "not a table from here on", 0)

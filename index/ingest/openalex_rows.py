@@ -1,9 +1,8 @@
 """Works of the OpenAlex snapshot, and the rows that they become."""
 
 import csv
-import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from assayer.identity import doi, identifiers_in, with_arxiv
@@ -61,9 +60,10 @@ def abstract_of(positions: Any) -> str:
     return " ".join(word for _, word in sorted(placed))
 
 
-def merged_ids(content: bytes) -> Iterator[str]:
-    """Of the works that are another's now: `merge_date,id,merge_into_id`, as the legacy snapshot lists them."""
-    for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig", "replace"))):
+def merged_ids(lines: Iterable[str]) -> Iterator[str]:
+    """Of the works that are another's now: `merge_date,id,merge_into_id`, as the legacy snapshot lists them. Raises
+    csv.Error."""
+    for row in csv.DictReader(lines):
         if work := _work(row.get("id")):
             yield paper_id(work)
 

@@ -7,11 +7,13 @@ from typing import IO, Any, NamedTuple, cast
 
 from pydantic_core import from_json
 
-__all__ = ["MOST_BYTES", "Line", "read_lines"]
+__all__ = ["DAMAGED", "DAMAGES", "MOST_BYTES", "Line", "bounded_lines", "read_lines"]
 
 MOST_BYTES = 64 * 2**20
 """Of one line; s2orc's longest have a few million."""
-_DAMAGED = "the compressed file is damaged or cut off here"
+DAMAGED = "the compressed file is damaged or cut off here"
+DAMAGES = (EOFError, zlib.error, gzip.BadGzipFile)
+"""What reading raises at such a place."""
 _GZIP = b"\x1f\x8b"
 
 
@@ -26,22 +28,22 @@ class Line(NamedTuple):
 
 def read_lines(file: IO[bytes]) -> Iterator[Line]:
     """What came before a damage is kept. Blank lines are skipped."""
-    packed = file.read(2) == _GZIP
-    file.seek(0)
     number = 0
     try:
-        for number, line in enumerate(_lines(gzip.GzipFile(fileobj=file) if packed else file), start=1):
+        for number, line in enumerate(bounded_lines(file), start=1):
             if line is None:
                 yield Line(number, f"the line has more than {MOST_BYTES:,} bytes", 0)
             elif line.strip():
                 yield Line(number, _object(line, first=number == 1), len(line))
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        yield Line(number + 1, _DAMAGED, 0)
+    except DAMAGES:
+        yield Line(number + 1, DAMAGED, 0)
 
 
-def _lines(file: Any) -> Iterator[bytes | None]:
-    """None for one that is too long; its rest is passed over."""
-    stream = cast(IO[bytes], file)
+def bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
+    """Unpacked; None for one that is too long, whose rest is passed over. Raises one of DAMAGES."""
+    packed = file.read(2) == _GZIP
+    file.seek(0)
+    stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
     while line := stream.readline(MOST_BYTES + 1):
         if len(line) <= MOST_BYTES:
             yield line

@@ -159,6 +159,19 @@ async def test_merged_ids_of_an_older_snapshot_take_their_works_away(
     assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}, "nor come they back"
 
 
+async def test_a_list_of_merged_ids_that_is_cut_off_counts_as_far_as_it_goes(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    gone = next(iter(_openalex_must(FIRST)))
+    others = "".join(f"2026-01-01,W{10**9 + number * 7919},W1\n" for number in range(20_000))
+    whole = gzip.compress(f"merge_date,id,merge_into_id\n2026-01-01,{gone.split(':')[1]},W1\n{others}".encode())
+    (merged := tmp_path / "merged.csv.gz").write_bytes(whole[: len(whole) // 2])
+    manifest = f"{services.base_url}/openalex/works/manifest.json"
+    summary = await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], settings(services), ignore)
+    assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}
+    assert "the compressed file is damaged or cut off here" in {one.reason for one in summary.rejected}
+
+
 @pytest.mark.parametrize("url", ["s3://openalex/data/authors/part.gz", "s3://x/works/../../etc/passwd"])
 async def test_a_manifest_that_names_other_files_than_works_is_refused(
     services: SimulatedDatasets, tmp_path: Path, url: str

@@ -67,6 +67,16 @@ def test_history_tells_of_both(nights: Nights) -> None:
     assert "There is no folder" in nights.told.out
 
 
+def test_history_fits_80_columns_with_every_cell_whole(nights: Nights) -> None:
+    header, good, bad, *_ = nights.told.out.splitlines()
+    assert header.split() == ["Began", "(UTC)", "Outcome", "Papers", "New", "Changed", "Removed", "Seconds"]
+    assert [row.split()[2:7] for row in (good, bad)] == [
+        ["published", "85", "1", "0", "0"],
+        ["failed", "85", "0", "0", "0"],
+    ]
+    assert max(map(len, (header, good, bad))) <= 80
+
+
 def test_night_asks_where_the_papers_come_from_and_takes_what_has_changed_there(homes: Homes) -> None:
     with SimulatedDatasets() as services:
         program = homes.fresh("fetching").having(

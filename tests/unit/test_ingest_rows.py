@@ -172,8 +172,8 @@ def test_a_work_that_cannot_be_used_is_set_aside_with_its_reason(change: dict[st
 
 
 def test_merged_works_are_named_by_their_former_ids() -> None:
-    table = b"merge_date,id,merge_into_id\n2024-01-01,W7,W8\n2024-01-01,,W9\n2024-01-01,https://openalex.org/W10,W8\n"
-    assert list(merged_ids(table)) == ["openalex:W7", "openalex:W10"]
+    table = "merge_date,id,merge_into_id\n2024-01-01,W7,W8\n2024-01-01,,W9\n2024-01-01,https://openalex.org/W10,W8\n"
+    assert list(merged_ids(table.splitlines())) == ["openalex:W7", "openalex:W10"]
 
 
 def test_our_own_record_keeps_its_vector_and_what_is_wrong_with_it_for_the_reader_to_judge() -> None:
