@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-import os
-import signal
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -73,19 +73,12 @@ def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Pa
 
 
 def test_a_process_that_is_killed_costs_no_more_than_what_it_was_at(tmp_path: Path, sources: tuple[Path, ...]) -> None:
-    killed: list[int] = []
-    stored_then: list[int] = []
-
-    def kill(_: int) -> None:
-        if not killed:
-            killed.extend(process.pid for process in _embedding_processes())
-            for pid in killed:
-                os.kill(pid, signal.SIGKILL)
-            stored_then.append(len(_files(tmp_path)))
-
-    stored = embed_on_ray(wanted(tmp_path, sources), kill)
-    assert killed
-    assert stored_then[0] < len(stored.keys)
+    embedding = wanted(tmp_path, sources).model_copy(update={"share": Share(processes=1, texts=1)})
+    with ThreadPoolExecutor(1) as pool:
+        killer = pool.submit(_kill_once_something_is_stored, tmp_path)
+        stored = embed_on_ray(embedding, silent)
+        stored_then = killer.result()
+    assert 0 < stored_then < len(stored.keys)
     assert sorted(stored.keys) == _files(tmp_path)
 
 
@@ -110,15 +103,29 @@ def test_a_source_without_a_paper_is_refused_in_its_own_words(tmp_path: Path) ->
         embed_on_ray(wanted(tmp_path, (source,)), silent)
 
 
+def _kill_once_something_is_stored(tmp_path: Path) -> int:
+    """How many portions were stored then. It looks by itself: what Ray Data tells its caller comes late."""
+    deadline = time.monotonic() + 200
+    while not (_files(tmp_path) and (found := _embedding_processes())):
+        assert time.monotonic() < deadline, "nothing was stored"
+        time.sleep(0.01)
+    for process in found:
+        process.kill()
+    return len(_files(tmp_path))
+
+
 def _files(tmp_path: Path) -> list[str]:
     """Keys of the portions that are stored whole."""
     return sorted(file.stem for file in (tmp_path / "vectors").glob("*.npy"))
 
 
 def _embedding_processes() -> list[psutil.Process]:
-    """By the title that Ray gives a process of an actor pool."""
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if "MapWorker" in " ".join(process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE
-    ]
+    return [process for process in psutil.Process().children(recursive=True) if _embeds(process)]
+
+
+def _embeds(process: psutil.Process) -> bool:
+    """By the title that Ray gives a process of an actor pool; one that has just gone has none."""
+    try:
+        return "MapWorker" in " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False
