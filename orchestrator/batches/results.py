@@ -1,18 +1,25 @@
-"""What became of a batch: a line an idea, for programs and for spreadsheets."""
+"""What became of a batch: a line a row, refused ones among them, for programs and for spreadsheets."""
 
 import csv
 import io
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assayer.models import Absent, Frozen, Report
 from assayer.reports.cells import cell
+from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import JobState, Problem
 from orchestrator.jobs.submissions import BatchRow
 
-__all__ = ["FlatResult", "ResultLine", "as_csv", "as_line", "as_parquet", "flat"]
+__all__ = ["FlatResult", "ResultLine", "Row", "as_csv", "as_line", "as_parquet", "every_row", "flat"]
+
+Row: TypeAlias = BatchRow | RejectedRow
+State: TypeAlias = JobState | Literal["refused"]
+"""`refused`: the row gave no idea, so there is no evaluation of it."""
 
 _SCORE = "score_"
 """Begins the name of a column with a part's score."""
@@ -21,12 +28,12 @@ _SCORE = "score_"
 class ResultLine(Frozen):
     """One line of JSONL: what one row came to."""
 
-    id: str
-    """Of its evaluation."""
+    id: str | None
+    """Of its evaluation; a refused row has none."""
     row: int | None
     source: str
     title: str
-    state: JobState
+    state: State
     cost_usd: float | None
     problem: Problem | None
     report: Report | None
@@ -35,11 +42,11 @@ class ResultLine(Frozen):
 class FlatResult(Frozen):
     """One row of a table. None and empty cells: there is no such value, never zero."""
 
-    id: str
+    id: str | None
     row: int | None
     source: str
     title: str
-    state: JobState
+    state: State
     scores: dict[str, float]
     """By part of the method, on the scale of the report; parts without a score are missing."""
     decision: str | None
@@ -54,9 +61,35 @@ class FlatResult(Frozen):
     problem_detail: str | None
 
 
-def as_line(row: BatchRow) -> bytes:
+async def every_row(rows: AsyncIterator[BatchRow], rejected: Sequence[RejectedRow]) -> AsyncIterator[Row]:
+    """In the order in which they were handed in."""
+    left = deque(sorted(rejected, key=lambda one: one.row))
+    async for row in rows:
+        while left and row.job.row is not None and left[0].row < row.job.row:
+            yield left.popleft()
+        yield row
+    for one in left:
+        yield one
+
+
+def as_line(row: Row) -> bytes:
+    return _line(row).model_dump_json().encode() + b"\n"
+
+
+def _line(row: Row) -> ResultLine:
+    if isinstance(row, RejectedRow):
+        return ResultLine(
+            id=None,
+            row=row.row,
+            source=row.source,
+            title="",
+            state="refused",
+            cost_usd=None,
+            problem=_refusal(row),
+            report=None,
+        )
     job = row.job
-    line = ResultLine(
+    return ResultLine(
         id=job.id,
         row=job.row,
         source=row.source,
@@ -66,28 +99,33 @@ def as_line(row: BatchRow) -> bytes:
         problem=job.problem,
         report=row.report,
     )
-    return line.model_dump_json().encode() + b"\n"
 
 
-def flat(row: BatchRow) -> FlatResult:
-    job, report = row.job, row.report
+def _refusal(row: RejectedRow) -> Problem:
+    """What the same text alone would have been answered."""
+    return Problem(type="invalid-request", title="The row cannot be used", detail=row.detail)
+
+
+def flat(row: Row) -> FlatResult:
+    line = _line(row)
+    report = line.report
     coverage = report.coverage if report else None
     fit = coverage.corpus_fit if coverage else None
     return FlatResult(
-        id=job.id,
-        row=job.row,
-        source=row.source,
-        title=job.subject,
-        state=job.state,
+        id=line.id,
+        row=line.row,
+        source=line.source,
+        title=line.title,
+        state=line.state,
         scores=_scores(report) if report else {},
         decision=_decision(report) if report else None,
         corpus_fit=None if fit is None or isinstance(fit, Absent) else fit.level,
         papers_found=coverage.papers_found if coverage else None,
         papers_cited=coverage.papers_cited if coverage else None,
         quotes_unverified=coverage.quotes_unverified if coverage else None,
-        cost_usd=job.cost_usd,
-        problem=job.problem.type if job.problem else None,
-        problem_detail=job.problem.detail if job.problem else None,
+        cost_usd=line.cost_usd,
+        problem=line.problem.type if line.problem else None,
+        problem_detail=line.problem.detail if line.problem else None,
     )
 
 

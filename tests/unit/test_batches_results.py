@@ -4,11 +4,13 @@ import csv
 import datetime as dt
 import io
 import json
+from collections.abc import AsyncIterator
 
 import pyarrow.parquet as pq
 
 from assayer.models import Absent, Report
-from orchestrator.batches.results import ResultLine, as_csv, as_line, as_parquet, flat
+from orchestrator.batches.results import ResultLine, as_csv, as_line, as_parquet, every_row, flat
+from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import BatchRow
 from tests.unit.reports_fixture import full_report
@@ -39,6 +41,28 @@ def row(number: int, state: JobState, report: Report | None = None, title: str =
 
 
 ROWS = [row(1, "done", full_report()), row(2, "failed", title='=HYPERLINK("http://evil")'), row(3, "cancelled")]
+
+
+REFUSED = [RejectedRow(row=number, source=f"calls.csv:{number}", field="text", detail="No text.") for number in (4, 0)]
+
+
+async def stored() -> AsyncIterator[BatchRow]:
+    for one in ROWS:
+        yield one
+
+
+async def test_refused_rows_stand_in_their_places_with_the_reason() -> None:
+    lines = [ResultLine.model_validate_json(as_line(one)) async for one in every_row(stored(), REFUSED)]
+    assert [(one.row, one.state) for one in lines] == [
+        (0, "refused"),
+        (1, "done"),
+        (2, "failed"),
+        (3, "cancelled"),
+        (4, "refused"),
+    ]
+    (first, *_, last) = [flat(one) async for one in every_row(stored(), REFUSED)]
+    assert (first.id, first.cost_usd, first.scores) == (None, None, {})
+    assert (last.source, last.problem, last.problem_detail) == ("calls.csv:4", "invalid-request", "No text.")
 
 
 def test_lines_hold_the_whole_report_or_the_problem() -> None:

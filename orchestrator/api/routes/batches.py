@@ -28,7 +28,7 @@ from orchestrator.api.security import Reader, Submitter
 from orchestrator.api.services import Offered, Services
 from orchestrator.api.streaming import held_open, settled
 from orchestrator.batches.progress import ended
-from orchestrator.batches.results import as_csv, as_line, as_parquet, flat
+from orchestrator.batches.results import as_csv, as_line, as_parquet, every_row, flat
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.jobs.submissions import Batch
 
@@ -47,7 +47,7 @@ _NAMES = {
 }
 """Formats by the media types that ask for them."""
 _RESULTS = {
-    "description": "One line an evaluation, in the order of the rows; those without a report say why",
+    "description": "One line a row, in their order; those without a report, refused ones among them, say why",
     "content": {
         media: {"schema": {"type": "string", **({"format": "binary"} if media == _FORMATS["parquet"] else {})}}
         for media in _NAMES
@@ -169,12 +169,13 @@ async def results(
         "Content-Disposition": f'attachment; filename="{batch.id}.{written}"',
     }
     if written == "jsonl":
-        return StreamingResponse(_lines(services, caller.tenant, batch.id), 200, headers, media)
-    rows = [flat(row) async for row in services.jobs.reports(caller.tenant, batch.id)]
+        return StreamingResponse(_lines(services, caller.tenant, batch), 200, headers, media)
+    told = services.jobs.reports(caller.tenant, batch.id)
+    rows = [flat(row) async for row in every_row(told, batch.rejected)]
     render = partial(as_csv, rows) if written == "csv" else partial(as_parquet, rows)
     return Response(await asyncio.to_thread(render), 200, headers, _FORMATS[written])
 
 
-async def _lines(services: Services, tenant: TenantId, batch: BatchId) -> AsyncIterator[bytes]:
-    async for row in services.jobs.reports(tenant, batch):
+async def _lines(services: Services, tenant: TenantId, batch: Batch) -> AsyncIterator[bytes]:
+    async for row in every_row(services.jobs.reports(tenant, batch.id), batch.rejected):
         yield as_line(row)
