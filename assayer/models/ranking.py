@@ -7,6 +7,7 @@ from pydantic import Field
 from assayer.models.base import Absent, Frozen
 from assayer.models.coverage import Dropped, FaultCount
 from assayer.models.idea import IdeaId
+from assayer.models.money import Dollars
 from assayer.models.report import PromptVersion, Usage
 
 RankingId = NewType("RankingId", str)
@@ -136,7 +137,7 @@ class Ranking(Frozen):
     dropped: tuple[Dropped, ...]
     prompt_tokens: int
     completion_tokens: int
-    cost_usd: float | Absent
+    cost_usd: Dollars | Absent
     """What the answers used cost when they were paid for."""
     baselines: tuple[Baseline, ...] | Absent
     assayer_version: str

@@ -9,6 +9,7 @@ from assayer.models.base import Absent, Frozen
 from assayer.models.board import BoardRecord
 from assayer.models.coverage import Coverage
 from assayer.models.idea import IdeaId, TextFlag
+from assayer.models.money import Dollars
 from assayer.models.paper import FieldOrigin, PaperId, Retraction
 from assayer.models.points import Citation, Label, Point, Score
 from assayer.models.verdict import Verdict
@@ -109,7 +110,7 @@ class Provenance(Frozen):
     corpus_version: str
     prompt_tokens: int
     completion_tokens: int
-    cost_usd: float | Absent
+    cost_usd: Dollars | Absent
     """What the answers used cost when they were paid for."""
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
+from assayer.models.money import Dollars
 from orchestrator.api.resources import Body, PageQuery, Resource
 from orchestrator.jobs.models import JobKind, JobState
 from orchestrator.jobs.tenancy import Scope
@@ -167,7 +168,7 @@ class Usage(Resource):
     prompt_tokens: int
     """Of calls that were sent."""
     completion_tokens: int
-    cost_usd: float | None
+    cost_usd: Dollars | None
     cost_absent: str | None
     """Why the cost is null."""
     spent_this_month_usd: float

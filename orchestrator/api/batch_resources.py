@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from assayer.models.money import Dollars
 from orchestrator.api.resources import Body, PageQuery, Resource, RowError
 from orchestrator.batches.progress import left, pace
 from orchestrator.jobs.models import JobState, Priority
@@ -109,7 +110,7 @@ class BatchSummary(Resource):
     """More rows are to come."""
     states: dict[JobState, int]
     """Evaluations in each state; states without one are missing."""
-    cost_usd: float
+    cost_usd: Dollars
     """Of the evaluations that have ended, as far as known."""
     ideas_per_hour: float | None
     """That ended, since the batch was accepted; null before the first."""

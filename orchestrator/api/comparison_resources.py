@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+from assayer.models.money import Dollars
 from orchestrator.api.resources import Body, IdeaBody, Resource
 from orchestrator.jobs.models import Job, JobState, Priority, Problem
 from orchestrator.jobs.requests import Limits
@@ -39,7 +40,7 @@ class ComparisonResource(Resource):
     """Why there is no result; null unless the state is failed or dead."""
     result: ComparisonResult | None
     """`outcomes` says which idea is better in each respect, `answers` why; null until the state is done."""
-    cost_usd: float | None
+    cost_usd: Dollars | None
     """Null while it is not known."""
     created_at: dt.datetime
     started_at: dt.datetime | None

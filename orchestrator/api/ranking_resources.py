@@ -5,6 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from assayer.models.money import Dollars
 from assayer.models.ranking import Comparison
 from orchestrator.api.resources import Body, IdeaBody, Resource
 from orchestrator.jobs.models import Job, JobState, Priority, Problem
@@ -94,7 +95,7 @@ class RankingResource(Resource):
     """How often it was begun."""
     problem: Problem | None
     """Why there is no ranking; null unless the state is failed or dead."""
-    cost_usd: float | None
+    cost_usd: Dollars | None
     """Null while it is not known."""
     created_at: dt.datetime
     started_at: dt.datetime | None

@@ -10,6 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from assayer.models import Frozen
+from assayer.models.money import Dollars
 from orchestrator.jobs.models import JobState, Priority, Problem
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 
@@ -168,7 +169,7 @@ class Evaluation(Resource):
     """Why it does not run yet; null in lists, and once it has begun."""
     problem: Problem | None
     """Why there is no report; null unless the state is failed or dead."""
-    cost_usd: float | None
+    cost_usd: Dollars | None
     """Null while it is not known."""
     created_at: dt.datetime
     started_at: dt.datetime | None

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assayer.models import Absent, Frozen, Report
+from assayer.models.money import Dollars
 from assayer.reports.cells import cell
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import JobState, Problem
@@ -34,7 +35,7 @@ class ResultLine(Frozen):
     source: str
     title: str
     state: State
-    cost_usd: float | None
+    cost_usd: Dollars | None
     problem: Problem | None
     report: Report | None
 
@@ -55,7 +56,7 @@ class FlatResult(Frozen):
     papers_found: int | None
     papers_cited: int | None
     quotes_unverified: int | None
-    cost_usd: float | None
+    cost_usd: Dollars | None
     problem: str | None
     """Its type: `budget-exhausted`."""
     problem_detail: str | None

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from assayer.models import Absent, Frozen, IdeaId, PromptVersion
+from assayer.models.money import Dollars
 from assayer.models.ranking import Comparison, Ranking
 
 __all__ = ["ComparisonResult", "JobResult", "Outcome", "RankingResult", "outcomes_of"]
@@ -41,7 +42,7 @@ class ComparisonResult(Frozen):
     prompts: tuple[PromptVersion, ...]
     prompt_tokens: int
     completion_tokens: int
-    cost_usd: float | Absent
+    cost_usd: Dollars | Absent
 
 
 class RankingResult(Frozen):
