@@ -99,7 +99,9 @@ def _ask(directory: Path) -> Asked:
     found = [dense.nearest(collection.judged, LIMIT, allowed) for allowed in collection.conditions]
     after = memory_mb()
     recalls = [collection.recall([one.rows for one in some], number) for number, some in enumerate(found)]
-    plain = Plain(directory, collection.vectors, collection.parameters)
+    if dense.approximate is None:
+        raise SystemExit("So few rows have no index: there is nothing to compare.")
+    plain = Plain(dense.approximate.index, collection.vectors, collection.parameters)
     single, batch, masked_single, masked_batch = (
         in_turn(partial(dense.nearest, limit=LIMIT, allowed=allowed), partial(plain.ask, allowed=allowed), some)
         for allowed in (whole, masked)

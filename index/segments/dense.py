@@ -65,9 +65,9 @@ class Dense:
         self.vectors: Vectors = np.asarray(np.load(directory / _VECTORS, mmap_mode="r"))
         self._exact_up_to = exact_up_to
         self._probes, self._rescored = parameters.probes or 0, parameters.rescored or 1
-        self._index = None
+        self.approximate: Approximate | None = None
         if parameters.kind != "exact":
-            self._index = Approximate.open(directory / INDEX, self.vectors)
+            self.approximate = Approximate.open(directory / INDEX, self.vectors)
         self._resident: Resident | None = None
 
     def move(self, device: str) -> None:
@@ -96,22 +96,23 @@ class Dense:
 
     def _scored(self, queries: Vectors, candidates: Candidates, limit: int) -> list[Nearest]:
         """The best of each query's candidates, by the vectors themselves and as precisely as `similarities`."""
-        own = self.vectors[np.maximum(candidates, 0)].astype(np.float64)
-        cosines = np.round((own @ queries.astype(np.float64)[:, :, None])[:, :, 0], 6)
+        own = self.vectors[candidates].astype(np.float64)  # a place without a candidate, -1, takes the last row
+        cosines = np.einsum("qcd,qd->qc", own, queries.astype(np.float64)).round(6)
         cosines[candidates < 0] = -np.inf
-        order = np.lexsort((candidates, -cosines))[:, :limit]
-        rows, best = np.take_along_axis(candidates, order, 1), np.take_along_axis(cosines, order, 1)
-        kept = np.count_nonzero(rows >= 0, axis=1).tolist()
-        return [Nearest(one[:many], two[:many]) for one, two, many in zip(rows, best, kept, strict=True)]
+        lines, order = np.arange(len(queries))[:, None], np.lexsort((candidates, -cosines))[:, :limit]
+        rows, best = candidates[lines, order], cosines[lines, order]
+        if rows.size and rows.min() < 0:
+            return [Nearest(one[one >= 0], two[one >= 0]) for one, two in zip(rows, best, strict=True)]
+        return list(map(Nearest, rows, best))
 
     def _candidates(self, queries: Vectors, wanted: int, allowed: Allowed) -> Candidates:
         if self._resident is not None:
             return self._resident.candidates(queries, wanted, allowed.rows, allowed.mask)
-        if self._index is None or allowed.count <= self._exact_up_to:
+        if self.approximate is None or allowed.count <= self._exact_up_to:
             return self._exact(queries, wanted + _SPARE, allowed)
         # What does not count leaves fewer candidates in each list, so more lists are probed, in proportion.
         probes = math.ceil(self._probes * len(self) / allowed.count)
-        return self._index.nearest(queries, wanted + _SPARE, wanted * self._rescored, probes, allowed)
+        return self.approximate.nearest(queries, wanted + _SPARE, wanted * self._rescored, probes, allowed)
 
     def _exact(self, queries: Vectors, limit: int, allowed: Allowed) -> Candidates:
         if allowed.mask is None:
