@@ -16,8 +16,8 @@ Precision = Literal["auto", "float32", "bfloat16", "float16"]
 INSTALL = "Install it with: pip install 'assayer[local]'"
 
 _BFLOAT16 = {"amx_bf16", "avx512_bf16"}
-"""Processors with either are three times as fast in bfloat16 as in float32. Eight-bit integers are no faster there, and
-move cosines by a tenth and more."""
+"""Processors with either are three times as fast in bfloat16 as in float32; eight-bit integers are no faster there (ADR
+15)."""
 
 
 def libraries(work: str, *names: str, threads: int | None = None) -> tuple[Any, ...]:
