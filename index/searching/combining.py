@@ -34,19 +34,18 @@ class _Waiting(NamedTuple):
     args: Sequence[Any]
     kwargs: Mapping[str, Any]
     answer: Future[Any]
+    columns: int
+    """0: it is asked by itself."""
+    queries: int
+    kind: Hashable
+    """Alike for those that may go together."""
 
-    @property
-    def columns(self) -> int:
-        """0: it is asked by itself."""
-        return getattr(self.question, _COLUMNS, 0)
 
-    @property
-    def queries(self) -> int:
-        return len(self.args[0])
-
-    @property
-    def kind(self) -> Hashable:
-        return self.question, *self.args[self.columns :], *sorted(self.kwargs.items())
+def _waiting(question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Waiting:
+    """Raises what is wrong with the arguments, so that whoever asked is told and nobody waits for an answer."""
+    columns: int = getattr(question, _COLUMNS, 0)
+    kind = (question, *args[columns:], *sorted(kwargs.items())) if columns else None
+    return _Waiting(question, args, kwargs, Future(), columns, len(args[0]) if columns else 1, kind)
 
 
 class Combined:
@@ -60,7 +59,7 @@ class Combined:
 
     def ask(self, question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Future[Any]:
         """Raises RuntimeError when it is closed."""
-        one = _Waiting(question, args, kwargs, Future())
+        one = _waiting(question, args, kwargs)
         with self._lock:
             self._line.append(one)
         self._thread.submit(self._turn)

@@ -12,8 +12,8 @@ import sys
 from pydantic import SecretStr
 
 from assayer.errors import SourceError
+from cluster.clock import SystemClock
 from orchestrator.store import Database, DatabaseSettings, PgReplies, PgTurns
-from tests.contract.system_clock import SystemClock
 from workers.remote import SourceSettings
 from workers.remote.call import Ask, Call
 from workers.remote.courier import Courier

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from cluster.clock import SystemClock
 from tests.contract.scripted_llm import ScriptedLlm
-from tests.contract.system_clock import SystemClock
 from workers.llm import LlmSettings
 from workers.llm.answers import Answers, MemoryAnswers
 from workers.llm.gateway import Gateway

@@ -8,8 +8,8 @@ from typing import Any
 from aiohttp import web
 
 from assayer.ports import Clock
+from cluster.clock import SystemClock
 from tests.contract.small_source import Asked, SmallSource
-from tests.contract.system_clock import SystemClock
 from workers.remote import SourceSettings
 from workers.remote.call import Ask, Call, Reply
 from workers.remote.courier import Courier

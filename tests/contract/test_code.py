@@ -15,7 +15,7 @@ from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.repositories import Repositories
 from benchmarks.simulator.outside.sample import SAMPLE
-from tests.contract.system_clock import SystemClock
+from cluster.clock import SystemClock
 from tests.loopback import loopback_only
 from workers.code import CodeSettings
 from workers.code.checkout import Commit, Entry

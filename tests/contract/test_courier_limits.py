@@ -12,9 +12,9 @@ from aiohttp import web
 
 from assayer.errors import SourceBusy, SourceUnavailable
 from assayer.models.remote import KeptReply
+from cluster.clock import SystemClock
 from tests.contract.small_door import CLOCK, QUICK, Held, courier, fetch
 from tests.contract.small_source import Asked, SmallSource, answers
-from tests.contract.system_clock import SystemClock
 from workers.remote import SourceSettings
 from workers.remote.courier import Courier
 from workers.remote.replies import MemoryReplies

@@ -19,7 +19,7 @@ from prometheus_client import REGISTRY
 from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError
 from benchmarks.simulator.outside.hostile import PDF
 from benchmarks.simulator.outside.process import OutsideWorld
-from tests.contract.system_clock import SystemClock
+from cluster.clock import SystemClock
 from tests.loopback import Outbound, loopback_only
 from workers.fetching import DownloadLimits, FetchingSettings
 from workers.fetching.addresses import Address, Policy

@@ -20,8 +20,8 @@ from benchmarks.simulator.outside.library import Entry, Library
 from benchmarks.simulator.outside.pdfs import HOSTILE
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
+from cluster.clock import SystemClock
 from tests.contract import pdf_files
-from tests.contract.system_clock import SystemClock
 from tests.loopback import Outbound, loopback_only
 from tests.unit.twins import a_run
 from workers.documents import PdfLimits

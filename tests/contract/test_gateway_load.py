@@ -11,9 +11,9 @@ import pytest
 from assayer.budget import Budget
 from assayer.errors import BudgetExhausted, ConfigurationError
 from assayer.models import FaultKind
+from cluster.clock import SystemClock
 from tests.contract.gateways import a_gateway, the_settings
 from tests.contract.scripted_llm import Dropped, Script, ScriptedLlm, refuse, say
-from tests.contract.system_clock import SystemClock
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
 from workers.llm.answers import MemoryAnswers
 from workers.llm.line import EndpointLine

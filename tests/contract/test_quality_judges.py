@@ -15,7 +15,7 @@ from benchmarks.quality.kept import Kept
 from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs, worth
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.scripted import ScriptedJudge, Way
-from tests.contract.system_clock import SystemClock
+from cluster.clock import SystemClock
 from workers.llm import LlmSettings
 from workers.llm.answers import MemoryAnswers
 from workers.llm.gateway import Gateway

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from assayer.models.remote import KeptReply
+from cluster.clock import SystemClock
 from orchestrator.store import Database, PgReplies
-from tests.contract.system_clock import SystemClock
 from workers.remote.replies import MemoryReplies, Replies
 
 WEEK = dt.timedelta(days=7)

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from assayer.errors import AddressRefused, SourceRefused, SourceUnavailable
-from tests.contract.system_clock import SystemClock
+from cluster.clock import SystemClock
 from workers.fetching.settings import FetchingSettings, TransferSettings
 from workers.fetching.transfers import Transfers
 

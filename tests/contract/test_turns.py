@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from cluster.clock import SystemClock
 from orchestrator.store import Database, PgTurns
-from tests.contract.system_clock import SystemClock
 from workers.remote.bucket import Granted, Later, Limits, News, Want
 from workers.remote.turns import MemoryTurns, TurnKeeper, Turns
 

@@ -14,7 +14,7 @@ from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.pages import HIDDEN_ORDER
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
-from tests.contract.system_clock import SystemClock
+from cluster.clock import SystemClock
 from tests.loopback import loopback_only
 from workers.fetching import DownloadLimits, FetchingSettings
 from workers.fetching.downloads import Downloader

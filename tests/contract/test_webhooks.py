@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from standardwebhooks import Webhook as Signer
 
 from assayer.errors import AddressRefused, DownloadFailed
+from cluster.clock import SystemClock
 from cluster.webhook_settings import WebhookSettings
 from cluster.webhooks import open_deliverer, policy, renew_seals
 from orchestrator.jobs.models import TenantId
@@ -21,7 +22,6 @@ from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.models import EVENTS, Delivery, Dispatch, Webhook, WebhookId, draw_secret
 from orchestrator.webhooks.schedule import Dead, Delivered, Later, Next
 from orchestrator.webhooks.sealing import Seal
-from tests.contract.system_clock import SystemClock
 from tests.contract.tables_of import tables_of
 from tests.contract.webhook_receiver import Receiver, receiver
 from workers.fetching.addresses import Policy

@@ -12,7 +12,7 @@ from assayer.models import EvaluationId, Frozen
 from assayer.ports import Embedder, ProgressEvent
 from assayer.run import Run
 from assayer.tasks import Prompts, Task
-from tests.contract.system_clock import SystemClock
+from cluster.clock import SystemClock
 
 __all__ = ["LABELS", "WEIGHING", "Question", "Weighing", "a_question", "a_run", "an_answer"]
 

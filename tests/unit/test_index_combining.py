@@ -118,3 +118,8 @@ def test_closing_cancels_what_waits(combined: Combined, subject: Subject) -> Non
     subject.may.set()
     assert waiting.cancelled()
     assert subject.passes == []
+
+
+def test_question_that_cannot_be_understood_is_refused_at_once(combined: Combined) -> None:
+    with pytest.raises(IndexError):
+        combined.ask(Subject.search, (), {"queries": ["a"]})

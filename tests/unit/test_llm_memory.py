@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.models import Fault
-from tests.contract.system_clock import SystemClock
+from cluster.clock import SystemClock
 from workers.llm.completion import Completion
 from workers.llm.failures import PermanentFailure, Refusal, Took, TransientFailure
 from workers.llm.memory import Kept, MemorySettings, RememberingLine

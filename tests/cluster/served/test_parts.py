@@ -16,13 +16,13 @@ from assayer.models import Fault
 from assayer.urgency import waiting
 from benchmarks.gateway.questions import JUDGING, a_statement
 from benchmarks.simulator.process import Simulator
+from cluster.clock import SystemClock
 from cluster.serving.calling import Caller, Full, Gone
 from cluster.serving.line import LineReplica, ServedLine
 from cluster.serving.models import EmbedderReplica, ServedEmbedder
 from cluster.serving.where import Where
 from tests.cluster.processes import replica
 from tests.cluster.served.specimen import Specimen
-from tests.contract.system_clock import SystemClock
 from tests.contract.weighing import a_run
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC
 from workers.embedding import SentenceTransformerEmbedder

@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from assayer.models import EvaluationId
+from cluster.clock import SystemClock
 from cluster.webhook_settings import WebhookSettings
 from cluster.webhooks import check_address
 from orchestrator.api.application import application
@@ -43,7 +44,6 @@ from orchestrator.store import (
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.sealing import Seal
 from tests.contract.store_records import report
-from tests.contract.system_clock import SystemClock
 
 __all__ = ["ACME", "BODY", "KEY", "OTHER", "TEXT", "Service", "served"]
 

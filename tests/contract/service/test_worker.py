@@ -10,6 +10,7 @@ import pytest
 
 from assayer.models import EvaluationId
 from assayer.ports import Progress
+from cluster.clock import SystemClock
 from orchestrator.jobs.models import Job, JobId, JobVerdict, Lease, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.settings import QueueSettings
@@ -23,7 +24,6 @@ from orchestrator.work.ports import Begun, Performer
 from orchestrator.work.settings import WorkSettings
 from orchestrator.work.worker import Worker
 from tests.contract.service.caller import until
-from tests.contract.system_clock import SystemClock
 from tests.unit.work.twins import IDEA
 
 TENANT = TenantId("bees")

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.server import TWINS
+from cluster.clock import SystemClock
 from tests.contract.sources.specimens import LIBRARY, SPECIMENS, Specimen
-from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
 from workers.remote.courier import Courier
 from workers.remote.replies import MemoryReplies

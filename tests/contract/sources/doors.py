@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from benchmarks.simulator.outside.process import OutsideWorld
+from cluster.clock import SystemClock
 from tests.contract.sources.specimens import SPECIMENS
-from tests.contract.system_clock import SystemClock
 from tests.loopback import loopback_only
 from workers.remote.courier import Courier
 from workers.remote.replies import MemoryReplies
