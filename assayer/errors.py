@@ -3,7 +3,6 @@
     AssayerError
     ├── InputError               what the caller gave cannot be used: an empty file, a bad date
     ├── ConfigurationError       a setting is missing, wrong or contradicts another
-    ├── RunCancelled             somebody asked this evaluation to stop
     ├── BudgetExhausted          the next call would pass the evaluation's budget
     ├── LlmError                 the language model's boundary
     │   ├── LlmRejected          the endpoint will never accept this: wrong key, unknown model
@@ -15,7 +14,7 @@
     │   ├── CorpusError          the local corpus is missing, damaged, or made with another model
     │   └── SourceError          a remote source
     │       ├── SourceUnavailable    it is down, or kept failing after every retry
-    │       ├── SourceBusy           no turn came within the asker's patience, or today's budget is spent
+    │       ├── SourceBusy           no request slot came free in time, or today's budget is spent
     │       ├── SourceRefused        it will never accept this request: wrong key, bad query
     │       └── SourceMalformed      its answer cannot be read
     ├── FullTextError            a document could not be fetched or parsed
@@ -58,7 +57,6 @@ __all__ = [
     "NoFallback",
     "ParserUnavailable",
     "PartUnavailable",
-    "RunCancelled",
     "SourceBusy",
     "SourceError",
     "SourceMalformed",
@@ -99,12 +97,6 @@ class ConfigurationError(AssayerError):
     """A setting is missing, wrong or contradicts another."""
 
     reason = "a setting is wrong"
-
-
-class RunCancelled(AssayerError):
-    """Somebody asked this evaluation to stop."""
-
-    reason = "the evaluation was cancelled"
 
 
 class BudgetExhausted(AssayerError):
@@ -177,7 +169,7 @@ class SourceUnavailable(SourceError):
 
 
 class SourceBusy(SourceError):
-    """No turn came within the asker's patience, or the source's budget of the day is spent."""
+    """No request slot came free in time, or the source's budget of the day is spent."""
 
     reason = "a source's rate budget was spent"
 

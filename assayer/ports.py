@@ -1,51 +1,44 @@
-"""What a method may ask of the world. Small protocols; adapters live in `workers`, `index` and `cluster`."""
+"""What a method may ask of the backends outside. Small protocols; adapters live in `workers`, `index` and `cluster`."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
 
 from assayer.models import (
     Absent,
-    CallRecord,
     Codebase,
     CorpusFit,
     EvaluationId,
     FullText,
     Hit,
-    Page,
+    Identifiers,
     Paper,
     PaperId,
     Passage,
     Repository,
     Retraction,
+    WebPage,
     WebResult,
+    Window,
 )
 
-if TYPE_CHECKING:
-    from assayer.run import Run
-    from assayer.tasks import Task
-
 __all__ = [
-    "Answer",
     "Clock",
     "Code",
     "Embedder",
     "FullTexts",
     "Literature",
-    "Llm",
     "Progress",
     "ProgressEvent",
+    "ReferenceSource",
     "Reranker",
     "Vectors",
     "Web",
 ]
 
-In = TypeVar("In", bound=BaseModel)
-Out = TypeVar("Out", bound=BaseModel)
 
 Vectors = NDArray[np.float32]
 """Shape (n, dimensions), rows of unit length."""
@@ -100,10 +93,10 @@ class Reranker(Protocol):
 
 
 class Literature(Protocol):
-    """Papers known before a cutoff. What the local corpus answers is deterministic for one `version`.
+    """Papers published in a window of days. What the local corpus answers is deterministic for one `version`.
 
-    `before` is the last day that counts: papers published later, and undated ones, are left out; with
-    None everything counts. All raise LiteratureError.
+    Papers published on other days are left out, and undated ones where the window has a last day.
+    All raise LiteratureError.
     """
 
     @property
@@ -116,27 +109,23 @@ class Literature(Protocol):
         """The local corpus's name among sources."""
         ...
 
-    async def search(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Hit]]:
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
         """Papers by title and abstract; for each query at most `limit`, best first."""
         ...
 
-    async def snippets(self, queries: Sequence[str], limit: int, before: dt.date | None) -> list[list[Passage]]:
+    async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
         """Passages (of full texts where there are any, else of abstracts), best first."""
         ...
 
-    async def neighbours(
-        self, papers: Sequence[PaperId], limit: int, before: dt.date | None
-    ) -> dict[PaperId, list[Hit]]:
+    async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
         """Papers most like each given one, itself excluded. Unknown ids are missing from the answer."""
         ...
 
-    async def references(
-        self, papers: Sequence[PaperId], limit: int, before: dt.date | None
-    ) -> dict[PaperId, list[Paper]]:
+    async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         """What each given paper cites, as far as the source knows it."""
         ...
 
-    async def papers(self, ids: Sequence[PaperId], before: dt.date | None) -> dict[PaperId, Paper]:
+    async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         """The records of known ids; unknown ids are missing from the answer."""
         ...
 
@@ -145,67 +134,79 @@ class Literature(Protocol):
         ...
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """What is known of the given papers' retraction; those that stand, or that nobody knows, are missing."""
+        """Notices about the given papers; those without a known retraction are missing from the answer."""
         ...
 
-    async def fit(self, text: str, before: dt.date | None) -> CorpusFit:
+    async def fit(self, text: str, window: Window) -> CorpusFit:
         """Whether the local corpus covers the field of a text at all."""
         ...
 
 
+class ReferenceSource(Protocol):
+    """One place that has records of papers, asked for what an idea refers to. Raises AssayerError.
+
+    No cutoff: whether a reference exists does not depend on when it was published.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def searches(self) -> bool:
+        """Whether it can be asked by the words of a reference."""
+        ...
+
+    def resolves(self, paper: Identifiers) -> bool:
+        """Whether it can be asked by one of these."""
+        ...
+
+    async def resolve(self, papers: Sequence[Identifiers]) -> Sequence[Paper | None]:
+        """The record of each, in order, None for an unknown one."""
+        ...
+
+    async def search(self, reference: str) -> Sequence[Paper]:
+        """A few records, best first, for a title or a whole entry of a list of references."""
+        ...
+
+    async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
+        """Notices about the given papers, beyond what the records themselves say; those without are missing."""
+        ...
+
+
 class FullTexts(Protocol):
-    async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
-        """Every asked paper is in the answer: the text, or why there is none."""
+    async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
+        """Every asked paper is in the answer: the text, or why there is none.
+
+        The papers lie in the window already. A text says whether it is known to be the one of the window: of a
+        preprint the newest version by its last day. What a corpus holds may be of later.
+        """
         ...
 
 
 class Web(Protocol):
-    """The open web. `after` and `before` are days of publication that count, both included; None is open.
+    """The open web.
 
     Undated results stay in whatever the window and have no `published`: who has a cutoff may not judge by them.
     """
 
-    async def search(
-        self, queries: Sequence[str], limit: int, after: dt.date | None, before: dt.date | None
-    ) -> list[list[WebResult]]:
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[WebResult]]:
         """For each query at most `limit`, best first. Raises SourceError."""
         ...
 
-    async def read(self, urls: Sequence[str]) -> Mapping[str, Page | Absent]:
+    async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
         """Every asked address is in the answer: the page, or why there is none."""
         ...
 
 
 class Code(Protocol):
-    """Public repositories. Dates as in Web."""
+    """Public repositories. Undated ones stay in whatever the window, as in Web."""
 
-    async def search(
-        self, queries: Sequence[str], limit: int, after: dt.date | None, before: dt.date | None
-    ) -> list[list[Repository]]:
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Repository]]:
         """By name, description and README, created in the window; at most `limit` for each query, best first.
         Raises SourceError."""
         ...
 
-    async def read(self, repositories: Sequence[str], before: dt.date | None) -> Mapping[str, Codebase | Absent]:
-        """By `owner/name`, each as it was at the end of the day `before`; every one is in the answer, or why not."""
-        ...
-
-
-class Answer(NamedTuple, Generic[Out]):
-    """A valid answer and what it took."""
-
-    value: Out
-    record: CallRecord
-
-
-class Llm(Protocol):
-    """The one door to every language model, or to the tasks' fallbacks when there is none."""
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """Models behind the door; empty when the fallbacks answer."""
-        ...
-
-    async def run(self, task: "Task[In, Out]", data: In, run: "Run") -> Answer[Out]:
-        """Raises an LlmError, BudgetExhausted or RunCancelled."""
+    async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
+        """By `owner/name`, each as it was at the end of the window's last day; every one is in the answer, or why
+        not."""
         ...

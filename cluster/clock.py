@@ -1,4 +1,4 @@
-"""The machine's clock, apart from the engine, which most processes of the service do without."""
+"""The machine's clock. A file of its own: nearly everything needs it, and most processes need no engine."""
 
 import datetime as dt
 import time

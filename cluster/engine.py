@@ -1,4 +1,4 @@
-"""The engine in one process: settings in, a world that methods can use out. No Ray, no server."""
+"""The engine in one process: settings in, the backends that methods use out. No Ray, no server."""
 
 import asyncio
 import datetime as dt
@@ -9,39 +9,42 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from assayer import __version__
+from assayer.backends import Backends
+from assayer.blinding.blind import blinded
 from assayer.errors import AssayerError, ConfigurationError, CorpusError, Defect, InputError
-from assayer.evaluation import Evaluation
+from assayer.llm import Llm
 from assayer.methods import scholareval
-from assayer.methods.grapheval.growth import no_graph
-from assayer.methods.grapheval.judge import Judge
-from assayer.methods.innoeval.pipeline import no_reviewers
+from assayer.methods.grapheval.graph.growth import missing_graph_error
+from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.innoeval.pipeline import no_reviewers_error
 from assayer.models import Absent, Idea
-from assayer.ports import Embedder, Llm, Progress, Reranker
-from assayer.run import Run
-from assayer.world import World
+from assayer.own_references.check import check_own_references
+from assayer.ports import Embedder, Progress, Reranker
+from assayer.reports.assembly import EvaluationResult
+from assayer.reports.release import released
+from assayer.run.run import Run
 from cluster.clock import SystemClock
-from cluster.commission import PRIVATE, Commission, Request, as_request, run_id
 from cluster.database import open_database
-from cluster.graphs import open_judge
-from cluster.literature import Shelves, open_shelves
-from cluster.methods import METHODS, Bench, Method
-from cluster.outside import Outside
-from cluster.parts import OWN, CorporaInFlight, LocalCorpusWithTexts, Parts
-from cluster.proofs import proofs_of
+from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
+from cluster.evidence_sources import LiteratureFactory, WebAndCodeFactory, open_literature
+from cluster.methods import METHODS, EvaluationMethod, MethodContext
+from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
-from index import Corpora, CorpusFullTexts
-from index.memory import MemoryCorpus
-from orchestrator.store import Database, PgAnswers, PgEvaluations
-from workers.embedding import SentenceTransformerEmbedder
-from workers.llm.fallbacks import Fallbacks
-from workers.llm.gateway import Gateway
-from workers.llm.line import Line
+from cluster.viewpoint_graphs import open_judge
+from index import CorpusFullTexts, CorpusVersionCache
+from index.memory_corpus import MemoryCorpus
+from index.versions.verification_cache import VerificationCache
+from orchestrator.store import Database, PgAnswerCache, PgReports
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
+from workers.llm.chat_completion import LlmTransport
+from workers.llm.fallback_llm import FallbackLlm
 from workers.reranking.reranker import CrossEncoderReranker
 
 __all__ = ["METHODS", "Engine", "open_engine", "open_llm"]
 
 _LOG = logging.getLogger(__name__)
-_OTHER_CORPUS = (
+_CORPUS_VERSION_GONE = (
     "start of the evaluation",
     "the version of the corpus it was with is not there any more: it began anew with the current one",
 )
@@ -53,16 +56,18 @@ class Engine:
     """Evaluates ideas, `settings.evaluation.concurrency` at a time."""
 
     settings: Settings
-    world: World
-    shelves: Shelves
-    evaluations: PgEvaluations
+    backends: Backends
+    literature: LiteratureFactory
+    evaluations: PgReports
     clock: SystemClock
-    judge: Judge | Absent
+    judge: GraphJudge | Absent
     """The graph of labelled ideas, or why there is none."""
     methods: Mapping[str, AssayerError | None]
     """Those that it was opened for, and why a method cannot run here whatever the corpus."""
-    corpora: CorporaInFlight
-    _places: asyncio.Semaphore
+    corpora: CorpusVersions
+    _slots: asyncio.Semaphore
+    bibliography: GrobidBibliography | None = None
+    """Tells the references of an idea's PDF apart; None where no GROBID is configured."""
 
     async def evaluate(
         self,
@@ -70,29 +75,32 @@ class Engine:
         method: str,
         cutoff: dt.date | None,
         progress: Progress,
-        commission: Commission = PRIVATE,
-    ) -> Evaluation:
-        """The evaluation, stored, with the earlier of the two cutoffs. Raises AssayerError. Cancelled, it ends at once;
-        nothing is sent afterwards."""
+        run_request: RunRequest = LOCAL_REQUEST,
+    ) -> EvaluationResult:
+        """The evaluation, stored, with the earlier of the two cutoffs; blind where the request says so. Raises
+        AssayerError. Cancelled, it ends at once; nothing is sent afterwards."""
         cutoff = min((one for one in (idea.cutoff, cutoff) if one is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)
-        chosen = METHODS[method]
-        async with self._places:
-            corpus = await self._corpus_of(chosen, commission.corpus)
-            request = self._request(idea, method, cutoff, commission, corpus)
+        entry = METHODS[method]
+        if run_request.blind:
+            idea = await asyncio.to_thread(blinded, idea)
+        async with self._slots:
+            corpus = await self._corpus_of(entry, run_request.corpus)
+            request = self._request(idea, method, cutoff, run_request, corpus)
             run = Run(
-                id=run_id("ev", request, commission.job),
+                id=run_id("ev", request, run_request.job),
                 cutoff=cutoff,
                 clock=self.clock,
                 progress=progress,
-                budget=commission.budget(self.settings.evaluation),
+                budget=run_request.budget(self.settings.evaluation),
             )
-            if commission.corpus not in ("", corpus.version):
-                run.journal.drop(*_OTHER_CORPUS)
-            await commission.begin(run.id, request)
+            if run_request.corpus not in ("", corpus.version):
+                run.journal.record_dropped(*_CORPUS_VERSION_GONE)
+            await run_request.begin(run.id, request)
             try:
-                evaluation = await chosen.evaluate(idea, run, self._bench_of(chosen, run, corpus))
+                found = await self._evaluate(entry, idea, run, self._context_of(entry, run, corpus))
+                evaluation = found._replace(report=released(found.report, self.settings.release))
             except AssayerError:
                 raise
             except Exception as error:  # the one place where a defect of ours becomes one idea's failure
@@ -102,12 +110,31 @@ class Engine:
             await self.evaluations.keep(evaluation.report, evaluation.papers, request)
             return evaluation
 
+    async def _evaluate(
+        self, method: EvaluationMethod, idea: Idea, run: Run, context: MethodContext
+    ) -> EvaluationResult:
+        """With the idea's own references checked at the same time, where the method reads literature."""
+        if not method.reads_literature:
+            return await method.evaluate(idea, run, context)
+        backends, options = context.backends, self.settings.own_references
+        check = check_own_references(idea, backends.reference_sources, backends.llm, run, options)
+        run.own_references = task = asyncio.create_task(check)
+        try:
+            return await method.evaluate(idea, run, context)
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
     async def reach(self) -> None:
         """Raises LlmUnavailable when the LLM endpoint is gone."""
-        if isinstance(self.world.llm, Gateway):
-            await self.world.llm.reach()
+        if self.settings.llm is None:
+            return
+        from workers.llm.gateway import LlmGateway
 
-    async def lacking(self) -> dict[str, AssayerError | None]:
+        if isinstance(self.backends.llm, LlmGateway):
+            await self.backends.llm.reach()
+
+    async def unavailable_methods(self) -> dict[str, AssayerError | None]:
         """Why a method cannot run here now."""
         found = dict(self.methods)
         if any(METHODS[name].reads_literature and why is None for name, why in found.items()):
@@ -120,15 +147,15 @@ class Engine:
     def _check_method(self, method: str) -> None:
         if method not in self.methods:
             raise InputError(f"The method {method!r} is not offered here.", f"Offered: {', '.join(self.methods)}.")
-        lacking = self.methods[method]
-        if lacking is not None:
-            raise copy(lacking)
+        unavailable = self.methods[method]
+        if unavailable is not None:
+            raise copy(unavailable)
 
-    async def _corpus_of(self, method: Method, began_with: str) -> LocalCorpusWithTexts:
+    async def _corpus_of(self, method: EvaluationMethod, began_with: str) -> CorpusWithFullTexts:
         """The version that the evaluation began with, as long as it is there; otherwise the current one. An empty one
         for a method that reads no literature. Raises CorpusError."""
         if not method.reads_literature:
-            return MemoryCorpus((), self.world.embedder)
+            return MemoryCorpus((), self.backends.embedder)
         if began_with:
             try:
                 return await self.corpora.at(began_with)
@@ -138,42 +165,45 @@ class Engine:
                 )
         return await self.corpora.current()
 
-    def _bench_of(self, method: Method, run: Run, corpus: LocalCorpusWithTexts) -> Bench:
-        """What one run of a method works with: what it does not use has no part in it, whatever else is open."""
+    def _context_of(self, method: EvaluationMethod, run: Run, corpus: CorpusWithFullTexts) -> MethodContext:
+        """What one run of a method works with, and nothing that the method does not use."""
         if method.reads_literature:
-            world = self._shelves_of(method).world(self.world, run, corpus)
+            backends = self._literature_of(method).backends(self.backends, run, corpus)
         else:
-            world = replace(self.world, literature=corpus, full_texts=CorpusFullTexts(corpus))
-        return Bench(self.settings, replace(world, reranker=self._reranker_of(method)), self.judge)
+            backends = replace(self.backends, literature=corpus, full_texts=CorpusFullTexts(corpus))
+        return MethodContext(self.settings, replace(backends, reranker=self._reranker_of(method)), self.judge)
 
-    def _reranker_of(self, method: Method) -> Reranker | None:
-        return self.world.reranker if method.beyond_papers else None
+    def _reranker_of(self, method: EvaluationMethod) -> Reranker | None:
+        return self.backends.reranker if method.beyond_papers else None
 
-    def _shelves_of(self, method: Method) -> Shelves:
-        return self.shelves if method.beyond_papers else replace(self.shelves, outside=Outside())
+    def _literature_of(self, method: EvaluationMethod) -> LiteratureFactory:
+        return self.literature if method.beyond_papers else replace(self.literature, web_and_code=WebAndCodeFactory())
 
     def _request(
-        self, idea: Idea, method: str, cutoff: dt.date | None, commission: Commission, corpus: LocalCorpusWithTexts
-    ) -> Request:
+        self, idea: Idea, method: str, cutoff: dt.date | None, run_request: RunRequest, corpus: CorpusWithFullTexts
+    ) -> ResultInputs:
         """Everything that determines the report."""
-        chosen = METHODS[method]
-        asks_graph = chosen.asks_graph(Bench(self.settings, self.world, self.judge))
-        reranker = self._reranker_of(chosen)
-        return as_request(
+        entry = METHODS[method]
+        asks_graph = entry.asks_graph(MethodContext(self.settings, self.backends, self.judge))
+        reranker = self._reranker_of(entry)
+        return result_inputs(
             {
                 "assayer": __version__,
                 "idea": idea.id,
+                "blinding": idea.blinding.rules if idea.blinding else None,
                 "method": method,
                 "cutoff": cutoff.isoformat() if cutoff else None,
-                "options": chosen.options(self.settings).model_dump(mode="json"),
-                "models": self.world.llm.models,
+                "options": entry.options(self.settings).model_dump(mode="json"),
+                "models": self.backends.llm.models,
                 "llm": self._llm_parameters(),
-                "budget": commission.bounds(self.settings.evaluation).model_dump(),
-                "prompts": {task.name: task.version for task in chosen.tasks},
-                "embedder": self.world.embedder.name,
+                "release": self.settings.release.model_dump(),
+                "budget": run_request.bounds(self.settings.evaluation).model_dump(),
+                "prompts": {task.name: [task.version, task.digest] for task in entry.tasks},
+                "embedder": self.backends.embedder.name,
                 "reranker": reranker.name if reranker else None,
-                "corpus": corpus.version if chosen.reads_literature else None,
-                "literature": self._shelves_of(chosen).version(corpus) if chosen.reads_literature else None,
+                "corpus": corpus.version if entry.reads_literature else None,
+                "literature": self._literature_of(entry).version(corpus) if entry.reads_literature else None,
+                "own_references": self.settings.own_references.model_dump() if entry.reads_literature else None,
                 "graph": self._graph() if asks_graph else None,
             }
         )
@@ -189,7 +219,7 @@ class Engine:
 
     def _llm_parameters(self) -> dict[str, object]:
         llm = self.settings.llm
-        return llm.model_dump(include={"temperature", "seed", "max_answer_tokens"}) if llm else {}
+        return llm.result_inputs if llm else {}
 
 
 def check_request(method: str, cutoff: dt.date | None, today: dt.date) -> None:
@@ -206,7 +236,7 @@ async def open_engine(
     methods: Sequence[str] = (scholareval.METHOD,),
     database: Database | None = None,
     for_service: bool = False,
-    parts: Parts = OWN,
+    parts: SharedParts = NOTHING_SHARED,
 ) -> AsyncIterator[Engine]:
     """For evaluations by these methods, with a database of its own where none is handed in, and with parts of its own.
 
@@ -214,50 +244,55 @@ async def open_engine(
     graph and there is none NoFallback or InputError, before any idea is touched. A service opens all the same: what
     a method lacks is told by each of its evaluations, and an endpoint that is down may come back.
     """
-    lacking = _Lacking(methods, for_service)
+    unavailable = _UnavailableMethods(methods, for_service)
     if settings.llm is None:
-        lacking.note(no_reviewers(), lambda method: method.needs_llm)
-    lacking.note_files(settings)
+        unavailable.note(no_reviewers_error(), lambda method: method.needs_llm)
+    unavailable.note_files(settings)
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         embedder = parts.embedder or stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
-        corpora = await _corpora(settings, embedder, parts, lacking, stack)
+        corpora = await _corpora(settings, embedder, parts, unavailable, stack)
+        if isinstance(embedder, SentenceTransformerEmbedder) and not for_service:
+            embedder.preload()  # while the database starts
         if database is None:
             database = await stack.enter_async_context(open_database(settings))
-        beyond = any(METHODS[method].beyond_papers for method in methods)
-        shelves = await stack.enter_async_context(open_shelves(settings, database, clock, beyond, parts))
+        beyond_papers = any(METHODS[method].beyond_papers for method in methods)
+        literature = await stack.enter_async_context(open_literature(settings, database, clock, beyond_papers, parts))
         nothing = MemoryCorpus((), embedder)
-        llm = await open_llm(settings, database, embedder, stack, must_answer=not for_service, line=parts.line)
+        llm = await open_llm(
+            settings, database, embedder, stack, must_answer=not for_service, transport=parts.llm_transport
+        )
         yield Engine(
             settings=settings,
-            world=World(
+            backends=Backends(
                 llm=llm,
                 literature=nothing,
                 full_texts=CorpusFullTexts(nothing),
                 embedder=embedder,
-                reranker=parts.reranker or _reranker(settings, lacking, stack),
+                reranker=parts.reranker or _reranker(settings, unavailable, stack),
             ),
-            shelves=shelves,
-            evaluations=PgEvaluations(database),
+            literature=literature,
+            evaluations=PgReports(database),
             clock=clock,
-            judge=await _judge(settings, database, lacking),
-            methods=lacking.of,
+            judge=await _judge(settings, database, unavailable),
+            methods=unavailable.of,
             corpora=corpora,
-            _places=asyncio.Semaphore(settings.evaluation.concurrency),
+            _slots=asyncio.Semaphore(settings.evaluation.concurrency),
+            bibliography=await stack.enter_async_context(open_bibliography(settings.grobid)),
         )
 
 
-class _Lacking:
+class _UnavailableMethods:
     """Why some of the methods cannot run here: kept, or raised at once where nobody else would be served."""
 
     def __init__(self, methods: Sequence[str], keep: bool) -> None:
         self.of: dict[str, AssayerError | None] = dict.fromkeys(methods)
         self.keep = keep
 
-    def any(self, needs: Callable[[Method], bool]) -> bool:
+    def any(self, needs: Callable[[EvaluationMethod], bool]) -> bool:
         return any(needs(METHODS[method]) for method in self.of)
 
-    def note(self, error: AssayerError, needs: Callable[[Method], bool]) -> None:
+    def note(self, error: AssayerError, needs: Callable[[EvaluationMethod], bool]) -> None:
         for method in self.of:
             if needs(METHODS[method]):
                 if not self.keep:
@@ -275,37 +310,38 @@ class _Lacking:
                 self.of[name] = self.of[name] or error
 
 
-def _reranker(settings: Settings, lacking: _Lacking, stack: AsyncExitStack) -> Reranker | None:
-    if settings.reranker.model is None or not lacking.any(lambda method: method.beyond_papers):
+def _reranker(settings: Settings, unavailable: _UnavailableMethods, stack: AsyncExitStack) -> Reranker | None:
+    if settings.reranker.model is None or not unavailable.any(lambda method: method.beyond_papers):
         return None
     return stack.enter_context(closing(CrossEncoderReranker(settings.reranker)))
 
 
 async def _corpora(
-    settings: Settings, embedder: Embedder, parts: Parts, lacking: _Lacking, stack: AsyncExitStack
-) -> CorporaInFlight:
+    settings: Settings, embedder: Embedder, parts: SharedParts, unavailable: _UnavailableMethods, stack: AsyncExitStack
+) -> CorpusVersions:
     """Raises CorpusError where there is no corpus, a method needs one, and nobody else would be served."""
     if parts.corpora is not None:
         return parts.corpora(embedder)
-    corpora = Corpora(settings.corpus_path, embedder, proofs_of(settings), device=settings.corpus.device)
+    verified = VerificationCache(settings.verified_path)
+    corpora = CorpusVersionCache(settings.corpus_path, embedder, verified, device=settings.corpus.device)
     stack.push_async_callback(corpora.aclose)
-    if not lacking.keep and lacking.any(lambda method: method.reads_literature):
+    if not unavailable.keep and unavailable.any(lambda method: method.reads_literature):
         await corpora.current()
     return corpora
 
 
-async def _judge(settings: Settings, database: Database, lacking: _Lacking) -> Judge | Absent:
+async def _judge(settings: Settings, database: Database, unavailable: _UnavailableMethods) -> GraphJudge | Absent:
     """A method that only adds a verdict of labelled ideas to its report goes on without one, and says why."""
-    needed = lacking.any(lambda method: method.needs_graph)
+    needed = unavailable.any(lambda method: method.needs_graph)
     if not needed and settings.llm is not None:
         return Absent(reason="this method asks labelled ideas only where no language model judges.")
     try:
         judge = await open_judge(settings, database)
     except (InputError, ConfigurationError) as error:
-        lacking.note(error, lambda method: method.needs_graph)
+        unavailable.note(error, lambda method: method.needs_graph)
         return Absent(reason=str(error))
     if isinstance(judge, Absent):
-        lacking.note(no_graph(settings.grapheval.graph), lambda method: method.needs_graph)
+        unavailable.note(missing_graph_error(settings.grapheval.graph), lambda method: method.needs_graph)
     return judge
 
 
@@ -315,13 +351,17 @@ async def open_llm(
     embedder: Embedder,
     stack: AsyncExitStack,
     must_answer: bool = True,
-    line: Line | None = None,
+    transport: LlmTransport | None = None,
 ) -> Llm:
     """The gateway, or the tasks' fallbacks where no model is configured. Raises LlmUnavailable when nobody answers
     there and it must."""
     if settings.llm is None:
-        return Fallbacks(embedder)
-    gateway = await stack.enter_async_context(Gateway(settings.llm, PgAnswers(database), SystemClock(), line))
+        return FallbackLlm(embedder)
+    from workers.llm.gateway import LlmGateway
+
+    gateway = await stack.enter_async_context(
+        LlmGateway(settings.llm, PgAnswerCache(database), SystemClock(), transport)
+    )
     if settings.evaluation.max_usd is not None:
         gateway.require_prices()
     if must_answer:

@@ -9,13 +9,14 @@ import traceback
 from collections.abc import Iterator
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from assayer.errors import ConfigurationError
-from assayer.logged import now_logged
-from assayer.models import Frozen
+from assayer.run.context_variables import current_log_context
+from cluster.settings import LogSettings
 
-__all__ = ["JsonLines", "LogSettings", "write_log"]
+__all__ = ["JsonLinesFormatter", "configure_log"]
+
 
 _SECRET = re.compile(r"\b((?:ak|whsec|sk)[_-][A-Za-z0-9]{0,8})[A-Za-z0-9_/+=-]{12,}")
 _ROOT = Path(__file__).parents[1]
@@ -23,14 +24,7 @@ _LIBRARIES = ("uvicorn", "ray", "httpx2", "openai", "sentence_transformers", "al
 """They tell much at the level at which we tell what matters."""
 
 
-class LogSettings(Frozen):
-    level: Literal["debug", "info", "warning", "error"] = "info"
-    file: Path | None = None
-    """Lines are added to it by every process of the machine, and a new one is begun when it has been moved away. None:
-    standard error, or on a Ray of one machine `logs/service.jsonl` in the data directory."""
-
-
-class JsonLines(logging.Formatter):
+class JsonLinesFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         at = dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(timespec="milliseconds")
         line: dict[str, Any] = {
@@ -38,7 +32,7 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "process": record.process,
-            **now_logged(),
+            **current_log_context(),
             **getattr(record, "told", {}),
             "message": _SECRET.sub(r"\1…", record.getMessage()),
         }
@@ -47,7 +41,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-def write_log(settings: LogSettings, otherwise: Path | None = None) -> None:
+def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
     """Of this process from now on, for good; to `otherwise`, or standard error, where the settings name no file. Raises
     ConfigurationError."""
     file = settings.file or otherwise
@@ -60,7 +54,7 @@ def write_log(settings: LogSettings, otherwise: Path | None = None) -> None:
             raise ConfigurationError(
                 f"The log cannot be written to {file}: {error.strerror}.", "Set ASSAYER_LOG__FILE."
             ) from None
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLinesFormatter())
     logging.basicConfig(handlers=[handler], level=settings.level.upper(), force=True)
     logging.captureWarnings(True)
     for name in _LIBRARIES:

@@ -6,56 +6,65 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assayer.errors import AssayerError, LlmRejected, LlmUnavailable, RunCancelled
-from assayer.evaluation import Evaluation
+from assayer.backends import Backends
+from assayer.claim_support.task import SUPPORT
+from assayer.errors import AssayerError, LlmRejected, LlmUnavailable
+from assayer.llm import Task
 from assayer.methods import grapheval, scholareval
 from assayer.methods.grapheval import tasks as grapheval_tasks
-from assayer.methods.grapheval.growth import no_graph
-from assayer.methods.grapheval.judge import Judge
+from assayer.methods.grapheval.graph.growth import missing_graph_error
+from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.pipeline import evaluate as evaluate_by_graph
-from assayer.methods.grapheval.pipeline import judged, notices_of
-from assayer.methods.innoeval import board_tasks as innoeval_board
+from assayer.methods.grapheval.pipeline import judge_idea, verdict_notices
+from assayer.methods.innoeval import tasks as innoeval_board
 from assayer.methods.innoeval import tasks as innoeval_tasks
-from assayer.methods.innoeval.convened import Convened
+from assayer.methods.innoeval.board.configuration import hashed_options
+from assayer.methods.innoeval.board.session import BoardSession
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.innoeval.pipeline import evaluate as evaluate_by_board
-from assayer.methods.innoeval.rules import determinants_of
 from assayer.methods.scholareval import tasks as scholareval_tasks
 from assayer.methods.scholareval.pipeline import evaluate as evaluate_by_review
 from assayer.models import Absent, Idea, Verdict
-from assayer.run import Run
-from assayer.tasks import Task
-from assayer.world import World
-from cluster.calibrations import innoeval_options
+from assayer.reports.assembly import EvaluationResult
+from assayer.run.run import Run
+from cluster.innoeval_calibrations import innoeval_options
 from cluster.settings import Settings
 
-__all__ = ["METHODS", "Bench", "Method"]
+__all__ = ["METHODS", "METHOD_DESCRIPTIONS", "EvaluationMethod", "MethodContext"]
+
+
+METHOD_DESCRIPTIONS: Mapping[str, str] = {
+    scholareval.METHOD: "Soundness and contribution of an idea, each claim held against the literature it finds.",
+    grapheval.METHOD: "A verdict from ideas whose outcomes are known, through a graph of their viewpoints.",
+    INNOEVAL: "A board of reviewers with different backgrounds judges the idea by what papers, web and code show.",
+}
+"""What each method is, in one line."""
 
 
 @dataclass(frozen=True)
-class Bench:
+class MethodContext:
     """All that an evaluation is made with."""
 
     settings: Settings
-    world: World
-    judge: Judge | Absent
+    backends: Backends
+    judge: GraphJudge | Absent
     """The graph of labelled ideas, or why there is none."""
 
     @property
     def without_llm(self) -> bool:
-        return not self.world.llm.models
+        return not self.backends.llm.models
 
 
 @dataclass(frozen=True)
-class Method:
+class EvaluationMethod:
     tasks: tuple[Task[Any, Any], ...]
     options: Callable[[Settings], BaseModel]
     """What of the settings determines its reports. Raises InputError for files that cannot be used."""
-    evaluate: Callable[[Idea, Run, Bench], Awaitable[Evaluation]]
+    evaluate: Callable[[Idea, Run, MethodContext], Awaitable[EvaluationResult]]
     reads_literature: bool
     needs_graph: bool
     """It cannot do without a graph of labelled ideas."""
-    asks_graph: Callable[[Bench], bool]
+    asks_graph: Callable[[MethodContext], bool]
     """Whether its reports depend on the graph of labelled ideas."""
     needs_llm: bool = False
     """Nothing honest can take a language model's place in it."""
@@ -63,64 +72,64 @@ class Method:
     """It searches the web and code too, where they are configured, and reranks what it finds."""
 
 
-async def _scholareval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
+async def _scholareval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
     """Without a language model its scores are measures of overlap; what labelled ideas say is added to them."""
-    if not bench.without_llm:
-        return await evaluate_by_review(idea, bench.world, run, bench.settings.scholareval)
-    verdict = await _verdict(idea, run, bench)
-    report, papers = await evaluate_by_review(idea, bench.world, run, bench.settings.scholareval)
-    more = notices_of(verdict) if isinstance(verdict, Verdict) else ()
-    return Evaluation(report.model_copy(update={"verdict": verdict, "notices": (*report.notices, *more)}), papers)
+    if not context.without_llm:
+        return await evaluate_by_review(idea, context.backends, run, context.settings.scholareval)
+    verdict = await _verdict(idea, run, context)
+    report, papers = await evaluate_by_review(idea, context.backends, run, context.settings.scholareval)
+    more = verdict_notices(verdict) if isinstance(verdict, Verdict) else ()
+    return EvaluationResult(report.model_copy(update={"verdict": verdict, "notices": (*report.notices, *more)}), papers)
 
 
-async def _verdict(idea: Idea, run: Run, bench: Bench) -> Verdict | Absent:
-    if isinstance(bench.judge, Absent):
-        return bench.judge
+async def _verdict(idea: Idea, run: Run, context: MethodContext) -> Verdict | Absent:
+    if isinstance(context.judge, Absent):
+        return context.judge
     try:
-        return await judged(idea, bench.world, run, bench.settings.grapheval, bench.judge)
-    except (RunCancelled, LlmRejected, LlmUnavailable):
+        return await judge_idea(idea, context.backends, run, context.settings.grapheval, context.judge)
+    except (LlmRejected, LlmUnavailable):
         raise
     except AssayerError as error:
-        run.journal.fail("verdict of labelled ideas", error)
+        run.journal.record_failure("verdict of labelled ideas", error)
         return Absent(reason=str(error))
 
 
-async def _grapheval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
-    if isinstance(bench.judge, Absent):
-        raise no_graph(bench.settings.grapheval.graph)
-    return await evaluate_by_graph(idea, bench.world, run, bench.settings.grapheval, bench.judge)
+async def _grapheval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
+    if isinstance(context.judge, Absent):
+        raise missing_graph_error(context.settings.grapheval.graph)
+    return await evaluate_by_graph(idea, context.backends, run, context.settings.grapheval, context.judge)
 
 
-async def _innoeval(idea: Idea, run: Run, bench: Bench) -> Evaluation:
-    options = innoeval_options(bench.settings)
-    board = Convened(bench.world.llm, run, options.board)
-    return await evaluate_by_board(idea, bench.world, run, options, board)
+async def _innoeval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
+    options = innoeval_options(context.settings)
+    board = BoardSession(context.backends.llm, run, options.board)
+    return await evaluate_by_board(idea, context.backends, run, options, board)
 
 
-METHODS: Mapping[str, Method] = {
-    scholareval.METHOD: Method(
-        tasks=scholareval_tasks.ALL,
+METHODS: Mapping[str, EvaluationMethod] = {
+    scholareval.METHOD: EvaluationMethod(
+        tasks=(*scholareval_tasks.ALL, SUPPORT),
         options=lambda settings: settings.scholareval,
         evaluate=_scholareval,
         reads_literature=True,
         needs_graph=False,
-        asks_graph=lambda bench: bench.without_llm,
+        asks_graph=lambda context: context.without_llm,
     ),
-    grapheval.METHOD: Method(
+    grapheval.METHOD: EvaluationMethod(
         tasks=grapheval_tasks.ALL,
         options=lambda settings: settings.grapheval,
         evaluate=_grapheval,
         reads_literature=False,
         needs_graph=True,
-        asks_graph=lambda bench: True,
+        asks_graph=lambda context: True,
     ),
-    INNOEVAL: Method(
-        tasks=(*innoeval_tasks.SEARCH, *innoeval_board.ALL),
-        options=lambda settings: determinants_of(innoeval_options(settings)),
+    INNOEVAL: EvaluationMethod(
+        tasks=(*innoeval_tasks.SEARCH_TASKS, *innoeval_board.BOARD_TASKS, SUPPORT),
+        options=lambda settings: hashed_options(innoeval_options(settings)),
         evaluate=_innoeval,
         reads_literature=True,
         needs_graph=False,
-        asks_graph=lambda bench: False,
+        asks_graph=lambda context: False,
         needs_llm=True,
         beyond_papers=True,
     ),

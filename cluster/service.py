@@ -1,32 +1,185 @@
-"""The whole service in one process, on one event loop: API, dispatcher, worker, webhooks. No Ray."""
+"""The service composed from the settings: API, dispatcher, webhooks and worker, here on one event loop. No Ray.
+
+`cluster.serving` makes pools of processes from the same pieces.
+"""
 
 import asyncio
 import os
 import platform
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from fastapi import FastAPI
 
+from assayer.errors import AssayerError
+from assayer.ports import Clock
 from cluster.clock import SystemClock
 from cluster.database import open_database
-from cluster.desk import OFFERED, api_services, examine
-from cluster.dispatching import Dispatching, open_dispatching
-from cluster.engine import open_engine
-from cluster.parts import OWN, Parts
-from cluster.performing import worker_of
+from cluster.engine import Engine, open_engine
+from cluster.engine_parts import NOTHING_SHARED, SharedParts
+from cluster.job_performer import make_worker
+from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.settings import Settings
-from orchestrator.api.application import application
-from orchestrator.api.resources import Check
-from orchestrator.jobs.models import TenantId
-from orchestrator.jobs.tenancy import KeyPlan, TenantPlan, draw_key
-from orchestrator.store import Database, Listener, PgKeys, PgTenants
-from orchestrator.work.local import LocalEvaluators
-from orchestrator.work.worker import Worker
+from cluster.telemetry import trace_export
+from cluster.webhooks import check_webhook_address, load_secret_cipher, open_deliverer, re_encrypt_secrets
+from orchestrator.api.application import create_app
+from orchestrator.api.common_schemas import Check
+from orchestrator.api.identifiers import id_generator
+from orchestrator.api.searchable_corpus import SearchableCorpora
+from orchestrator.api.services import Services
+from orchestrator.execution.dispatcher import Dispatcher, PeriodicTask
+from orchestrator.execution.ports import WorkerPool
+from orchestrator.execution.worker import LocalWorkerPool, Worker
+from orchestrator.jobs.api_keys import KeyPlan, generate_key
+from orchestrator.jobs.models import TenantId, TenantPlan
+from orchestrator.store import (
+    Database,
+    NotificationListener,
+    NotificationsMissed,
+    PgEvents,
+    PgJobs,
+    PgKeys,
+    PgLeases,
+    PgLedger,
+    PgServiceMetrics,
+    PgTenants,
+    PgUsage,
+    Subscription,
+)
+from orchestrator.store.webhooks import PgWebhooks
+from orchestrator.webhooks.delivery import WebhookDeliverer
 
-__all__ = ["Service", "first_key", "open_service", "process_name"]
+__all__ = [
+    "DispatchService",
+    "Service",
+    "api_services",
+    "check_readiness",
+    "create_first_key",
+    "open_dispatch_service",
+    "open_service",
+    "process_name",
+]
+
+
+def api_services(
+    settings: Settings,
+    database: Database,
+    listener: NotificationListener,
+    clock: Clock,
+    corpora: SearchableCorpora | None,
+    ready: Callable[[], Awaitable[Sequence[Check]]],
+) -> Services:
+    return Services(
+        settings=settings.api,
+        clock=clock,
+        new_id=id_generator(clock),
+        jobs=PgJobs(database),
+        events=PgEvents(database),
+        ledger=PgLedger(database),
+        tenants=PgTenants(database),
+        keys=PgKeys(database, settings.keys),
+        usage=PgUsage(database),
+        metrics=PgServiceMetrics(database),
+        listener=listener,
+        methods=METHOD_DESCRIPTIONS,
+        corpora=corpora,
+        ready=ready,
+        webhooks=PgWebhooks(database),
+        cipher=load_secret_cipher(settings),
+        check_address=partial(check_webhook_address, settings.webhooks),
+        batches=settings.batches,
+        blind=settings.evaluation.blind,
+    )
+
+
+async def check_readiness(database: Database, engine: Engine) -> list[Check]:
+    """What evaluations need; a method that cannot run here is no reason to turn all others away."""
+    health = await database.ping()
+    unavailable = [f"{name}: {why}" for name, why in (await engine.unavailable_methods()).items() if why is not None]
+    return [
+        Check(name="database", ok=not health.problem, detail=health.problem or f"{health.server}, {health.address}."),
+        await _check_language_model(engine),
+        Check(
+            name="methods",
+            ok=len(unavailable) < len(engine.methods),
+            detail="; ".join(unavailable) or f"{', '.join(engine.methods)} can run.",
+        ),
+    ]
+
+
+async def _check_language_model(engine: Engine) -> Check:
+    name = "language model"
+    try:
+        await engine.reach()
+    except AssayerError as error:
+        return Check(name=name, ok=False, detail=str(error))
+    models = engine.backends.llm.models
+    return Check(name=name, ok=True, detail=f"{', '.join(models)} within reach." if models else "None is configured.")
+
+
+@dataclass(frozen=True)
+class DispatchService:
+    dispatcher: Dispatcher
+    deliverer: WebhookDeliverer
+
+    async def run(self) -> None:
+        """Until it is cancelled; `drain` first."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.dispatcher.run())
+            group.create_task(self.deliverer.run())
+
+    async def drain(self, seconds: float) -> None:
+        await self.dispatcher.drain(seconds)
+
+
+@asynccontextmanager
+async def open_dispatch_service(
+    name: str,
+    settings: Settings,
+    database: Database,
+    listener: NotificationListener,
+    evaluators: WorkerPool,
+    clock: Clock,
+) -> AsyncIterator[DispatchService]:
+    jobs, outbox, cipher = PgJobs(database), PgWebhooks(database), load_secret_cipher(settings)
+    await re_encrypt_secrets(outbox, cipher)
+    purge = PeriodicTask("delete what is kept no longer", settings.work.purge_seconds, lambda: jobs.purge(clock.now()))
+    with trace_export(database) as traces:
+        dispatcher = Dispatcher(
+            name=name,
+            leases=PgLeases(database, settings.queue),
+            pool=evaluators,
+            listener=listener,
+            settings=settings.work,
+            lease_seconds=settings.queue.lease_seconds,
+            clock=clock,
+            periodic=(purge, *traces),
+        )
+        async with (
+            listener.subscribe("assayer_jobs") as notifications,
+            open_deliverer(settings.webhooks, outbox, cipher, _WakeOnFinishedJob(notifications), clock) as deliverer,
+        ):
+            yield DispatchService(dispatcher, deliverer)
+
+
+@dataclass(frozen=True)
+class _WakeOnFinishedJob:
+    """Wakes whoever delivers when a job has ended."""
+
+    notifications: Subscription
+
+    async def next(self, timeout: float) -> str | None:
+        try:
+            async with asyncio.timeout(timeout):
+                while (said := await self.notifications.next(timeout)) == "queued":
+                    continue
+        except TimeoutError:
+            return None
+        return None if isinstance(said, NotificationsMissed) else said
+
 
 _FIRST_TENANT = TenantId("default")
 _MARGIN_SECONDS = 5.0
@@ -40,7 +193,7 @@ class Service:
     app: FastAPI
     database: Database
     worker: Worker
-    dispatching: Dispatching
+    dispatching: DispatchService
 
     async def run(self) -> None:
         """Until it is cancelled; `drain` first."""
@@ -54,32 +207,32 @@ class Service:
 
 
 @asynccontextmanager
-async def open_service(settings: Settings, parts: Parts = OWN) -> AsyncIterator[Service]:
-    """Raises ConfigurationError and StorageError; what else is lacking is told by the jobs that need it."""
+async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) -> AsyncIterator[Service]:
+    """Raises ConfigurationError and StorageError; what else is unavailable is told by the jobs that need it."""
     clock = SystemClock()
     name = process_name()
     async with (
         open_database(settings) as database,
-        Listener(database) as listener,
-        open_engine(settings, tuple(OFFERED), database, for_service=True, parts=parts) as engine,
+        NotificationListener(database) as listener,
+        open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, parts=parts) as engine,
     ):
-        worker = worker_of(name, settings, database, listener, engine)
+        worker = make_worker(name, settings, database, listener, engine)
 
         async def ready() -> list[Check]:
-            return await examine(database, engine)
+            return await check_readiness(database, engine)
 
         services = api_services(settings, database, listener, clock, engine.corpora, ready)
-        evaluators = LocalEvaluators(worker)
-        async with open_dispatching(name, settings, database, listener, evaluators, clock) as dispatching:
-            yield Service(application(services), database, worker, dispatching)
+        evaluators = LocalWorkerPool(worker)
+        async with open_dispatch_service(name, settings, database, listener, evaluators, clock) as dispatching:
+            yield Service(create_app(services), database, worker, dispatching)
 
 
-async def first_key(database: Database) -> str | None:
+async def create_first_key(database: Database) -> str | None:
     """Where there is no tenant yet: makes one, and a key that may do anything. Nobody can be told it again."""
     tenants = PgTenants(database)
     if await tenants.list(limit=1) or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
         return None
-    drawn = draw_key()
+    drawn = generate_key()
     plan = KeyPlan(name="made at the first start", scopes=frozenset({"submit", "read", "manage", "admin"}))
     await PgKeys(database).create(_FIRST_TENANT, plan, drawn)
     return drawn.secret

@@ -1,46 +1,40 @@
-"""The settings tree: read once in the composition root, passed down in slices.
+"""The settings tree, with its defaults: read once in the composition root, passed down in slices.
 
-Sources, the strongest first: command-line options, `ASSAYER_…` environment variables (`__` between levels),
-a TOML file (`ASSAYER_CONFIG`, else `assayer.toml` in the working directory), the profile, the defaults.
+`cluster.settings_loading` says where values come from and which source wins.
 """
 
-import os
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
-from importlib import resources
+import binascii
+from base64 import urlsafe_b64decode
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_origin
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from assayer.errors import ConfigurationError
-from assayer.methods.grapheval.options import Options as GraphEvalOptions
-from assayer.methods.innoeval.options import Options as InnoEvalOptions
-from assayer.methods.scholareval import Options as ScholarEvalOptions
-from assayer.models import Frozen
-from assayer.ranking.options import Options as RankingOptions
-from cluster.ingest_settings import IngestSettings
-from cluster.log import LogSettings
+from assayer.methods.grapheval.options import GraphEvalOptions
+from assayer.methods.innoeval.options import InnoEvalOptions
+from assayer.methods.scholareval import ScholarEvalOptions
+from assayer.models import BlindDefault, Frozen
+from assayer.own_references.options import OwnReferenceOptions
+from assayer.ranking.options import RankingOptions
+from assayer.reports.release import ReleaseMinima
 from cluster.serving.settings import ServingSettings
-from cluster.webhook_settings import WebhookSettings
-from orchestrator.api.settings import ApiSettings
-from orchestrator.batches.settings import BatchSettings
-from orchestrator.jobs.settings import QueueSettings
-from orchestrator.settings import DatabaseSettings, KeySettings
-from orchestrator.work.settings import WorkSettings
+from orchestrator.settings import (
+    ApiKeySettings,
+    ApiSettings,
+    BatchSettings,
+    DatabaseSettings,
+    ExecutionSettings,
+    QueueSettings,
+    WebhookDeliverySettings,
+)
 from workers.code.settings import CodeSettings
-from workers.embedding_settings import EmbedderSettings
+from workers.embedding.settings import EmbedderSettings
 from workers.fetching import FetchingSettings
+from workers.fetching.settings import Network, TransferSettings, checked_networks, comma_separated
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.literature.settings import LiteratureSettings
 from workers.llm import LlmSettings
@@ -57,7 +51,17 @@ from workers.remote.settings import (
 from workers.reranking import RerankerSettings
 from workers.web.settings import PageSettings
 
-__all__ = ["PROFILES", "MetricsSettings", "Profile", "RankingSettings", "Settings", "load_settings"]
+__all__ = [
+    "PROFILES",
+    "IngestSettings",
+    "LogSettings",
+    "MetricsSettings",
+    "Profile",
+    "RankingSettings",
+    "Settings",
+    "WebhookSettings",
+]
+
 
 Profile = Literal["laptop", "online", "simulate", "paper-faithful"]
 PROFILES: tuple[Profile, ...] = ("laptop", "online", "simulate", "paper-faithful")
@@ -78,6 +82,8 @@ class EvaluationSettings(Frozen):
     """Ideas in flight at once."""
     max_usd: float | None = Field(default=None, gt=0)
     """Budget of one evaluation, in US dollars."""
+    blind: BlindDefault = "several"
+    """Which ideas are judged without names, affiliations and the like, where the request does not say."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
 
@@ -93,7 +99,62 @@ class MetricsSettings(Frozen):
     """Prometheus metrics are served there, to this machine only, while the program runs. None: nowhere."""
 
 
-class Environment(EnvSettingsSource):
+class LogSettings(Frozen):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    file: Path | None = None
+    """Lines are added to it by every process of the machine, and a new one is begun when it has been moved away. None:
+    standard error, or on a Ray of one machine `logs/service.jsonl` in the data directory."""
+
+
+class IngestSettings(Frozen):
+    memory_mb: int = Field(default=4096, ge=256)
+    """Of joining; what does not fit is spilled to disk."""
+    threads: int = Field(default=2, ge=1)
+    """Of joining."""
+    jobs: int = Field(default=1, ge=1)
+    """Files parsed at the same time."""
+    partitions: int = Field(default=64, ge=1, le=4096)
+    """Of a new folder: 64 give 200 million papers parts of three million."""
+    arxiv_url: str = "https://oaipmh.arxiv.org/oai"
+    openalex_url: str = "https://openalex.s3.amazonaws.com/data/jsonl/works/manifest.json"
+    vector_model: str = "allenai/specter2"
+    """What the embedder's name is called in the corpus for which Semantic Scholar's vectors are taken."""
+    transfers: TransferSettings = TransferSettings()
+
+
+_KEY_BYTES = 32
+
+
+def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    """Raises ValueError for what is none, without repeating it."""
+    for number, key in enumerate(keys, 1):
+        try:
+            known = len(urlsafe_b64decode(key.get_secret_value().encode())) == _KEY_BYTES
+        except (binascii.Error, UnicodeEncodeError):
+            known = False
+        if not known:
+            raise ValueError(f"key number {number} is not {_KEY_BYTES} bytes in URL-safe base64")
+    return keys
+
+
+class WebhookSettings(WebhookDeliverySettings):
+    keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_fernet_keys)] = ()
+    """Under which secrets are kept: new ones under the first, while all of them open. The embedded database has a key
+    of its own in the data directory; with another database there are no webhooks without one."""
+    allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(checked_networks)] = ()
+    """Networks that webhooks may lie in although they are not public, on any port: `10.1.0.0/16`."""
+    ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (443, 8443)
+    """Ports of public addresses."""
+    plain_http: bool = False
+    """Whether messages may go over the wire in the open: for closed networks."""
+    user_agent: str = "assayer-webhooks/0.1"
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        return tuple(map(ip_network, self.allow))
+
+
+class EnvironmentVariables(EnvSettingsSource):
     """Environment variables; a list need not be JSON, as the settings themselves separate it by commas."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
@@ -121,11 +182,14 @@ class Settings(BaseSettings):
     corpus: CorpusSettings = CorpusSettings()
     ingest: IngestSettings = IngestSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
+    release: ReleaseMinima = ReleaseMinima()
+    """What a report must reach to carry a total."""
     ranking: RankingSettings = RankingSettings()
     scholareval: ScholarEvalOptions = ScholarEvalOptions()
     grapheval: GraphEvalOptions = GraphEvalOptions()
     innoeval: InnoEvalOptions = InnoEvalOptions()
     literature: LiteratureSettings = LiteratureSettings()
+    own_references: OwnReferenceOptions = OwnReferenceOptions()
     # Not as values: what depends on a key must not be written down before the key is known.
     s2: SemanticScholarSettings = Field(default_factory=SemanticScholarSettings)
     arxiv: ArxivSettings = Field(default_factory=ArxivSettings)
@@ -148,9 +212,9 @@ class Settings(BaseSettings):
     """Where `assayer submit`, `watch`, `fetch`, `cancel` and `timeline` find the service; this machine by default."""
     api_key: SecretStr | None = None
     """What they show it."""
-    keys: KeySettings = KeySettings()
+    keys: ApiKeySettings = ApiKeySettings()
     queue: QueueSettings = QueueSettings()
-    work: WorkSettings = WorkSettings()
+    work: ExecutionSettings = ExecutionSettings()
     webhooks: WebhookSettings = WebhookSettings()
     batches: BatchSettings = BatchSettings()
 
@@ -170,6 +234,11 @@ class Settings(BaseSettings):
     @property
     def corpus_path(self) -> Path:
         return self.corpus.path or self.home / "corpus"
+
+    @property
+    def verified_path(self) -> Path:
+        """Where this machine notes which files of the corpus it has found whole."""
+        return self.home / "verified"
 
     @property
     def sources(self) -> dict[str, SourceSettings]:
@@ -193,111 +262,4 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return Environment(settings_cls), init_settings
-
-
-def load_settings(profile: Profile = "laptop") -> Settings:
-    """Raises ConfigurationError naming the setting that is wrong."""
-    environment = os.environ
-    _refuse_unknown(environment)
-    written = _merge(_profile(profile), _file(environment))
-    try:
-        return Settings(**_merge(_openai(environment, written), written))
-    except ValidationError as error:
-        raise _explained(error) from None
-    except SettingsError as error:
-        raise _undecoded(error, environment) from None
-
-
-def _explained(error: ValidationError) -> ConfigurationError:
-    """The first thing that is wrong, under the name of its environment variable."""
-    first = error.errors()[0]
-    name = "ASSAYER_" + "__".join(str(part) for part in first["loc"]).upper()
-    if first["type"] == "extra_forbidden":
-        return _unknown(name)
-    said = first["msg"].removeprefix("Value error, ")
-    message = f"{name}: {said}." if first["loc"] else f"{said}."
-    return ConfigurationError(message, "Correct the environment variable or the configuration file.")
-
-
-def _undecoded(error: SettingsError, environment: Mapping[str, str]) -> ConfigurationError:
-    """Only the decoder below knows which text it could not read."""
-    text = getattr(error.__cause__, "doc", None)
-    name = next((name for name, value in environment.items() if name.startswith("ASSAYER_") and value == text), "")
-    return ConfigurationError(f"{name or error} must be written as JSON.", "Correct the environment variable.")
-
-
-def _refuse_unknown(environment: Mapping[str, str]) -> None:
-    """A misspelt variable would otherwise be ignored in silence."""
-    for variable in environment:
-        path = variable.removeprefix("ASSAYER_").lower().split("__")
-        if variable.startswith("ASSAYER_") and path != ["config"] and not _is_setting(Settings, path):
-            raise _unknown(variable)
-
-
-def _unknown(variable: str) -> ConfigurationError:
-    known = ["ASSAYER_CONFIG", *_names(Settings, "ASSAYER_")]
-    close = get_close_matches(variable, known, n=1)
-    hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}."
-    return ConfigurationError(f"There is no setting {variable}.", hint)
-
-
-def _is_setting(model: type[BaseModel], path: Sequence[str]) -> bool:
-    field = model.model_fields.get(path[0])
-    if field is None:
-        return False
-    inner = _model_in(field)
-    return len(path) == 1 or inner is None or _is_setting(inner, path[1:])
-
-
-def _names(model: type[BaseModel], prefix: str) -> Iterator[str]:
-    """The environment variable of every setting."""
-    for name, field in model.model_fields.items():
-        inner = _model_in(field)
-        yield from [f"{prefix}{name.upper()}"] if inner is None else _names(inner, f"{prefix}{name.upper()}__")
-
-
-def _model_in(field: FieldInfo) -> type[BaseModel] | None:
-    """The settings that a field holds in its turn, if any; a list of them is one value, written in the file."""
-    if get_origin(field.annotation) is tuple:
-        return None
-    kinds = get_args(field.annotation) or (field.annotation,)
-    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
-
-
-def _openai(environment: Mapping[str, str], written: Mapping[str, Any]) -> dict[str, Any]:
-    """What the OpenAI SDK's own variables say; anything of ours is stronger. Its key goes to its own address, or
-    to OpenAI, and to no other host that our settings name."""
-    names = {"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY"}
-    found = {key: environment[name] for key, name in names.items() if environment.get(name)}
-    ours = written.get("llm", {})
-    if environment.get("ASSAYER_LLM__BASE_URL") or "base_url" in ours:
-        found = {}
-    if not (environment.get("ASSAYER_LLM__MODEL") or "model" in ours):
-        found = {}  # they choose no model: without one of ours there is no LLM
-    return {"llm": found} if found else {}
-
-
-def _profile(profile: Profile) -> dict[str, Any]:
-    return tomllib.loads((resources.files("cluster") / "profiles" / f"{profile}.toml").read_text("utf-8"))
-
-
-def _file(environment: Mapping[str, str]) -> dict[str, Any]:
-    named = environment.get("ASSAYER_CONFIG")
-    path = Path(named or "assayer.toml")
-    if not path.is_file():
-        if named:
-            raise ConfigurationError(f"ASSAYER_CONFIG names {path}, which is not a file.")
-        return {}
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
-
-
-def _merge(weak: dict[str, Any], strong: dict[str, Any]) -> dict[str, Any]:
-    merged = dict(weak)
-    for key, value in strong.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = _merge(merged[key], value) if both else value
-    return merged
+        return EnvironmentVariables(settings_cls), init_settings

@@ -1,72 +1,107 @@
-"""Binds the deliveries of the service to a sender that tenants cannot aim at the operator's own network."""
+"""Webhook deliveries composed from the settings: allowed addresses, the encryption key of secrets, the sender."""
 
 import logging
+import os
 import random
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
 
 from assayer.errors import AddressRefused, ConfigurationError
 from assayer.ports import Clock
-from cluster.key_file import kept_key
-from cluster.settings import Settings
-from cluster.webhook_settings import WebhookSettings
+from cluster.settings import Settings, WebhookSettings
 from orchestrator.store.webhooks import PgWebhooks
-from orchestrator.webhooks.deliverer import Deliverer
-from orchestrator.webhooks.ports import Wake
-from orchestrator.webhooks.sealing import Seal
-from workers.fetching.addresses import Policy
-from workers.fetching.posting import Poster
+from orchestrator.webhooks.delivery import DeliverySignal, WebhookDeliverer
+from orchestrator.webhooks.secrets import SecretCipher
+from workers.fetching.guarded_post import GuardedPoster
+from workers.fetching.ssrf_guard import AddressPolicy
 
-__all__ = ["check_address", "open_deliverer", "policy", "renew_seals", "seal_of"]
+__all__ = [
+    "address_policy",
+    "check_webhook_address",
+    "load_or_create_key",
+    "load_secret_cipher",
+    "open_deliverer",
+    "re_encrypt_secrets",
+]
+
+
+def load_or_create_key(path: Path, new: bytes) -> str:
+    """What the file holds; `new`, readable by its owner alone, where there is none. Several processes that come at
+    once agree on one. Raises ConfigurationError."""
+    try:
+        if not path.exists():
+            _write_once(path, new)
+        return path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"The key in {path} cannot be read or written: {error}.", "Let the user who runs assayer own that file."
+        ) from None
+
+
+def _write_once(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):  # somebody else was first
+            os.link(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
 
 _LOG = logging.getLogger(__name__)
 _KEY_FILE = "webhooks.key"
 
 
-def policy(settings: WebhookSettings) -> Policy:
-    return Policy(settings.networks, settings.ports)
+def address_policy(settings: WebhookSettings) -> AddressPolicy:
+    return AddressPolicy(settings.networks, settings.ports)
 
 
-def check_address(settings: WebhookSettings, url: str) -> None:
+def check_webhook_address(settings: WebhookSettings, url: str) -> None:
     """Raises AddressRefused for what no webhook may be. Where its name leads is checked whenever something is sent."""
-    if policy(settings).url(url).scheme != "https" and not settings.plain_http:
+    if address_policy(settings).check_url(url).scheme != "https" and not settings.plain_http:
         raise AddressRefused("The address is not https.", "Messages name your work: they are sent encrypted.")
 
 
-def seal_of(settings: Settings) -> Seal:
+def load_secret_cipher(settings: Settings) -> SecretCipher:
     """Of the keys that are set, else of the embedded database's own, which is made when it is first asked for. Raises
     ConfigurationError."""
     from cryptography.fernet import Fernet
 
     keys = [key.get_secret_value() for key in settings.webhooks.keys]
     if keys or settings.database.url is not None:
-        return Seal(keys)
+        return SecretCipher(keys)
     path = settings.home / _KEY_FILE
     try:
-        return Seal([kept_key(path, Fernet.generate_key())])
+        return SecretCipher([load_or_create_key(path, Fernet.generate_key())])
     except ValueError:
         raise ConfigurationError(
             f"{path} holds no key.", "Restore it from a backup. Without it webhooks have to be made anew: delete it."
         ) from None
 
 
-async def renew_seals(outbox: PgWebhooks, seal: Seal) -> None:
+async def re_encrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
     """Brings every secret under the first key: those that an earlier version left plain, and those of older keys. What
     cannot be is said in the log. Raises StorageError."""
-    for webhook, sealed in await outbox.sealed():
+    for webhook, sealed in await outbox.encrypted_secrets():
         try:
-            renewed = seal.renewed(sealed)
+            renewed = cipher.re_encrypted(sealed)
         except ConfigurationError as error:
-            _LOG.warning("the secret of webhook %s cannot be sealed: %s", webhook, error)
+            _LOG.warning("the secret of webhook %s cannot be re-encrypted: %s", webhook, error)
             continue
-        if renewed is not None and await outbox.reseal(webhook, sealed, renewed):
-            _LOG.info("the secret of webhook %s is sealed under the present key", webhook)
+        if renewed is not None and await outbox.replace_secret(webhook, sealed, renewed):
+            _LOG.info("the secret of webhook %s is encrypted with the current key", webhook)
 
 
 @asynccontextmanager
 async def open_deliverer(
-    settings: WebhookSettings, outbox: PgWebhooks, seal: Seal, wake: Wake, clock: Clock
-) -> AsyncIterator[Deliverer]:
+    settings: WebhookSettings, outbox: PgWebhooks, cipher: SecretCipher, wake: DeliverySignal, clock: Clock
+) -> AsyncIterator[WebhookDeliverer]:
     """Its `run` is for the caller's task group."""
-    async with Poster(policy(settings), settings.user_agent) as poster:
-        yield Deliverer(outbox, seal, poster.post, wake, clock, random.SystemRandom().random, settings)
+    async with GuardedPoster(address_policy(settings), settings.user_agent) as poster:
+        yield WebhookDeliverer(outbox, cipher, poster.post, wake, clock, random.SystemRandom().random, settings)

@@ -1,38 +1,56 @@
-"""A night: fetch what has changed, update, try the new version out, and tell what became of it."""
+"""Nightly updates: fetch what has changed, update the corpus, test the new version, and record the run.
+
+The history is `history.jsonl` in the corpus's directory: one line when a run begins, and one when it has ended, which
+replaces the first when the file is read.
+"""
 
 import asyncio
 import datetime as dt
+import fcntl
+import os
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, Literal, NamedTuple
+
+from pydantic import ValidationError
 
 from assayer.errors import AssayerError, InputError
+from assayer.models import Frozen
 from assayer.ports import Embedder
-from index.alone import alone_in
 from index.building.acceptance import Acceptance
-from index.building.delta import Delta, read_delta
-from index.building.making import BuildOptions
-from index.building.stages import Stopwatch
-from index.building.update import update_corpus
-from index.building.writing import OnProgress
-from index.disk import writing_to
-from index.nights import History, Night
-from index.shards.manifest import ShardedManifest
-from index.shards.shards import Shards, is_sharded
+from index.building.text_embedding import OnProgress
+from index.building.update import Delta, StageTime, Stopwatch, read_delta, update_corpus
+from index.building.version_builder import BuildOptions
+from index.disk_access import explained_disk_errors, folder_lock
+from index.shards.shard_store import ShardedManifest, ShardStore, is_sharded
 from index.shards.update import update_shards
-from index.versions.manifest import Changes, Manifest, RejectionCount, counted, read_manifest
-from index.versions.versions import Versions
+from index.versions.manifest import CorpusChanges, Manifest, RejectionCount, count_rejections, read_manifest
+from index.versions.version_store import VersionStore
 
-__all__ = ["Fetch", "Nightly", "Pending", "pending"]
+__all__ = [
+    "FetchChanges",
+    "NightlyHistory",
+    "NightlyOutcome",
+    "NightlyRun",
+    "NightlyUpdate",
+    "PendingChanges",
+    "pending_changes",
+]
 
-Fetch = Callable[[], Awaitable[tuple[RejectionCount, ...]]]
-"""Brings a folder up to date and tells what was set aside."""
+
+FetchChanges = Callable[[], Awaitable[tuple[RejectionCount, ...]]]
+"""Updates a folder of ingest and returns what was rejected."""
+NightlyOutcome = Literal["published", "unchanged", "failed", "running", "cut off"]
+"""`cut off`: the run did not record its end, and is not running."""
+_FILE = "history.jsonl"
+_CUT_OFF = "It was killed, or the machine stopped."
 
 
-class Pending(NamedTuple):
-    """What a folder of ingest holds for the corpus to take: records, and a file of ids to remove."""
+class PendingChanges(NamedTuple):
+    """Changes in a folder of ingest that the corpus has not taken: records, and a file of ids to remove."""
 
     upserts: tuple[Path, ...]
     deletions: Path | None
@@ -41,7 +59,7 @@ class Pending(NamedTuple):
         return bool(self.upserts or self.deletions)
 
 
-def pending(folder: Path) -> Pending:
+def pending_changes(folder: Path) -> PendingChanges:
     """`upserts/` and `deletions.txt`, either of which may be missing or empty. Raises InputError for what cannot be
     read."""
     upserts, deletions = folder / "upserts", folder / "deletions.txt"
@@ -50,12 +68,43 @@ def pending(folder: Path) -> Pending:
         coming = any(upserts.glob("*.parquet"))
     except OSError as error:
         raise InputError(f"{error.filename} cannot be read: {error.strerror}.") from None
-    return Pending((upserts,) if coming else (), deletions if gone else None)
+    return PendingChanges((upserts,) if coming else (), deletions if gone else None)
+
+
+class NightlyRun(Frozen):
+    began: dt.datetime
+    seconds: float = 0.0
+    outcome: NightlyOutcome
+    why: str = ""
+    """Of a run that failed or was cut off: what was wrong, where, and what to do."""
+    before: str
+    """The current version before."""
+    after: str
+    """The current version afterwards; the same unless one was published."""
+    papers: int
+    """In the current version."""
+    new: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    """Records that changed nothing."""
+    unknown: int = 0
+    """Deletions of papers that were not in the corpus."""
+    embedded: int = 0
+    """Texts that were embedded."""
+    set_aside: tuple[RejectionCount, ...] = ()
+    stages: tuple[StageTime, ...] = ()
+    usd: float | None = None
+    """Price of the machine's time; None without a price per hour."""
+
+    def with_changes(self, changes: CorpusChanges) -> "NightlyRun":
+        names = ("new", "changed", "removed", "unchanged", "unknown", "embedded")
+        return self.model_copy(update={name: getattr(changes, name) for name in names})
 
 
 @dataclass(frozen=True)
-class Nightly:
-    """Of one corpus, in shards or not, and the folder of ingest that it is kept up to date from."""
+class NightlyUpdate:
+    """Updates one corpus, in shards or not, from a folder of ingest."""
 
     directory: Path
     folder: Path
@@ -65,81 +114,164 @@ class Nightly:
     usd_per_hour: float | None = None
     """Of this machine."""
 
-    async def run(self, fetch: Fetch, progress: OnProgress | None = None) -> Night:
-        """Raises what went wrong, after it was noted; CorpusError when there is no corpus to note it in, InputError
-        while another night is at work."""
+    async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
+        """Raises what went wrong after recording it; CorpusError when there is no corpus, InputError while another run
+        is in progress."""
         manifest = await asyncio.to_thread(_current, self.directory)
-        watch, night = Stopwatch(), _before(manifest, self.now())
-        with History(self.directory).begun(night):
+        watch, night = Stopwatch(), _begun_run(manifest, self.now())
+        with NightlyHistory(self.directory).recording(night):
             try:
-                night = await self._work(night, fetch, progress, watch)
+                night = await self._fetch_and_update(night, fetch, progress, watch)
             except BaseException as error:
-                self._note(night.model_copy(update={"outcome": "failed", "why": _sentence(error)}), watch)
+                self._record(night.model_copy(update={"outcome": "failed", "why": _reason(error)}), watch)
                 raise
-            return self._note(night, watch)
+            return self._record(night, watch)
 
-    async def _work(self, night: Night, fetch: Fetch, progress: OnProgress | None, watch: Stopwatch) -> Night:
+    async def _fetch_and_update(
+        self, night: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch
+    ) -> NightlyRun:
         with watch.stage("fetch"):
-            aside = await fetch()
-        with alone_in(self.folder):  # what ingest brings from here on would be removed untaken
-            waiting = await asyncio.to_thread(pending, self.folder)
+            rejected = await fetch()
+        with folder_lock(self.folder):  # what ingest adds meanwhile would be removed without having been applied
+            waiting = await asyncio.to_thread(pending_changes, self.folder)
             if not waiting:
-                return night.model_copy(update={"set_aside": aside})
+                return night.model_copy(update={"set_aside": rejected})
             with watch.stage("read"):
                 delta = await asyncio.to_thread(read_delta, waiting.upserts, waiting.deletions, self.embedder)
             manifest, changes = await self._update(delta, progress, watch)
-            await asyncio.to_thread(self._taken, waiting)
+            await asyncio.to_thread(self._remove_taken, waiting)
         done = {
             "outcome": "published" if manifest.version != night.before else "unchanged",
             "after": manifest.version,
             "papers": manifest.papers,
-            "set_aside": (*aside, *counted(delta.rejections)),
+            "set_aside": (*rejected, *count_rejections(delta.rejections)),
         }
-        return night.having(changes).model_copy(update=done)
+        return night.with_changes(changes).model_copy(update=done)
 
     async def _update(
         self, delta: Delta, progress: OnProgress | None, watch: Stopwatch
-    ) -> tuple[Manifest | ShardedManifest, Changes]:
+    ) -> tuple[Manifest | ShardedManifest, CorpusChanges]:
         def accept(before: Manifest) -> Acceptance:
             return Acceptance(self.embedder, before.papers, delta.deletions)
 
         if is_sharded(self.directory):
             whole = await update_shards(delta, self.directory, self.embedder, progress, self.options, accept, watch)
             return whole.manifest, whole.changes
-        before = read_manifest(Versions(self.directory).current())
+        before = read_manifest(VersionStore(self.directory).current_path())
         one = await update_corpus(delta, self.directory, self.embedder, progress, self.options, accept(before), watch)
         return one.manifest, one.changes
 
-    def _taken(self, waiting: Pending) -> None:
-        """It waits no more. Killed before, the next night brings the same once more, which changes nothing. Without the
-        list of deletions ingest was cut off while it made it: what it knows of them stays until it has."""
+    def _remove_taken(self, waiting: PendingChanges) -> None:
+        """Removes the changes that were published. A run that is killed before this applies them once more, which
+        changes nothing. Without `deletions.txt` ingest was interrupted while it wrote it: `deletions/` stays for the
+        next run of ingest."""
         for folder in waiting.upserts:
             shutil.rmtree(folder, ignore_errors=True)
         if waiting.deletions:
             waiting.deletions.unlink(missing_ok=True)
             shutil.rmtree(self.folder / "deletions", ignore_errors=True)
 
-    def _note(self, night: Night, watch: Stopwatch) -> Night:
+    def _record(self, night: NightlyRun, watch: Stopwatch) -> NightlyRun:
         seconds = watch.seconds
         usd = None if self.usd_per_hour is None else round(seconds / 3600 * self.usd_per_hour, 4)
         noted = night.model_copy(update={"seconds": seconds, "stages": watch.stages, "usd": usd})
-        with writing_to(self.directory):
-            History(self.directory).append(noted)
+        with explained_disk_errors(self.directory):
+            NightlyHistory(self.directory).append(noted)
         return noted
 
 
 def _current(directory: Path) -> Manifest | ShardedManifest:
-    return Shards(directory).read() if is_sharded(directory) else read_manifest(Versions(directory).current())
+    return (
+        ShardStore(directory).read_manifest()
+        if is_sharded(directory)
+        else read_manifest(VersionStore(directory).current_path())
+    )
 
 
-def _before(manifest: Manifest | ShardedManifest, began: dt.datetime) -> Night:
+def _begun_run(manifest: Manifest | ShardedManifest, began: dt.datetime) -> NightlyRun:
     version = manifest.version
-    return Night(began=began, outcome="unchanged", before=version, after=version, papers=manifest.papers)
+    return NightlyRun(began=began, outcome="unchanged", before=version, after=version, papers=manifest.papers)
 
 
-def _sentence(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     if isinstance(error, AssayerError):
         return str(error)
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
         return "It was stopped."
     return f"{type(error).__name__}: {error}"
+
+
+class NightlyHistory:
+    """The history of one corpus. Lines are appended whole; a line that a power cut left incomplete is ignored."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._path = directory / _FILE
+
+    @contextmanager
+    def recording(self, night: NightlyRun) -> Iterator[None]:
+        """Records that a run is in progress, and locks the history until it has ended. Raises InputError while another
+        run is in progress, and CorpusError."""
+        with ExitStack() as stack:
+            stack.enter_context(folder_lock(self._directory, "night.lock"))
+            with explained_disk_errors(self._directory):
+                file = stack.enter_context(self._path.open("ab"))
+                fcntl.flock(file, fcntl.LOCK_EX)  # a reader holds it for a moment
+                self.append(night.model_copy(update={"outcome": "running"}))
+            yield
+
+    def append(self, night: NightlyRun) -> None:
+        """Raises OSError."""
+        with self._path.open("ab+") as file:
+            if file.tell() and not _ends_whole(file):
+                file.write(b"\n")
+            file.write(night.model_dump_json().encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def runs(self, last: int | None = None) -> list[NightlyRun]:
+        """The oldest first; all, or the last so many."""
+        try:
+            with self._path.open("rb") as file:
+                at_work = _in_progress(file)
+                lines = file.read().splitlines()
+        except FileNotFoundError:
+            return []
+        found = _one_per_run([night for line in lines if (night := _parsed(line))], at_work)
+        return found if last is None else found[max(0, len(found) - last) :]
+
+
+def _one_per_run(noted: list[NightlyRun], at_work: bool) -> list[NightlyRun]:
+    """One for each run, as runs never overlap; the last may be in progress."""
+    found: list[NightlyRun] = []
+    for night in noted:
+        if found and found[-1].outcome == "running" and found[-1].began == night.began:
+            found.pop()
+        found.append(night)
+    cut = {"outcome": "cut off", "why": _CUT_OFF}
+    last = len(found) - 1 if at_work else len(found)
+    return [
+        night.model_copy(update=cut) if night.outcome == "running" and place != last else night
+        for place, night in enumerate(found)
+    ]
+
+
+def _in_progress(file: IO[bytes]) -> bool:
+    """Whether a run holds the lock. If not, this takes a shared one until the file is closed."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _ends_whole(file: IO[bytes]) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
+
+
+def _parsed(line: bytes) -> NightlyRun | None:
+    try:
+        return NightlyRun.model_validate_json(line)
+    except ValidationError:
+        return None

@@ -1,10 +1,21 @@
-"""Settings of the store, apart from it: reading them loads no database driver."""
+"""Settings of the service: database, API keys, queue, dispatcher and workers, batches, webhooks, HTTP API.
+
+Reading them loads neither a database driver nor a web framework.
+"""
 
 from pydantic import Field, SecretStr
 
 from assayer.models import Frozen
 
-__all__ = ["DatabaseSettings", "KeySettings"]
+__all__ = [
+    "ApiKeySettings",
+    "ApiSettings",
+    "BatchSettings",
+    "DatabaseSettings",
+    "ExecutionSettings",
+    "QueueSettings",
+    "WebhookDeliverySettings",
+]
 
 
 class DatabaseSettings(Frozen):
@@ -20,8 +31,105 @@ class DatabaseSettings(Frozen):
     """How long work waits for a lost server, or for a free connection, before it fails."""
 
 
-class KeySettings(Frozen):
+class ApiKeySettings(Frozen):
     requests_per_minute: int = Field(default=600, ge=1)
     """Of a key that has no limit of its own."""
     burst_seconds: float = Field(default=10.0, ge=0)
-    """A key may ask at once as often as it otherwise would in so long."""
+    """A key may send at once as many requests as its rate allows in so long."""
+
+
+class QueueSettings(Frozen):
+    lease_seconds: float = Field(default=30.0, gt=0)
+    """A lease that is not renewed for so long has expired. It is renewed every third of this."""
+    max_failures: int = Field(default=3, ge=1)
+    """Attempts that failed for a reason that may be temporary; then the job is dead."""
+    max_losses: int = Field(default=6, ge=1)
+    """Leases that expired, or ended because the worker died or had to stop; then it is dead."""
+    max_outages: int = Field(default=100, ge=1)
+    """Attempts put off because something that every job needs was out of reach; then it is dead."""
+    suspect_losses: int = Field(default=3, ge=1)
+    """A job that lost so many leases may be what kills its workers: of such jobs one runs at a time, so that those
+    that merely ran beside it are cleared."""
+    head_start: float = Field(default=20.0, ge=0)
+    """Turns (of weight 1) for which a tenant's interactive jobs precede batch jobs of tenants that have had less."""
+    max_usd: float | None = Field(default=None, gt=0)
+    """The most that a job without a limit of its own may cost."""
+
+
+class ExecutionSettings(Frozen):
+    progress_seconds: float = Field(default=1.0, gt=0)
+    """Between two progress events of one job."""
+    poll_seconds: float = Field(default=5.0, gt=0)
+    """How long the dispatcher relies on notifications before it polls."""
+    expire_seconds: float = Field(default=5.0, gt=0)
+    """Between two searches for expired leases."""
+    purge_seconds: float = Field(default=86_400.0, gt=0)
+    """Between two deletions of jobs past their retention."""
+    interactive_places: int = Field(default=1, ge=0)
+    """Slots kept free for interactive jobs, as long as one is left for the others."""
+    longest_pause_seconds: float = Field(default=10.0, gt=0)
+    """Between two attempts while the database is out of reach."""
+    settling_seconds: float = Field(default=600.0, gt=0)
+    """How long storing the outcome of a job is retried while the database is out of reach; then the job is run
+    again."""
+    drain_seconds: float = Field(default=30.0, ge=0)
+    """How long running jobs may take to end once the process is told to stop; the rest go back to the queue."""
+
+
+class BatchSettings(Frozen):
+    rows: int = Field(default=10_000, ge=1)
+    row_characters: int = Field(default=2_000_000, gt=0)
+    """Of one line of JSONL, or one row of a CSV file."""
+    file_bytes: int = Field(default=50_000_000, gt=0)
+    """Of one file among several."""
+    archive_bytes: int = Field(default=128_000_000, gt=0)
+    """Of all files of a ZIP archive, unpacked."""
+    at_once: int = Field(default=2, ge=1)
+    """Batches that one process parses at once; further ones wait."""
+    uploads: int = Field(default=16, ge=1)
+    """Bodies of batches that one process receives at once, onto its disk; further ones are told to come later."""
+
+
+class WebhookDeliverySettings(Frozen):
+    tries: int = Field(default=8, ge=1)
+    """Then the delivery is dead. With the waits below, after a little more than a day."""
+    first_seconds: float = Field(default=5.0, gt=0)
+    """Before the second attempt; each further wait is `factor` times as long."""
+    factor: float = Field(default=5.0, ge=1)
+    jitter: float = Field(default=0.2, ge=0, lt=1)
+    """Waits are longer or shorter by up to this share, so that not all messages reach a receiver at once when it is
+    back."""
+    deadline_seconds: float = Field(default=15.0, gt=0)
+    """For one attempt: name, connection, request and answer."""
+    at_once: int = Field(default=32, ge=1)
+    """Deliveries in flight in this process."""
+    at_once_per_webhook: int = Field(default=4, ge=1)
+    """So that a receiver that hangs does not hold up the others."""
+    poll_seconds: float = Field(default=5.0, gt=0)
+    """How long the sender relies on notifications before it polls."""
+
+
+class ApiSettings(Frozen):
+    max_body_bytes: int = Field(default=2_000_000, ge=1_000)
+    """Of a JSON request: an idea has at most 400,000 characters."""
+    max_upload_bytes: int = Field(default=64_000_000, ge=1_000)
+    """Of a request that carries many ideas: a batch, a ranking."""
+    linger_seconds: float = Field(default=5.0, gt=0)
+    """How long the rest of a refused body is still read, so that its sender receives the answer."""
+    max_requests: int = Field(default=256, ge=1)
+    """At once in this process; further ones are answered 503 unread."""
+    max_streams: int = Field(default=512, ge=1)
+    """Event streams and waiting requests held open at once in this process. They are not counted as requests."""
+    max_streams_per_key: int = Field(default=32, ge=1)
+    max_wait_seconds: float = Field(default=60.0, gt=0)
+    """The longest time that `Prefer: wait=N` waits."""
+    stream_seconds: float = Field(default=3_600.0, gt=0)
+    """Then an event stream ends and the client resumes it, so that a revoked key does not read for ever."""
+    heartbeat_seconds: float = Field(default=15.0, gt=0)
+    """Between comments in a silent event stream, which keep proxies from closing it."""
+    poll_seconds: float = Field(default=5.0, gt=0)
+    """How long a stream relies on notifications before it polls."""
+    retry_seconds: int = Field(default=5, ge=1)
+    """`Retry-After` of a 503."""
+    open_metrics: bool = False
+    """Whether `/metrics`, which names every tenant, is served without an `admin` key: for closed networks."""

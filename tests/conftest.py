@@ -1,17 +1,41 @@
 """What holds for every test."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.loopback import loopback_only
+from tests.run_folder import close_run_folder, open_run_folder, run_folder_of, share_run_folder
 
 # The same examples on every machine and every run: a rare one is found while developing (--hypothesis-profile=default
-# draws anew), not by whoever comes to land something else.
+# draws a hundred anew), not by whoever comes to land something else. So forty do, as they are always the same.
 # Nor is anything said about how long an example takes: machines are shared.
-settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "repeatable", max_examples=40, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("repeatable")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    open_run_folder(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    share_run_folder(node.config, node.workerinput)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    close_run_folder(config)
+
+
+@pytest.fixture(scope="session")
+def run_folder(request: pytest.FixtureRequest) -> Path:
+    """Shared by the workers of this run, and gone after it."""
+    return run_folder_of(request.config)
 
 
 @pytest.fixture(autouse=True)

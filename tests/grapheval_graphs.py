@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from assayer.methods.grapheval.records import GraphPlan, KnownIdea, NewIdea
-from assayer.methods.grapheval.viewpoints import Viewpoint, Viewpoints
+from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea, Viewpoint, Viewpoints
 from assayer.models import IdeaId
 from assayer.ports import Vectors
 
@@ -32,9 +31,11 @@ def unit_rows(seed: int, count: int, dimensions: int = DIMENSIONS) -> Vectors:
     return normed
 
 
-def known(number: int, label: str | None = "", day: dt.date | None = dt.date(2020, 1, 1), text: str = "") -> KnownIdea:
+def known(
+    number: int, label: str | None = "", day: dt.date | None = dt.date(2020, 1, 1), text: str = ""
+) -> LabelledIdea:
     """Every second idea is accepted unless a label is given."""
-    return KnownIdea(
+    return LabelledIdea(
         id=IdeaId(f"idea-{number}"),
         title=f"Idea {number}",
         text=text or f"The text of idea {number} has \x00 odd characters.",
@@ -44,10 +45,10 @@ def known(number: int, label: str | None = "", day: dt.date | None = dt.date(202
     )
 
 
-def new_idea(number: int, size: int = 3, idea: KnownIdea | None = None, **changes: Any) -> NewIdea:
+def new_idea(number: int, size: int = 3, idea: LabelledIdea | None = None, **changes: Any) -> PreparedIdea:
     statements = tuple(
         Viewpoint(text=f"Statement {row} of idea {number}.", words=f"words {row}", self_contained=row != 1)
         for row in range(size)
     )
     viewpoints = Viewpoints(viewpoints=statements, maker="splitter v1")
-    return NewIdea(idea or known(number), viewpoints, unit_rows(number, size))._replace(**changes)
+    return PreparedIdea(idea or known(number), viewpoints, unit_rows(number, size))._replace(**changes)

@@ -1,21 +1,43 @@
 """The nouns of assayer, all frozen."""
 
+from assayer.models.assessment import (
+    Assessment,
+    Citation,
+    ClaimSupport,
+    Label,
+    Part,
+    Point,
+    Reading,
+    Score,
+    Summary,
+    SupportOutcome,
+)
+from assayer.models.audit import (
+    AuditAttribute,
+    AuditedEvaluation,
+    AuditedScore,
+    AuditReport,
+    ScoreDifference,
+    SurvivingWords,
+)
 from assayer.models.base import Absent, Frozen
+from assayer.models.blinding import BlindDefault, Blinding, MaskedKind, MaskedText, UnblindedWords
 from assayer.models.board import (
     Agreement,
     BoardRecord,
     Decision,
     Dispute,
     Familiarity,
-    Interval,
     JudgedDimension,
     Masking,
     MetaReview,
     PoolUsed,
     Reviewer,
+    ScoreInterval,
 )
-from assayer.models.code import Codebase, Definition, Repository, SourceFile
+from assayer.models.cited_work import CitedWork
 from assayer.models.coverage import (
+    ClaimCounts,
     Coverage,
     Dropped,
     Fault,
@@ -27,50 +49,49 @@ from assayer.models.coverage import (
     SourceUse,
     UnreadableCause,
 )
-from assayer.models.filters import Filters
 from assayer.models.idea import Idea, IdeaId, Section, TextFlag
 from assayer.models.llm import CachedAnswer, CallRecord, LedgerRow, Message
+from assayer.models.own_references import OwnReference, OwnReferenceOutcome, OwnReferences, ReferenceRecord
 from assayer.models.paper import (
     Caption,
-    CitedWork,
     CorpusFit,
     FieldOrigin,
+    Filters,
+    FitLevel,
     FullText,
     Hit,
     Identifiers,
     Paper,
     PaperId,
     Passage,
+    PreprintVersions,
     Retraction,
 )
-from assayer.models.points import Citation, Label, Point, Score
-from assayer.models.report import (
-    Assessment,
-    EvaluationId,
-    IdeaCard,
-    Notice,
-    Part,
-    PromptVersion,
-    Provenance,
-    Reading,
-    Reference,
-    Report,
-    Summary,
-    Usage,
-)
+from assayer.models.release import MeasuredMinimum, MinimumName, ReportRelease
+from assayer.models.report import EvaluationId, IdeaCard, Notice, PromptVersion, Provenance, Reference, Report, RunUsage
 from assayer.models.verdict import ClassProbability, GraphUsed, NeighbourViewpoint, Verdict, ViewpointEvidence
-from assayer.models.web import Page, WebResult
+from assayer.models.web_and_code import Codebase, Definition, Repository, SourceFile, WebPage, WebResult
+from assayer.models.window import OPEN, Window
 
 __all__ = [
+    "OPEN",
     "Absent",
     "Agreement",
     "Assessment",
+    "AuditAttribute",
+    "AuditReport",
+    "AuditedEvaluation",
+    "AuditedScore",
+    "BlindDefault",
+    "Blinding",
     "BoardRecord",
     "CachedAnswer",
     "CallRecord",
     "Caption",
     "Citation",
     "CitedWork",
+    "ClaimCounts",
+    "ClaimSupport",
     "ClassProbability",
     "Codebase",
     "CorpusFit",
@@ -86,6 +107,7 @@ __all__ = [
     "FaultKind",
     "FieldOrigin",
     "Filters",
+    "FitLevel",
     "Frozen",
     "FullText",
     "GraphUsed",
@@ -94,42 +116,57 @@ __all__ = [
     "IdeaCard",
     "IdeaId",
     "Identifiers",
-    "Interval",
     "JudgedDimension",
     "Label",
     "LedgerRow",
+    "MaskedKind",
+    "MaskedText",
     "Masking",
+    "MeasuredMinimum",
     "Message",
     "MetaReview",
+    "MinimumName",
     "ModuleDepth",
     "NeighbourViewpoint",
     "Notice",
     "Operation",
-    "Page",
+    "OwnReference",
+    "OwnReferenceOutcome",
+    "OwnReferences",
     "Paper",
     "PaperId",
     "Part",
     "Passage",
     "Point",
     "PoolUsed",
+    "PreprintVersions",
     "PromptVersion",
     "Provenance",
     "Reading",
     "Reference",
+    "ReferenceRecord",
     "Report",
+    "ReportRelease",
     "Repository",
     "Retraction",
     "Reviewer",
+    "RunUsage",
     "Score",
+    "ScoreDifference",
+    "ScoreInterval",
     "Section",
     "SourceFile",
     "SourceTrouble",
     "SourceUse",
     "Summary",
+    "SupportOutcome",
+    "SurvivingWords",
     "TextFlag",
+    "UnblindedWords",
     "UnreadableCause",
-    "Usage",
     "Verdict",
     "ViewpointEvidence",
+    "WebPage",
     "WebResult",
+    "Window",
 ]

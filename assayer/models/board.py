@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from assayer.models.assessment import Point, Score
 from assayer.models.base import Absent, Frozen
 from assayer.models.paper import PaperId
-from assayer.models.points import Point, Score
 
 __all__ = [
     "Agreement",
@@ -15,13 +15,13 @@ __all__ = [
     "Decision",
     "Dispute",
     "Familiarity",
-    "Interval",
     "JudgedDimension",
     "Level",
     "Masking",
     "MetaReview",
     "PoolUsed",
     "Reviewer",
+    "ScoreInterval",
 ]
 
 Level = Annotated[int, Field(ge=1, le=10, strict=True)]
@@ -91,7 +91,7 @@ class PoolUsed(Frozen):
     personas: int
 
 
-class Interval(Frozen):
+class ScoreInterval(Frozen):
     """Where the final score would lie with other reviewers of the same pool; says nothing about whether they are
     right."""
 
@@ -151,11 +151,13 @@ class BoardRecord(Frozen):
     dimensions: tuple[JudgedDimension, ...]
     prompt_version: int
     """Of the prompt that asked for the reviews."""
+    prompt_digest: str = ""
+    """Of that prompt with everything it includes; empty in reports of before."""
     models: tuple[str, ...]
     """That answered as reviewers."""
     score: Score | Absent
     """0 to 10: the weighted mean over dimensions, each the mean of its reviewers, all brought to this scale."""
-    interval: Interval | Absent
+    interval: ScoreInterval | Absent
     agreement: Agreement | Absent
     decision: Decision | Absent
     meta_review: MetaReview | Absent

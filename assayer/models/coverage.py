@@ -3,7 +3,7 @@
 from typing import Literal
 
 from assayer.models.base import Absent, Frozen
-from assayer.models.paper import CorpusFit
+from assayer.models.paper import CorpusFit, FitLevel
 
 FaultKind = Literal[
     "invalid_json",
@@ -65,8 +65,10 @@ Operation = Literal[
     "snippets",
     "neighbours",
     "references",
+    "own_references",
     "citations",
     "papers",
+    "retractions",
     "open_access",
     "full_texts",
     "web",
@@ -105,6 +107,18 @@ class Dropped(Frozen):
     reason: str
 
 
+class ClaimCounts(Frozen):
+    """Claims that have a verified quote, each with each of its quotes, by what the check of one against the other
+    came to. A point that stands in a summary too counts once."""
+
+    supported: int
+    partly_supported: int
+    not_supported: int
+    contradicted: int
+    unchecked: int
+    """The check gave no answer, or the claim says nothing of the paper that could be checked."""
+
+
 class ModuleDepth(Frozen):
     """The measured number of LLM calls that had to wait for each other."""
 
@@ -116,6 +130,8 @@ class Coverage(Frozen):
     """The report's coverage box."""
 
     corpus_fit: CorpusFit | Absent
+    field_covered: FitLevel | None = None
+    """By the corpus and what searches beyond it found; None where nothing was searched, and in older reports."""
     sources: tuple[SourceUse, ...]
     troubles: tuple[SourceTrouble, ...] = ()
     papers_found: int
@@ -129,8 +145,12 @@ class Coverage(Frozen):
     """Quotes of the readings that stand in the text the reader was shown."""
     quotes_unverified: int
     """Quotes of the readings that do not."""
+    claims: ClaimCounts | None = None
+    """None where no claim has a verified quote, and in reports made before claims were checked."""
     llm_calls: int
     """Answers used, cached ones included."""
+    llm_calls_lost: int | None = None
+    """Questions that ended without a usable answer, whatever was tried; None in older reports."""
     faults: tuple[FaultCount, ...]
     dropped: tuple[Dropped, ...]
     depth: tuple[ModuleDepth, ...]

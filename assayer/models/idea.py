@@ -1,9 +1,12 @@
 """A research idea as it came in."""
 
 import datetime as dt
+import hashlib
 from typing import Literal, NewType
 
 from assayer.models.base import Frozen
+from assayer.models.blinding import Blinding, UnblindedWords
+from assayer.models.cited_work import CitedWork
 
 IdeaId = NewType("IdeaId", str)
 
@@ -41,3 +44,22 @@ class Idea(Frozen):
     cutoff: dt.date | None = None
     """Literature published after this day must not be used to judge the idea."""
     flags: tuple[TextFlag, ...] = ()
+    references: tuple[CitedWork, ...] = ()
+    """Its own, where a parser of its document (GROBID) has told them apart. Otherwise they are read from the text."""
+    blinding: Blinding | None = None
+    """What was masked in title, text and sections; None for an idea that is judged as it came in."""
+    unblinded: UnblindedWords | None = None
+    """Title and text before masking, where that was done."""
+
+    @property
+    def own_words(self) -> UnblindedWords:
+        """As the idea came in, masked or not: for recognising its own paper and references, never for a model."""
+        return self.unblinded or UnblindedWords(title=self.title, text=self.text)
+
+    @property
+    def judged_id(self) -> str:
+        """Of the words that are judged: two ideas that differ in what is masked are one here."""
+        if self.blinding is None:
+            return self.id
+        words = " ".join(f"{self.title} {self.text}".split())
+        return hashlib.sha256(words.encode()).hexdigest()[:16]

@@ -32,6 +32,8 @@ class CallRecord(Frozen):
     attempts: int
     faults: tuple[Fault, ...] = ()
     cached: bool = False
+    struck: int = 0
+    """Sentences left out of the answer, because they still cited what was not given when all attempts were used."""
 
 
 class CachedAnswer(Frozen):

@@ -1,16 +1,24 @@
-"""Papers, what can be read of them, and what a search found."""
+"""Papers, what can be read of them, what a search is limited to, and what it found."""
 
 import datetime as dt
 from typing import Literal, NewType
 
+from pydantic import Field
+
 from assayer.models.base import Frozen
+from assayer.models.cited_work import CitedWork
 from assayer.models.idea import Section, TextFlag
+from assayer.models.window import OPEN, Window
+
+__all__ = ["Filters"]
+
 
 PaperId = NewType("PaperId", str)
 
 
 class Identifiers(Frozen):
-    """What others call a paper, each in its normal form (`assayer.identity`); empty where nobody said."""
+    """What others call a paper, each in its normal form (see `assayer.literature.paper_identity`); empty where none is
+    known."""
 
     doi: str = ""
     arxiv: str = ""
@@ -45,6 +53,14 @@ class FieldOrigin(Frozen):
     source: str
 
 
+class PreprintVersions(Frozen):
+    """What its server tells of a preprint's versions: the day of the first, and the newest with its day."""
+
+    first: dt.date
+    newest: int = Field(ge=1)
+    newest_day: dt.date
+
+
 class Paper(Frozen):
     """Bibliographic record with abstract."""
 
@@ -65,6 +81,8 @@ class Paper(Frozen):
     retraction: Retraction | None = None
     pdf_urls: tuple[str, ...] = ()
     """Where sources say that a free copy lies. Not yet checked: only the guarded downloader may follow them."""
+    versions: PreprintVersions | None = None
+    """Of the preprint that `identifiers.arxiv` names; None where no source told."""
     origins: tuple[FieldOrigin, ...] = ()
     """Of a merged record: the fields that did not come from `source`, in their order."""
 
@@ -78,6 +96,8 @@ class Passage(Frozen):
     text: str
     similarity: float
     """Cosine of query and passage, −1 to 1."""
+    near_beyond_corpus: bool = False
+    """As of a Hit."""
     cites: tuple[PaperId, ...] = ()
     """Papers that this passage refers to, where the source knows."""
 
@@ -88,18 +108,8 @@ class Hit(Frozen):
     paper: Paper
     similarity: float
     """Cosine of query and paper, −1 to 1."""
-
-
-class CitedWork(Frozen):
-    """An entry of a paper's list of references, as far as its parser could take it apart."""
-
-    title: str = ""
-    authors: tuple[str, ...] = ()
-    year: int | None = None
-    doi: str = ""
-    arxiv: str = ""
-    raw: str = ""
-    """The entry as it is printed; empty when the parser did not keep it."""
+    near_beyond_corpus: bool = False
+    """Near enough to be an answer, and only a source beyond the local corpus returned its paper for this query."""
 
 
 class Caption(Frozen):
@@ -122,13 +132,37 @@ class FullText(Frozen):
     captions: tuple[Caption, ...] = ()
     flags: tuple[TextFlag, ...] = ()
     """Text that nobody can see, which the parser left out. Sections are not sanitised yet."""
+    within_window: bool = False
+    """Whether the paper is known to have had this text in the days that were asked for."""
+
+
+FitLevel = Literal["good", "partial", "poor"]
+"""How well the corpus covers the field of an idea."""
 
 
 class CorpusFit(Frozen):
     """Does the corpus cover the idea's field? Without that, silence of the corpus means nothing."""
 
-    level: Literal["good", "partial", "poor"]
+    level: FitLevel
     value: float
     """The number behind the level; higher is better covered."""
     criterion: str
     """What `value` measures and where the two thresholds lie, in words."""
+
+
+class Filters(Frozen):
+    """All must hold. Names are compared without regard to case."""
+
+    window: Window = OPEN
+    """Undated papers count unless it has a last day."""
+    venues: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
+    """Of study; a paper of one of them counts."""
+    retracted: bool | None = None
+    """None: both kinds count."""
+    without: frozenset[PaperId] = frozenset()
+
+    @property
+    def only_before(self) -> bool:
+        """Nothing but a cutoff, if that."""
+        return self == Filters(window=Window.until(self.window.before))

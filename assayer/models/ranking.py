@@ -4,11 +4,10 @@ from typing import Literal, NewType
 
 from pydantic import Field
 
-from assayer.models.base import Absent, Frozen
+from assayer.models.base import Absent, Dollars, Frozen
 from assayer.models.coverage import Dropped, FaultCount
 from assayer.models.idea import IdeaId
-from assayer.models.money import Dollars
-from assayer.models.report import PromptVersion, Usage
+from assayer.models.report import PromptVersion, RunUsage
 
 RankingId = NewType("RankingId", str)
 
@@ -141,4 +140,4 @@ class Ranking(Frozen):
     """What the answers used cost when they were paid for."""
     baselines: tuple[Baseline, ...] | Absent
     assayer_version: str
-    usage: Usage = Field(description="Of this execution only; excluded when two rankings are compared.")
+    usage: RunUsage = Field(description="Of this execution only; excluded when two rankings are compared.")

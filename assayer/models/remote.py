@@ -3,10 +3,10 @@
 import datetime as dt
 from typing import Literal, NamedTuple
 
-__all__ = ["KeptReply", "SharedText"]
+__all__ = ["CachedResponse", "VersionedText"]
 
 
-class KeptReply(NamedTuple):
+class CachedResponse(NamedTuple):
     """A source's answer as it stands in the shared cache."""
 
     source: str
@@ -15,7 +15,7 @@ class KeptReply(NamedTuple):
     fetched_at: dt.datetime
 
 
-class SharedText(NamedTuple):
+class VersionedText(NamedTuple):
     """A text that many processes change, one after the other."""
 
     now: float

@@ -5,56 +5,19 @@ from typing import Literal, NewType
 
 from pydantic import Field
 
-from assayer.models.base import Absent, Frozen
+from assayer.models.assessment import Label, Part, Summary
+from assayer.models.base import Absent, Dollars, Frozen
+from assayer.models.blinding import Blinding
 from assayer.models.board import BoardRecord
 from assayer.models.coverage import Coverage
 from assayer.models.idea import IdeaId, TextFlag
-from assayer.models.money import Dollars
+from assayer.models.own_references import OwnReferences
 from assayer.models.paper import FieldOrigin, PaperId, Retraction
-from assayer.models.points import Citation, Label, Point, Score
+from assayer.models.release import ReportRelease
 from assayer.models.verdict import Verdict
 
 EvaluationId = NewType("EvaluationId", str)
 REPORT_SCHEMA_VERSION: Literal[1] = 1
-
-
-class Reading(Frozen):
-    """What one paper says about one method or dimension."""
-
-    label: Label
-    stance: Literal[-1, 0, 1] | None
-    """Contribution: −1 the paper already has it, 0 comparable, +1 the idea goes beyond, None the paper's text
-    does not touch it. Soundness: −1 speaks against the method, 0 neutral, +1 speaks for it."""
-    text: str
-    quote: Citation | None = None
-
-
-class Assessment(Frozen):
-    """The judgement of one method or one dimension of contribution."""
-
-    name: str
-    statement: str
-    score: Score | Absent
-    points: tuple[Point, ...]
-    readings: tuple[Reading, ...]
-
-
-class Summary(Frozen):
-    """At most three of each, the most important first."""
-
-    strengths: tuple[Point, ...]
-    weaknesses: tuple[Point, ...]
-    suggestions: tuple[Point, ...]
-
-
-class Part(Frozen):
-    """One module of a method: soundness, contribution, …"""
-
-    name: str
-    title: str
-    score: Score | Absent
-    summary: Summary | Absent
-    assessments: tuple[Assessment, ...]
 
 
 class Reference(Frozen):
@@ -82,9 +45,12 @@ class Notice(Frozen):
         "corpus_fit",
         "budget",
         "retraction",
+        "unchecked_retractions",
+        "undated_version",
         "injection",
         "absent_part",
         "own_paper",
+        "own_references",
         "long_idea",
         "weak_signal",
         "other_viewpoints",
@@ -95,6 +61,9 @@ class Notice(Frozen):
 class PromptVersion(Frozen):
     task: str
     version: int
+    """Of its own file."""
+    digest: str = ""
+    """Of that file with everything it includes and the system message: 16 hex digits, empty in reports of before."""
 
 
 class Provenance(Frozen):
@@ -114,7 +83,7 @@ class Provenance(Frozen):
     """What the answers used cost when they were paid for."""
 
 
-class Usage(Frozen):
+class RunUsage(Frozen):
     """What this one execution took. Differs from run to run, unlike everything else in the report."""
 
     started_at: dt.datetime
@@ -132,6 +101,8 @@ class IdeaCard(Frozen):
     source: str
     text: str
     flags: tuple[TextFlag, ...]
+    blinding: Blinding | None = None
+    """What no model and no search saw of it; None where the idea was judged as it came in."""
 
 
 class Report(Frozen):
@@ -142,6 +113,8 @@ class Report(Frozen):
     method: str
     idea: IdeaCard
     cutoff: dt.date | None
+    release: ReportRelease | None = None
+    """Whether it carries a total, and by which minima; None in reports made before there were any."""
     notices: tuple[Notice, ...]
     summary: Summary
     parts: tuple[Part, ...]
@@ -150,6 +123,9 @@ class Report(Frozen):
     board: BoardRecord | None = None
     """Of the reviewers whose assessments the parts hold; None where the method has no board."""
     references: tuple[Reference, ...]
+    own_references: OwnReferences | Absent | None = None
+    """Those that the idea itself gives, and what is known of each; None where it gives none, and where the method reads
+    no literature."""
     coverage: Coverage
     provenance: Provenance
-    usage: Usage = Field(description="Of this execution only; excluded when two reports are compared.")
+    usage: RunUsage = Field(description="Of this execution only; excluded when two reports are compared.")

@@ -7,10 +7,10 @@ from pydantic import Field, model_validator
 from assayer.models import Frozen
 from assayer.models.ranking import Dimension
 
-__all__ = ["DIMENSIONS", "Dimension", "Options"]
+__all__ = ["DEFAULT_DIMENSIONS", "Dimension", "RankingOptions"]
 
 
-DIMENSIONS = (
+DEFAULT_DIMENSIONS = (
     Dimension(
         name="novelty",
         question="Which idea, if it succeeds, would teach its field something that it does not know yet? A "
@@ -40,13 +40,13 @@ DIMENSIONS = (
 )
 
 
-class Options(Frozen):
-    dimensions: tuple[Dimension, ...] = Field(default=DIMENSIONS, min_length=1)
+class RankingOptions(Frozen):
+    dimensions: tuple[Dimension, ...] = Field(default=DEFAULT_DIMENSIONS, min_length=1)
     order_by: str = "overall"
     calls_per_idea: float = Field(default=10.0, gt=0)
     """Comparisons asked over ideas ranked; each idea takes part in twice as many."""
     both_ways: float = Field(default=0.1, ge=0, le=0.5)
-    """Share of the calls that ask a telling pair again in the other order."""
+    """Share of the calls that ask an informative pair again in the other order."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     """Of intervals and of the bands at the cut."""
     idea_chars: int = Field(default=6_000, ge=500)

@@ -1,4 +1,4 @@
-"""From ideas to their order: rounds of comparisons, each chosen by what the ones before left open."""
+"""From ideas to a ranking: rounds of comparisons, each chosen by the uncertainty that earlier rounds left."""
 
 import asyncio
 from collections import Counter
@@ -7,79 +7,80 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assayer import __version__, account
+from assayer import __version__
 from assayer.errors import BudgetExhausted, InputError
-from assayer.flow import Failed, each
+from assayer.llm import Llm
 from assayer.models import Idea, IdeaId
 from assayer.models.base import Absent
 from assayer.models.ranking import Comparison, Ranking, RankingId
-from assayer.ports import Llm
-from assayer.ranking.comparing import compare, unread_of
-from assayer.ranking.options import Options
-from assayer.ranking.pairing import next_pairs, other_way_round
-from assayer.ranking.standings import judge_of, standings
-from assayer.ranking.strengths import fit
-from assayer.ranking.triage import NO_BASELINE
-from assayer.ranking.verdicts import Floats, Ints, Verdicts
-from assayer.run import Run
+from assayer.ranking.bradley_terry import fit_strengths
+from assayer.ranking.comparison import compare_ideas, unread_text
+from assayer.ranking.options import RankingOptions
+from assayer.ranking.pair_selection import choose_pairs, choose_reversed_pairs
+from assayer.ranking.standings import judge_record, standings
+from assayer.ranking.triage_baselines import NO_BASELINE
+from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
+from assayer.run.accounting import Started, cost_of, usage
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, each
 
-__all__ = ["Ranked", "rank"]
+__all__ = ["CompletedRanking", "rank_ideas"]
 
-_WON = {"first": 1.0, "second": 0.0, "tie": 0.5}
-_LEAST_ROUND = 8
+_OUTCOMES = {"first": 1.0, "second": 0.0, "tie": 0.5}
+_SMALLEST_ROUND = 8
 _SEED_TRUST = 0.6
-"""Correlation that we grant point scores with the truth: prior means are this many usual widths per standard score."""
+"""Assumed correlation of point scores with the truth: prior means are this many usual widths per standard score."""
 
 
 @dataclass(frozen=True)
-class Ranked:
+class CompletedRanking:
     ranking: Ranking
     comparisons: tuple[Comparison, ...]
     """All that it rests on, to be handed in again when ideas are added."""
 
 
 @dataclass
-class _Asked:
+class _ComparisonProgress:
     """Comparisons so far, and how many pairs got no answer."""
 
     comparisons: list[Comparison]
     handed_in: int
-    ended: int
+    finished: int
     """Answered or not, those handed in included."""
     failed: int = 0
-    spent: BudgetExhausted | None = None
+    budget_error: BudgetExhausted | None = None
 
 
-async def rank(
+async def rank_ideas(
     ideas: Sequence[Idea],
     llm: Llm,
     run: Run,
-    options: Options,
+    options: RankingOptions,
     cut: int | None = None,
     scores: Mapping[IdeaId, float] | None = None,
     known: Sequence[Comparison] = (),
-) -> Ranked:
+) -> CompletedRanking:
     """Asks at most `options.calls_per_idea` comparisons an idea, the known ones included, and each pair at most once
     in each order.
 
     Point scores, where there are any, are the start from which comparisons move the ideas. Raises InputError for ideas
-    that cannot be ranked, RunCancelled, LlmRejected and LlmUnavailable; a spent budget ends only the asking.
+    that cannot be ranked, LlmRejected and LlmUnavailable; a spent budget ends only the asking.
     """
-    started_at, started = run.clock.now(), run.clock.monotonic()
-    rows = _rows(ideas, cut)
+    started = Started.now(run.clock)
+    rows = _rows_by_id(ideas, cut)
     seeds = _seeds(ideas, scores)
-    usable = {(one.first, one.second): one for one in reversed(known) if _usable(one, rows, options.order_by)}
-    asked = _Asked(list(usable.values())[::-1], handed_in=len(usable), ended=len(usable))
+    usable = {(one.first, one.second): one for one in reversed(known) if _is_usable(one, rows, options.order_by)}
+    progress = _ComparisonProgress(list(usable.values())[::-1], handed_in=len(usable), finished=len(usable))
     budget = min(round(options.calls_per_idea * len(ideas)), len(ideas) * (len(ideas) - 1))
     reversals = round(options.both_ways * budget)
-    while (left := budget - asked.ended) > 0 and asked.spent is None:
+    while (remaining := budget - progress.finished) > 0 and progress.budget_error is None:
         # In a thread: thousands of ideas take seconds, in which others of this process would stand still.
-        pairs = await asyncio.to_thread(_choose, asked, rows, seeds, options, cut, left, reversals)
+        pairs = await asyncio.to_thread(_choose_round, progress, rows, seeds, options, cut, remaining, reversals)
         if not len(pairs[0]):
             break
-        await _round(ideas, pairs, llm, run, options, asked, budget)
+        await _compare_pairs(ideas, pairs, llm, run, options, progress, budget)
     by_dimension = await asyncio.to_thread(
-        lambda: {one.name: fit(_verdicts(asked, rows, one.name), seeds) for one in options.dimensions}
+        lambda: {one.name: fit_strengths(_verdicts(progress, rows, one.name), seeds) for one in options.dimensions}
     )
     ranking = Ranking(
         id=RankingId(run.id),
@@ -88,50 +89,50 @@ async def rank(
         cut=cut,
         confidence=options.confidence,
         ideas=await asyncio.to_thread(standings, ideas, by_dimension, options, cut),
-        judge=judge_of(by_dimension[options.order_by], asked.handed_in, asked.failed, options.confidence),
+        judge=judge_record(by_dimension[options.order_by], progress.handed_in, progress.failed, options.confidence),
         seeded=seeds is not None,
-        unread=unread_of(ideas, options),
-        stopped=Absent(reason=asked.spent.message) if asked.spent else None,
+        unread=unread_text(ideas, options),
+        stopped=Absent(reason=progress.budget_error.message) if progress.budget_error else None,
         models=llm.models,
         prompts=run.journal.prompts(),
         faults=run.journal.faults(),
         dropped=run.journal.dropped(),
         prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
         completion_tokens=sum(call.completion_tokens for call in run.journal.calls),
-        cost_usd=account.cost(run.journal.calls),
+        cost_usd=cost_of(run.journal.calls),
         baselines=NO_BASELINE,
         assayer_version=__version__,
-        usage=account.usage(run, started_at, started),
+        usage=usage(run, started),
     )
-    return Ranked(ranking, tuple(asked.comparisons))
+    return CompletedRanking(ranking, tuple(progress.comparisons))
 
 
-def _choose(
-    asked: _Asked,
+def _choose_round(
+    progress: _ComparisonProgress,
     rows: Mapping[IdeaId, int],
     seeds: Floats | None,
-    options: Options,
+    options: RankingOptions,
     cut: int | None,
-    left: int,
+    remaining: int,
     reversals: int,
 ) -> tuple[Ints, Ints]:
-    """The pairs of the next round, of the calls that are left; the last calls ask telling pairs the other way round."""
-    strengths = fit(_verdicts(asked, rows, options.order_by), seeds)
-    salt = options.seed + asked.ended
-    size = min(left, max(_LEAST_ROUND, len(rows) // 2))
-    pairs = other_way_round(strengths, size if left <= reversals else 0, salt, cut)
+    """The pairs of the next round; the last calls of the budget ask informative pairs in the other order."""
+    strengths = fit_strengths(_verdicts(progress, rows, options.order_by), seeds)
+    salt = options.seed + progress.finished
+    size = min(remaining, max(_SMALLEST_ROUND, len(rows) // 2))
+    pairs = choose_reversed_pairs(strengths, size if remaining <= reversals else 0, salt, cut)
     if len(pairs[0]):
         return pairs
-    return next_pairs(strengths, min(size, left - reversals) if left > reversals else size, salt, cut)
+    return choose_pairs(strengths, min(size, remaining - reversals) if remaining > reversals else size, salt, cut)
 
 
-def _usable(known: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
+def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
     """Of two of these ideas, and in the dimension that orders them."""
-    judged = any(one.dimension == dimension for one in known.verdicts)
-    return judged and known.first in rows and known.second in rows and known.first != known.second
+    judged = any(one.dimension == dimension for one in earlier.verdicts)
+    return judged and earlier.first in rows and earlier.second in rows and earlier.first != earlier.second
 
 
-def _rows(ideas: Sequence[Idea], cut: int | None) -> dict[IdeaId, int]:
+def _rows_by_id(ideas: Sequence[Idea], cut: int | None) -> dict[IdeaId, int]:
     counts = Counter(idea.id for idea in ideas)
     twice = [idea.source for idea in ideas if counts[idea.id] > 1]
     if twice:
@@ -155,35 +156,35 @@ def _seeds(ideas: Sequence[Idea], scores: Mapping[IdeaId, float] | None) -> Floa
     return _SEED_TRUST * standard
 
 
-def _verdicts(asked: _Asked, rows: Mapping[IdeaId, int], dimension: str) -> Verdicts:
+def _verdicts(progress: _ComparisonProgress, rows: Mapping[IdeaId, int], dimension: str) -> PairwiseVerdicts:
     found = [
-        (rows[one.first], rows[one.second], _WON[verdict.winner])
-        for one in asked.comparisons
+        (rows[one.first], rows[one.second], _OUTCOMES[verdict.winner])
+        for one in progress.comparisons
         for verdict in one.verdicts
         if verdict.dimension == dimension
     ]
     first, second, won = zip(*found, strict=True) if found else ((), (), ())
-    return Verdicts(len(rows), np.array(first, np.int64), np.array(second, np.int64), np.array(won, np.float64))
+    return PairwiseVerdicts(len(rows), np.array(first, np.int64), np.array(second, np.int64), np.array(won, np.float64))
 
 
-async def _round(
+async def _compare_pairs(
     ideas: Sequence[Idea],
     pairs: tuple[Ints, Ints],
     llm: Llm,
     run: Run,
-    options: Options,
-    asked: _Asked,
+    options: RankingOptions,
+    progress: _ComparisonProgress,
     budget: int,
 ) -> None:
     async def one(pair: tuple[int, int]) -> Comparison:
         try:
-            return await compare(ideas[pair[0]], ideas[pair[1]], llm, run, options)
+            return await compare_ideas(ideas[pair[0]], ideas[pair[1]], llm, run, options)
         finally:
-            asked.ended += 1
-            run.tell("comparisons", asked.ended, budget)
+            progress.finished += 1
+            run.report_progress("comparisons", progress.finished, budget)
 
     outcomes = await each(list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)), one)
-    asked.comparisons += run.keep(outcomes, "comparison")
+    progress.comparisons += run.keep_successes(outcomes, "comparison")
     failures = [one.error for one in outcomes if isinstance(one, Failed)]
-    asked.failed += len(failures)
-    asked.spent = next((error for error in failures if isinstance(error, BudgetExhausted)), None)
+    progress.failed += len(failures)
+    progress.budget_error = next((error for error in failures if isinstance(error, BudgetExhausted)), None)

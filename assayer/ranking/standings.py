@@ -7,18 +7,17 @@ from scipy.special import ndtri
 
 from assayer.models import Idea
 from assayer.models.ranking import Band, Interval, Judge, RankedIdea
-from assayer.ranking.consistency import consistency
-from assayer.ranking.options import Options
-from assayer.ranking.strengths import Strengths
-from assayer.ranking.verdicts import Floats
+from assayer.ranking.bradley_terry import StrengthPosterior
+from assayer.ranking.options import RankingOptions
+from assayer.ranking.verdicts import Floats, judge_consistency
 
-__all__ = ["judge_of", "standings"]
+__all__ = ["judge_record", "standings"]
 
 _DRAWS = 1_000
 
 
 def standings(
-    ideas: Sequence[Idea], by_dimension: Mapping[str, Strengths], options: Options, cut: int | None
+    ideas: Sequence[Idea], by_dimension: Mapping[str, StrengthPosterior], options: RankingOptions, cut: int | None
 ) -> tuple[RankedIdea, ...]:
     """Best first. Ranks, intervals and chances are read off joint draws of the strengths that decide."""
     deciding = by_dimension[options.order_by]
@@ -57,19 +56,19 @@ def _band(chance: Floats, confidence: float) -> Band:
     return "out" if chance <= 1 - confidence else "human"
 
 
-def judge_of(strengths: Strengths, handed_in: int, failed: int, confidence: float) -> Judge:
+def judge_record(strengths: StrengthPosterior, handed_in: int, failed: int, confidence: float) -> Judge:
     verdicts = strengths.verdicts
-    found = consistency(verdicts)
-    reach = float(ndtri((1 + confidence) / 2)) * strengths.bias_error
+    consistency = judge_consistency(verdicts)
+    half_width = float(ndtri((1 + confidence) / 2)) * strengths.bias_error
     return Judge(
         comparisons=len(verdicts),
         handed_in=handed_in,
         failed=failed,
         ties=int(np.sum(verdicts.won == 0.5)),
         bias=strengths.bias,
-        bias_interval=Interval(low=strengths.bias - reach, high=strengths.bias + reach),
-        asked_both_ways=found.asked_both_ways,
-        contradictions=found.contradictions,
-        triangles=found.triangles,
-        cycles=found.cycles,
+        bias_interval=Interval(low=strengths.bias - half_width, high=strengths.bias + half_width),
+        asked_both_ways=consistency.asked_both_ways,
+        contradictions=consistency.contradictions,
+        triangles=consistency.triangles,
+        cycles=consistency.cycles,
     )

@@ -1,18 +1,23 @@
-"""What a judge said of pairs of ideas, as arrays."""
+"""What a judge said of pairs of ideas, as arrays, and how consistent the judge was."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "Verdicts"]
+__all__ = ["Floats", "Ints", "JudgeConsistency", "PairwiseVerdicts", "judge_consistency"]
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class PairwiseVerdicts:
     """m verdicts over n ideas: rows of the idea shown first and second, and what the first one won."""
 
     ideas: int
@@ -24,20 +29,67 @@ class Verdicts:
     def __len__(self) -> int:
         return len(self.first)
 
-    @staticmethod
-    def none(ideas: int) -> "Verdicts":
-        return Verdicts(ideas, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-
-    def plus(self, first: Ints, second: Ints, won: Floats) -> "Verdicts":
-        return Verdicts(
-            self.ideas,
-            np.concatenate([self.first, first]),
-            np.concatenate([self.second, second]),
-            np.concatenate([self.won, won]),
-        )
-
     @property
     def counts(self) -> Ints:
         """Verdicts on each idea."""
-        both = np.concatenate([self.first, self.second])
-        return np.bincount(both, minlength=self.ideas)
+        shown = np.concatenate([self.first, self.second])
+        return np.bincount(shown, minlength=self.ideas)
+
+
+_MOST_TRIANGLES = 200_000
+
+
+class JudgeConsistency(NamedTuple):
+    asked_both_ways: int
+    contradictions: int
+    triangles: int
+    cycles: int
+
+
+def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
+    """Pairs asked in both orders and triangles of the compared pairs; ties close none. At most 200,000 triangles."""
+    won: dict[tuple[int, int], float] = {}
+    for first, second, outcome in _verdict_rows(verdicts):
+        won.setdefault((first, second), outcome)
+    asked_twice = [(pair, outcome) for pair, outcome in won.items() if pair[0] < pair[1] and pair[::-1] in won]
+    contradictions = sum(outcome != 1.0 - won[pair[::-1]] for pair, outcome in asked_twice)
+    beaten = _beaten(won)
+    triangles = cycles = 0
+    for one, other, third in _triangles(beaten):
+        triangles += 1
+        wins = [other in beaten[one], third in beaten[other], one in beaten[third]]
+        cycles += all(wins) or not any(wins)
+        if triangles == _MOST_TRIANGLES:
+            break
+    return JudgeConsistency(len(asked_twice), contradictions, triangles, cycles)
+
+
+def _verdict_rows(verdicts: PairwiseVerdicts) -> Iterable[tuple[int, int, float]]:
+    return zip(verdicts.first.tolist(), verdicts.second.tolist(), verdicts.won.tolist(), strict=True)
+
+
+def _beaten(won: dict[tuple[int, int], float]) -> dict[int, set[int]]:
+    """Whom each idea beat, both orders together; a pair that ends level is in neither set."""
+    margin: dict[tuple[int, int], float] = defaultdict(float)
+    for (first, second), outcome in won.items():
+        sign = 1.0 if first < second else -1.0
+        margin[min(first, second), max(first, second)] += sign * (outcome - 0.5)
+    beaten: dict[int, set[int]] = defaultdict(set)
+    for (one, other), lead in margin.items():
+        if lead:
+            winner, loser = (one, other) if lead > 0 else (other, one)
+            beaten[winner].add(loser)
+            beaten[loser]
+    return beaten
+
+
+def _triangles(beaten: dict[int, set[int]]) -> Iterable[tuple[int, int, int]]:
+    neighbours: dict[int, set[int]] = {idea: set(losers) for idea, losers in beaten.items()}
+    for winner, losers in beaten.items():
+        for loser in losers:
+            neighbours[loser].add(winner)
+    for one in sorted(neighbours):
+        later = sorted(other for other in neighbours[one] if other > one)
+        for other, third in combinations(later, 2):
+            if third in neighbours[other]:
+                yield one, other, third

@@ -9,11 +9,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from assayer.citing.labels import segments
 from assayer.models import Absent, Report
 from assayer.reports import wording
-from assayer.reports.labels import segments
-from assayer.reports.outside import printable, web_url
-from assayer.reports.page import Page, share
+from assayer.reports.escaping import printable, web_url
+from assayer.reports.report_page import ReportPage
+from assayer.reports.scores import share
 
 __all__ = ["as_html", "environment", "stylesheet"]
 
@@ -21,7 +22,7 @@ _CHIP = Markup('<a class="cite" href="#ref-{label}" title="{title}">{label}</a>'
 _MARKED_CHIP = Markup('<a class="cite retracted" href="#ref-{label}" title="{title}">{label}, {mark}</a>')
 
 
-def _cited(text: str, page: Page) -> Markup:
+def _cited(text: str, page: ReportPage) -> Markup:
     """Escaped text in which every known label is a link to its reference."""
     result, after_label = Markup(), False
     for words, label in segments(printable(text), page.references):
@@ -31,7 +32,7 @@ def _cited(text: str, page: Page) -> Markup:
     return result
 
 
-def chip(label: Any, page: Page) -> Markup:
+def chip(label: Any, page: ReportPage) -> Markup:
     """A link to the reference; plain text when there is none, which only a broken report can need."""
     reference = page.references.get(label)
     if reference is None:
@@ -76,4 +77,4 @@ def stylesheet(*names: str) -> tuple[Markup, str]:
 def as_html(report: Report) -> str:
     css, css_hash = stylesheet("report.css")
     template = environment().get_template("report.html")
-    return template.render(page=Page(report), report=report, css=css, css_hash=css_hash) + "\n"
+    return template.render(page=ReportPage(report), report=report, css=css, css_hash=css_hash) + "\n"

@@ -11,20 +11,22 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from assayer.citing.labels import segments
 from assayer.models import Absent, Report, Score
 from assayer.reports import wording
-from assayer.reports.labels import segments
-from assayer.reports.outside import one_line, printable, web_url
-from assayer.reports.page import Page, share
+from assayer.reports.escaping import one_line, printable, web_url
+from assayer.reports.report_page import ReportPage
+from assayer.reports.scores import share
 
 __all__ = ["as_markdown", "environment", "escape"]
 
 _ADDRESS = re.compile(
-    r"(?:(?:[a-z][a-z0-9+.-]*:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # what renderers turn into links unasked
-    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|(?:[\w-]+\.)+(?:com|org|net|edu|gov|info|io|ai|dev|app)\b[^\s`|]*",
+    r"(?:(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # what renderers link unasked
+    r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
+    r"|(?<![\w.-])\.*+(?:[\w-]++\.++)+(?:com|org|net|edu|gov|info|io|ai|dev|app)\b[^\s`|]*",
     re.IGNORECASE,
 )
+"""Every run of characters is tried from its start only: time grows with the text and not with its square."""
 _SPECIAL = re.compile(r"[\\`*\[\]<|~$]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _AT_START = re.compile(r"^(?:#{1,6}(?=\s|$)|[+:-](?=\s|$)|[=-]+\s*$|>|(\d+)(?=[.)](?:\s|$)))")
 
@@ -58,7 +60,7 @@ def _escaped(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704
 
 
-def _cited(text: str, page: Page) -> Markup:
+def _cited(text: str, page: ReportPage) -> Markup:
     """Labels become links by reference (`[P3]`, defined at the end); nothing after one may extend it."""
     result, after_label = "", False
     for words, label in segments(one_line(text), page.references):
@@ -111,6 +113,6 @@ def environment() -> Environment:
 
 
 def as_markdown(report: Report) -> str:
-    page = Page(report)
+    page = ReportPage(report)
     text = environment().get_template("report.md").render(page=page, report=report)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

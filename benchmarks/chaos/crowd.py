@@ -7,13 +7,13 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from assayer_client import AsyncClient, EvaluationBody, IdeaBody, KeyBody, RetryPolicy, TenantBody
 from benchmarks.chaos.findings import Accepted
 from benchmarks.chaos.waiting import until
-from orchestrator.client import AsyncClient, EvaluationBody, IdeaBody, KeyBody, Patience, TenantBody
 
 __all__ = ["Submission", "Tenants", "open_tenants", "submissions", "submit_all", "until_all_ended"]
 
-_PATIENCE = Patience(attempts=1000, seconds=600.0, longest_pause=2.0)
+_RETRIES = RetryPolicy(attempts=1000, seconds=600.0, longest_pause=2.0)
 _LOOK_SECONDS = 1.0
 _RATE = 60_000
 """Requests a minute: the limits of keys are not what is tried here."""
@@ -52,14 +52,14 @@ def submissions(seed: int, texts: Sequence[str], tenants: int, seconds: float) -
 async def open_tenants(address: str, admin: str, count: int) -> AsyncIterator[Tenants]:
     """Made for the occasion, with weights 1, 2, …"""
     async with AsyncExitStack() as stack:
-        operator = await stack.enter_async_context(AsyncClient(address, admin, patience=_PATIENCE))
+        operator = await stack.enter_async_context(AsyncClient(address, admin, retries=_RETRIES))
         clients = []
         for number in range(count):
             name = f"tenant-{number}"
             await operator.create_tenant(TenantBody(id=name, name=name, weight=number + 1.0))
             plan = KeyBody(name="chaos", tenant=name, scopes=("submit", "read"), requests_per_minute=_RATE)
             key = (await operator.create_key(plan)).secret
-            clients.append(await stack.enter_async_context(AsyncClient(address, key, patience=_PATIENCE)))
+            clients.append(await stack.enter_async_context(AsyncClient(address, key, retries=_RETRIES)))
         yield clients
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.chaos.processes import end, family, free_port, raylet
 from benchmarks.chaos.waiting import until
-from cluster.serving.environment import private_environment
+from cluster.ray_cluster import private_environment
 
 __all__ = ["Node", "nodes"]
 

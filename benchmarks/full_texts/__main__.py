@@ -18,9 +18,9 @@ from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.pdfs import paper_pdf
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
-from workers.full_texts.pool import GrobidPool
+from workers.full_texts.grobid_pool import GrobidPool
+from workers.full_texts.grobid_tei import parse_tei
 from workers.full_texts.settings import GrobidSettings
-from workers.full_texts.tei import read_tei
 
 _SERVERS = ("grobid_1", "grobid_2", "grobid_3")
 _VICTIM = "grobid_2"
@@ -47,7 +47,7 @@ def _documents(count: int) -> list[_Document]:
 
 async def _read(pool: GrobidPool, document: _Document, outcomes: list[str]) -> None:
     try:
-        paper = read_tei(await pool.parse(document.pdf, document.title, _PATIENCE))
+        paper = parse_tei(await pool.parse(document.pdf, document.title, _PATIENCE))
     except AssayerError as error:
         outcomes.append(f"lost: {error}")
         return

@@ -17,16 +17,17 @@ from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
 from benchmarks.throughput.machine import machine
 from cluster.clock import SystemClock
-from cluster.serving.environment import private_environment
+from cluster.ray_cluster import private_environment
 from workers.llm import LlmSettings
-from workers.llm.gateway import Gateway
-from workers.llm.line import EndpointLine, Line
-from workers.llm.memory import RememberingLine
+from workers.llm.chat_completion import LlmTransport
+from workers.llm.client import EndpointTransport
+from workers.llm.gateway import LlmGateway
+from workers.llm.shared_requests import CoalescingTransport
 
 _START = 256
 """Calls in flight at first: opening thousands of connections in one moment is not what is measured."""
 _WARMING_LATENCIES = 6
-"""For which all ask, unmeasured, until the line has grown to its limit."""
+"""For which all ask, unmeasured, until the transport has grown to its limit."""
 
 
 class Forgetful:
@@ -56,8 +57,8 @@ def main() -> None:
                 handled = asyncio.run(_through_handle(settings, simulator, options))
             _show("through a Serve handle, asking process", handled)
             there, here = handled[0], direct[0]
-            print(f"{'':4}line's process: {there.cpu_ms(there.line_cpu_seconds):.2f} ms CPU a call")
-            both = there.cpu_ms(there.cpu_seconds + there.line_cpu_seconds)
+            print(f"{'':4}transport's process: {there.cpu_ms(there.transport_cpu_seconds):.2f} ms CPU a call")
+            both = there.cpu_ms(there.cpu_seconds + there.transport_cpu_seconds)
             print(f"ratio of CPU a call, both processes to direct: {both / here.cpu_ms(here.cpu_seconds):.2f}")
     print(machine())
 
@@ -77,33 +78,33 @@ Outcome = tuple[Measured, Stats]
 
 async def _direct(settings: LlmSettings, simulator: Simulator, options: argparse.Namespace) -> Outcome:
     clock = SystemClock()
-    return await _ask(RememberingLine(EndpointLine(settings, clock), clock), settings, simulator, options, 0)
+    return await _ask(CoalescingTransport(EndpointTransport(settings, clock), clock), settings, simulator, options, 0)
 
 
 async def _through_handle(settings: LlmSettings, simulator: Simulator, options: argparse.Namespace) -> Outcome:
     from ray import serve
 
-    from cluster.serving.calling import Caller
-    from cluster.serving.line import LineReplica, ServedLine
-    from cluster.serving.where import Where
+    from cluster.serving.llm_pool import LlmReplica, PooledLlmTransport
+    from cluster.serving.pool_client import PoolClient
+    from cluster.serving.replica import ReplicaConfig
 
     deployment = serve.deployment(
         name="llm", max_ongoing_requests=2 * options.calls, logging_config={"enable_access_log": False}
-    )(LineReplica)
-    handle = await asyncio.to_thread(serve.run, deployment.bind(Where()), name="bench", route_prefix=None)
-    served = ServedLine(Caller(handle, 600.0, 60.0), settings.base_url)
-    return await _ask(served, settings, simulator, options, 10**9, _line_process())
+    )(LlmReplica)
+    handle = await asyncio.to_thread(serve.run, deployment.bind(ReplicaConfig()), name="bench", route_prefix=None)
+    served = PooledLlmTransport(PoolClient(handle, 600.0, 60.0), settings.base_url)
+    return await _ask(served, settings, simulator, options, 10**9, _transport_process())
 
 
 async def _ask(
-    line: Line,
+    transport: LlmTransport,
     settings: LlmSettings,
     simulator: Simulator,
     options: argparse.Namespace,
     first: int,
     process: psutil.Process | None = None,
 ) -> Outcome:
-    async with Gateway(settings, Forgetful(), SystemClock(), line) as gateway:
+    async with LlmGateway(settings, Forgetful(), SystemClock(), transport) as gateway:
         warming = _WARMING_LATENCIES * options.latency
         await measure(gateway, options.calls, warming, options.characters, first + 10**8)
         simulator.reset()
@@ -121,16 +122,16 @@ def _served(settings: LlmSettings) -> Iterator[None]:
         }
         from ray import serve
 
-        from cluster.serving.local import own_cluster
+        from cluster.ray_cluster import service_cluster
         from cluster.serving.settings import ServingSettings
 
-        with own_cluster(folder, ServingSettings()):
+        with service_cluster(folder, ServingSettings()):
             serve.start(proxy_location="Disabled", logging_config={"log_level": "WARNING", "enable_access_log": False})
             yield
             serve.shutdown()  # type: ignore[no-untyped-call]
 
 
-def _line_process() -> psutil.Process:
+def _transport_process() -> psutil.Process:
     """The one replica among this process's children."""
     (found,) = [
         process

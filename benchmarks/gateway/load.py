@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import psutil
 
-from assayer.budget import Budget
 from assayer.errors import AssayerError
 from assayer.models import EvaluationId
 from assayer.ports import ProgressEvent
-from assayer.run import Run
+from assayer.run.budget import Budget
+from assayer.run.run import Run
 from benchmarks.gateway.questions import JUDGING, a_statement
 from cluster.clock import SystemClock
-from workers.llm.gateway import Gateway
+from workers.llm.gateway import LlmGateway
 
 __all__ = ["Measured", "measure"]
 
@@ -26,8 +26,8 @@ class Measured(NamedTuple):
     seconds: float
     cpu_seconds: float
     """Of the process in which the gateway is."""
-    line_cpu_seconds: float
-    """Of the process in which the line is, where that is another."""
+    transport_cpu_seconds: float
+    """Of the process in which the transport is, where that is another."""
     bytes_in_flight: float
     """Growth of its memory for each call in flight."""
     faults: Counter[str]
@@ -51,20 +51,20 @@ class _Tally:
 
 
 async def measure(
-    gateway: Gateway,
+    gateway: LlmGateway,
     in_flight: int,
     seconds: float,
     characters: int,
     first: int,
-    line: psutil.Process | None = None,
+    transport: psutil.Process | None = None,
 ) -> Measured:
-    """Questions are numbered from `first`, so that no two measurements ask the same; `line` is the line's process,
-    where that is another."""
+    """Questions are numbered from `first`, so that no two measurements ask the same; `transport` is the process of the
+    transport, where that is another."""
     numbers = itertools.count(first)
     tally, process, clock = _Tally(), psutil.Process(), SystemClock()
     gc.collect()
     before, started, used = process.memory_info().rss, time.monotonic(), _cpu(process)
-    used_there = _cpu(line) if line else 0.0
+    used_there = _cpu(transport) if transport else 0.0
     until = started + seconds
     most = before
 
@@ -93,7 +93,7 @@ async def measure(
         tally.calls,
         time.monotonic() - started,
         _cpu(process) - used,
-        _cpu(line) - used_there if line else 0.0,
+        _cpu(transport) - used_there if transport else 0.0,
         (most - before) / in_flight,
         tally.faults,
         tally.failed,

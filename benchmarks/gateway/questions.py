@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from assayer.llm import Task
 from assayer.models import Frozen
-from assayer.tasks import Prompts, Task
+from assayer.prompts import Prompts
 
 __all__ = ["JUDGING", "Statement", "Verdict", "a_statement"]
 

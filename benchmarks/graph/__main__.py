@@ -21,21 +21,21 @@ from typing import Any
 
 import numpy as np
 
-from assayer.methods.grapheval import Options
-from assayer.methods.grapheval.explanation import explain
-from assayer.methods.grapheval.growth import by_cosine
-from assayer.methods.grapheval.judge import Judge
-from assayer.methods.grapheval.memory import MemoryViewpointGraph
-from assayer.methods.grapheval.propagation import LabelPropagation, propagate
-from assayer.methods.grapheval.records import GraphContents
+from assayer.methods.grapheval import GraphEvalOptions
+from assayer.methods.grapheval.explanation import explain_verdict
+from assayer.methods.grapheval.graph.growth import edges_by_cosine
+from assayer.methods.grapheval.graph.in_memory import InMemoryViewpointGraph
+from assayer.methods.grapheval.graph.records import GraphContents
+from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, propagate
 from assayer.models import Absent
 from benchmarks.graph.drawing import growth_svg
 from benchmarks.graph.invented import SIZE, asked, ideas, plan, vectors
 from benchmarks.index.machine import machine, resident_mb
 from cluster.postgres import EmbeddedPostgres
-from index.viewpoints import FaissNeighbours
+from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database, DatabaseSettings
-from orchestrator.store.viewpoints import PgViewpointGraph
+from orchestrator.store.viewpoint_graph import PgViewpointGraph
 
 Row = dict[str, float]
 _ASKED, _ADDED = 30, 20
@@ -71,7 +71,7 @@ async def _measure(size: int, store: bool) -> Row:
     rows = vectors(size, seed=1, among=size)
     new = list(ideas(0, rows))
     neighbours = FaissNeighbours()
-    graph = MemoryViewpointGraph("benchmark", neighbours)
+    graph = InMemoryViewpointGraph("benchmark", neighbours)
     await graph.create(plan("benchmark"))
     measured: Row = {"viewpoints": size, "scan_ms": 1e3 * _median(lambda: rows @ rows[:SIZE].T, 20)}
     with _timed(measured, "build_s"):
@@ -103,7 +103,9 @@ def _propagation(contents: GraphContents) -> Row:
 
 def _verdicts(contents: GraphContents, neighbours: FaissNeighbours, size: int) -> Row:
     """One idea after another as the pipeline asks, embedding apart; all the graph, then what was known halfway."""
-    judge = Judge(contents, neighbours, LabelPropagation(), Options().reach, Absent(reason="not calibrated"))
+    judge = GraphJudge(
+        contents, neighbours, LabelPropagation(), GraphEvalOptions().reach, Absent(reason="not calibrated")
+    )
     idea = asked()
     told = next(ideas(0, vectors(SIZE, 0, size))).viewpoints.viewpoints
     halfway = int(np.median(contents.arrays.dates))
@@ -113,12 +115,12 @@ def _verdicts(contents: GraphContents, neighbours: FaissNeighbours, size: int) -
         for number in range(_ASKED):
             rows = vectors(SIZE, 1000 + number, size)
             start, working = time.perf_counter(), time.process_time()
-            placed = judge.place(idea, rows, by_cosine(rows, contents.plan.intra), cutoff, -1)
-            scores = placed.around.score(judge.scorer)
-            explain(told, placed, scores, judge, most=8, shown=4)
+            placed = judge.place(idea, rows, edges_by_cosine(rows, contents.plan.intra), cutoff, -1)
+            scores = placed.subgraph.score(judge.scorer)
+            explain_verdict(told, placed, scores, judge, most=8, shown=4)
             spent.append(time.perf_counter() - start)
             busy += time.process_time() - working
-            around.append(len(placed.around.graph.vectors))
+            around.append(len(placed.subgraph.graph.vectors))
         found |= {f"{name}_ms": 1e3 * float(np.median(spent)), f"{name}_p95_ms": 1e3 * float(np.quantile(spent, 0.95))}
         found[f"{name}_cpu_ms"] = 1e3 * busy / _ASKED
         found["viewpoints_around"] = float(np.median(around))

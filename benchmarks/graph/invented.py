@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from assayer.methods.grapheval.records import GraphPlan, KnownIdea, NewIdea
-from assayer.methods.grapheval.splitter import SPLITTER
-from assayer.methods.grapheval.viewpoints import Viewpoint, Viewpoints
+from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea, Viewpoint, Viewpoints
+from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
 from assayer.models import Idea, IdeaId, Section
 from assayer.ports import Vectors
 
@@ -46,19 +45,19 @@ def _unit(rows: Vectors) -> Vectors:
     return normed
 
 
-def ideas(first: int, rows: Vectors) -> Iterator[NewIdea]:
+def ideas(first: int, rows: Vectors) -> Iterator[PreparedIdea]:
     """One for every SIZE rows, numbered on from `first`."""
     for number, start in enumerate(range(0, len(rows), SIZE), start=first):
         part = rows[start : start + SIZE]
         told = tuple(Viewpoint(text=f"Statement {row} of idea {number}.", words="words") for row in range(len(part)))
-        known = KnownIdea(
+        known = LabelledIdea(
             id=IdeaId(f"idea-{number}"),
             title=f"Idea number {number} of many that were invented",
             text=" ".join(f"word{(number * 31 + word) % 9973}" for word in range(170)),
             label=_LABELS[min(3, number % 7 // 2)],
             date=dt.date(2017, 1, 1) + dt.timedelta(days=number % 1000),
         )
-        yield NewIdea(known, Viewpoints(viewpoints=told, maker=SPLITTER), part)
+        yield PreparedIdea(known, Viewpoints(viewpoints=told, maker=SPLITTER), part)
 
 
 def asked() -> Idea:

@@ -11,11 +11,17 @@ from numpy.typing import NDArray
 from assayer.models import Frozen
 from assayer.ports import Vectors
 from benchmarks.index.clusters import clustered
-from index.segments.allowed import Allowed
-from index.segments.dense import EXACT_UP_TO, INDEX, Dense, DenseParameters, vectors_file
-from index.segments.exact import exact
-from index.segments.kinds import Candidates, Kind
-from index.segments.tuning import build_dense
+from index.segments.approximate_index import Candidates, IndexKind
+from index.segments.row_filter import RowFilter
+from index.segments.vector_index import (
+    EXACT_UP_TO,
+    INDEX_FILE,
+    VectorIndex,
+    VectorIndexParameters,
+    build_vector_index,
+    create_vectors_file,
+    exact_candidates,
+)
 
 __all__ = ["BATCH", "DIMENSIONS", "LIMIT", "Built", "Collection", "build", "draw_vectors"]
 
@@ -31,7 +37,7 @@ class Built(Frozen):
     seconds: float
     processor_seconds: float
     index_mb: float
-    parameters: DenseParameters
+    parameters: VectorIndexParameters
 
 
 def draw_vectors(directory: Path, rows: int) -> None:
@@ -39,14 +45,14 @@ def draw_vectors(directory: Path, rows: int) -> None:
     if not directory.is_dir():
         unfinished = directory.with_name(f"{directory.name}.part")
         unfinished.mkdir(parents=True, exist_ok=True)
-        vectors, row = vectors_file(unfinished, rows, DIMENSIONS), 0
+        vectors, row = create_vectors_file(unfinished, rows, DIMENSIONS), 0
         for block in clustered(rows, seed=1, dimensions=DIMENSIONS):
             vectors[row : row + len(block)] = block
             row += len(block)
         unfinished.rename(directory)
 
 
-def build(directory: Path, kind: Kind | None) -> Built:
+def build(directory: Path, kind: IndexKind | None) -> Built:
     """The index of the vectors there, or what was noted when it was built."""
     note = directory / "built.json"
     if note.is_file():
@@ -54,12 +60,12 @@ def build(directory: Path, kind: Kind | None) -> Built:
     vectors = np.load(directory / "vectors.npy", mmap_mode="r")
     tuning = np.concatenate(list(clustered(600, seed=3, dimensions=DIMENSIONS)))
     start, spent = perf_counter(), process_time()
-    parameters = build_dense(vectors, directory, tuning, EXACT_UP_TO, kind)
+    parameters = build_vector_index(vectors, directory, tuning, EXACT_UP_TO, kind)
     built = Built(
         rows=len(vectors),
         seconds=perf_counter() - start,
         processor_seconds=process_time() - spent,
-        index_mb=(directory / INDEX).stat().st_size / 1e6,
+        index_mb=(directory / INDEX_FILE).stat().st_size / 1e6,
         parameters=parameters,
     )
     note.write_text(built.model_dump_json(), "utf-8")
@@ -71,7 +77,7 @@ class Collection:
         self._directory = directory
         self.parameters = Built.model_validate_json((directory / "built.json").read_bytes()).parameters
         rows = self.parameters.rows
-        self.conditions = (Allowed(rows), Allowed(rows * 3 // 10), Allowed(rows, np.arange(rows) % 10 != 0))
+        self.conditions = (RowFilter(rows), RowFilter(rows * 3 // 10), RowFilter(rows, np.arange(rows) % 10 != 0))
         """All rows count; those before a cutoff; all but a tenth, which a mask names."""
         queries = np.concatenate(list(clustered(_SINGLE + _ROUNDS * BATCH, seed=2, dimensions=DIMENSIONS)))
         self.judged = queries[:_JUDGED]
@@ -83,8 +89,8 @@ class Collection:
         vectors: Vectors = np.load(self._directory / "vectors.npy", mmap_mode="r")
         return vectors
 
-    def dense(self) -> Dense:
-        return Dense(self._directory, self.parameters, EXACT_UP_TO)
+    def dense(self) -> VectorIndex:
+        return VectorIndex(self._directory, self.parameters, EXACT_UP_TO)
 
     @cached_property
     def true(self) -> Candidates:
@@ -92,11 +98,11 @@ class Collection:
         path = self._directory / "true.npy"
         if not path.is_file():
             searched = {allowed.rows for allowed in self.conditions}
-            found = {rows: exact(self.vectors[:rows], self.judged, _SURPLUS * LIMIT) for rows in searched}
+            found = {rows: exact_candidates(self.vectors[:rows], self.judged, _SURPLUS * LIMIT) for rows in searched}
             np.save(path, np.stack([self._best(found[allowed.rows], allowed) for allowed in self.conditions]))
         return np.asarray(np.load(path))
 
-    def _best(self, found: Candidates, allowed: Allowed) -> Candidates:
+    def _best(self, found: Candidates, allowed: RowFilter) -> Candidates:
         chosen, vectors = [], self.vectors
         for query, rows in zip(self.judged, found, strict=True):
             counting = rows if allowed.mask is None else rows[allowed.mask[rows]]

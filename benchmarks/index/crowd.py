@@ -15,9 +15,9 @@ from rich.console import Console
 from assayer.models import Hit
 from assayer.ports import Vectors
 from benchmarks.index.machine import machine
-from index import Filters, Versions, read_manifest
-from index.searching.asking import Opened
-from index.searching.reader import Reader
+from index import Filters, VersionStore, read_manifest
+from index.search.corpus_queries import LocalReader
+from index.search.version_reader import VersionReader
 
 _HITS = 20
 _TURNS = 5
@@ -36,36 +36,36 @@ class Spent(NamedTuple):
 
 
 Answers = list[list[Hit]]
-Way = Callable[[Opened, list[Query]], Awaitable[Answers]]
+Way = Callable[[LocalReader, list[Query]], Awaitable[Answers]]
 
 
-async def _one(opened: Opened, query: Query) -> list[Hit]:
-    (found,) = await opened.ask(Reader.search, [query.words], query.vector, _HITS, Filters())
+async def _one(opened: LocalReader, query: Query) -> list[Hit]:
+    (found,) = await opened.call(VersionReader.search, [query.words], query.vector, _HITS, Filters())
     return found
 
 
-async def in_turn(opened: Opened, queries: list[Query]) -> Answers:
+async def in_turn(opened: LocalReader, queries: list[Query]) -> Answers:
     return [await _one(opened, query) for query in queries]
 
 
-async def at_once(opened: Opened, queries: list[Query]) -> Answers:
+async def at_once(opened: LocalReader, queries: list[Query]) -> Answers:
     return await asyncio.gather(*(_one(opened, query) for query in queries))
 
 
-async def timed(way: Way, opened: Opened, queries: list[Query]) -> tuple[Spent, Answers]:
+async def timed(way: Way, opened: LocalReader, queries: list[Query]) -> tuple[Spent, Answers]:
     wall, processor = perf_counter(), process_time()
     answers = await way(opened, queries)
     each = 1000 / len(queries)
     return Spent((perf_counter() - wall) * each, (process_time() - processor) * each), answers
 
 
-def chosen(reader: Reader, count: int) -> list[Query]:
+def chosen(reader: VersionReader, count: int) -> list[Query]:
     """Papers spread evenly over the corpus."""
     units = range(0, len(reader), max(1, len(reader) // count))[:count]
     return [Query(reader.paper(unit).title, reader.vector(unit)[None]) for unit in units]
 
 
-async def measure(opened: Opened, queries: list[Query], console: Console) -> None:
+async def measure(opened: LocalReader, queries: list[Query], console: Console) -> None:
     first = await in_turn(opened, queries)
     spent: dict[Way, list[Spent]] = {in_turn: [], at_once: []}
     differing = 0
@@ -85,8 +85,8 @@ def main() -> None:
     parser.add_argument("corpus", type=Path, help="a corpus, whole and not in shards")
     parser.add_argument("--searches", type=int, default=64)
     given = parser.parse_args()
-    versions = Versions(given.corpus)
+    versions = VersionStore(given.corpus)
     console = Console(highlight=False, soft_wrap=True)
-    with closing(Opened.open(versions, read_manifest(versions.current()))) as opened:
+    with closing(LocalReader.open(versions, read_manifest(versions.current_path()))) as opened:
         console.print(f"{machine()}; {len(opened.reader):,} papers; medians of {_TURNS} turns")
         asyncio.run(measure(opened, chosen(opened.reader, given.searches), console))

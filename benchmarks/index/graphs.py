@@ -10,8 +10,7 @@ import numpy as np
 from assayer.models import Frozen
 from assayer.ports import Vectors
 from benchmarks.index.collection import LIMIT
-from index.libraries import load_faiss
-from index.segments.kinds import Candidates
+from index.segments.approximate_index import Candidates, load_faiss
 
 __all__ = ["GRAPHS", "Graph", "GraphBuilt", "build_graph", "nearest"]
 

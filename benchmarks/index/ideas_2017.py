@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks.index.measures import Figure
 from index import Corpus
-from index.filters import EVERYTHING
-from index.searching.ranking import best
-from index.searching.reader import Reader
+from index.search.hybrid_ranking import rank_candidates
+from index.search.version_reader import VersionReader
+from index.segments.row_filter import NO_FILTERS
 
 __all__ = ["Submission", "neighbours_of", "read_submissions"]
 
@@ -38,14 +38,14 @@ def read_submissions(path: Path) -> list[Submission]:
     ]
 
 
-async def neighbours_of(reader: Reader, corpus: Corpus, submissions: Sequence[Submission]) -> list[Figure]:
+async def neighbours_of(reader: VersionReader, corpus: Corpus, submissions: Sequence[Submission]) -> list[Figure]:
     texts = [one.text for one in submissions]
-    vectors = await corpus.meanings(texts)
-    opinions = reader.opinions(texts, vectors, _DEPTH, EVERYTHING)
+    vectors = await corpus.embed_queries(texts)
+    candidates = reader.candidates(texts, vectors, _DEPTH, NO_FILTERS)
     orders = {
-        "dense": [one.papers.by_meaning.rows[:_LIMIT].tolist() for one in opinions],
-        "BM25": [one.papers.by_words.places[:_LIMIT].tolist() for one in opinions],
-        "hybrid": [[unit for unit, _ in best(one, _LIMIT)] for one in opinions],
+        "dense": [one.papers.by_vector.rows[:_LIMIT].tolist() for one in candidates],
+        "BM25": [one.papers.by_bm25.documents[:_LIMIT].tolist() for one in candidates],
+        "hybrid": [[unit for unit, _ in rank_candidates(one, _LIMIT)] for one in candidates],
     }
     figures = []
     for kind, found in orders.items():

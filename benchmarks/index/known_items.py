@@ -15,14 +15,12 @@ from assayer.models import Paper
 from assayer.ports import Embedder, Vectors
 from benchmarks.index.measures import Figure
 from benchmarks.index.questions import first_half
-from index.filters import EVERYTHING
-from index.searching.fusion import MEANING, fuse
-from index.searching.ranking import Found
-from index.segments.allowed import Allowed
-from index.segments.dense import Dense, DenseParameters, vectors_file
-from index.segments.layout import paper_text
+from index.search.hybrid_ranking import COSINE_WEIGHT, HybridMatches, fuse_scores
+from index.segments.bm25_index import Bm25Document, Bm25Index, write_bm25_index
+from index.segments.passages import paper_text
+from index.segments.row_filter import NO_FILTERS, RowFilter
 from index.segments.segment import Segment
-from index.segments.words import Document, Words, write_words
+from index.segments.vector_index import VectorIndex, VectorIndexParameters, create_vectors_file
 
 __all__ = ["known_items"]
 
@@ -32,7 +30,7 @@ _WEIGHTS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 class _Sought(NamedTuple):
     row: int
-    found: Found
+    found: HybridMatches
     cosines: dict[int, float]
 
 
@@ -43,26 +41,26 @@ class _Library:
         self, segment: Segment, untitled: Mapping[int, np.ndarray[tuple[int], np.dtype[np.float32]]], at: Path
     ):
         own = segment.papers.vectors
-        vectors = vectors_file(at, *own.shape)
+        vectors = create_vectors_file(at, *own.shape)
         vectors[:] = own
         for row, vector in untitled.items():
             vectors[row] = vector
-        self._dense = Dense(at, DenseParameters(kind="exact", rows=len(own)), len(own))
+        self._dense = VectorIndex(at, VectorIndexParameters(kind="exact", rows=len(own)), len(own))
         (at / "words").mkdir()
         texts = (
             record["abstract"] if row in untitled else paper_text(record["title"], record["abstract"])
-            for row, record in enumerate(segment.store.records())
+            for row, record in enumerate(segment.store.all_indexed_columns())
         )
-        write_words(at / "words", (Document(row, text, None, "", (), False) for row, text in enumerate(texts)))
-        self._words = Words(at / "words")
+        write_bm25_index(at / "words", (Bm25Document(row, text, None, "", (), False) for row, text in enumerate(texts)))
+        self._words = Bm25Index(at / "words")
 
     def seek(self, rows: Sequence[int], queries: Sequence[str], vectors: Vectors) -> list[_Sought]:
-        every = Allowed(len(self._dense))
+        every = RowFilter(len(self._dense))
         sought = []
         nearest = self._dense.nearest(vectors, _DEPTH, every)
         for row, query, vector, near in zip(rows, queries, vectors, nearest, strict=True):
-            found = Found(near, self._words.best(query, _DEPTH, EVERYTHING))
-            named = np.union1d(near.rows, found.by_words.places)
+            found = HybridMatches(near, self._words.search(query, _DEPTH, NO_FILTERS))
+            named = np.union1d(near.rows, found.by_bm25.documents)
             cosines = dict(zip(named.tolist(), self._dense.similarities(vector, named).tolist(), strict=True))
             sought.append(_Sought(row, found, cosines))
         return sought
@@ -104,7 +102,7 @@ def _first(sought: Sequence[_Sought], order: Order, limit: int) -> float:
 
 def _fused(weight: float) -> Order:
     def order(one: _Sought) -> list[int]:
-        scores = fuse(one.cosines, [one.found.by_words], weight)
+        scores = fuse_scores(one.cosines, [one.found.by_bm25], weight)
         return sorted(scores, key=lambda row: (-scores[row], -one.cosines[row], row))
 
     return order
@@ -113,15 +111,15 @@ def _fused(weight: float) -> Order:
 def _by_ranks(one: _Sought) -> list[int]:
     """Reciprocal rank fusion, for comparison (Cormack, Clarke and Buettcher, SIGIR 2009)."""
     scores = dict.fromkeys(one.cosines, 0.0)
-    for ranking in (one.found.by_meaning.rows, one.found.by_words.places):
+    for ranking in (one.found.by_vector.rows, one.found.by_bm25.documents):
         for rank, row in enumerate(ranking.tolist(), start=1):
             scores[row] += 1 / (_RRF + rank)
     return sorted(scores, key=lambda row: (-scores[row], -one.cosines[row], row))
 
 
 _ORDERS: dict[str, Order] = {
-    "dense": lambda one: one.found.by_meaning.rows.tolist(),
-    "BM25": lambda one: one.found.by_words.places.tolist(),
+    "dense": lambda one: one.found.by_vector.rows.tolist(),
+    "BM25": lambda one: one.found.by_bm25.documents.tolist(),
     "reciprocal ranks": _by_ranks,
-    "hybrid": _fused(MEANING),
+    "hybrid": _fused(COSINE_WEIGHT),
 }

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assayer.models import Window
 from assayer.ports import Vectors
 from benchmarks.index.questions import LabelledIdea
 from index import Corpus
-from index.segments.allowed import Allowed
-from index.segments.dense import Dense, DenseParameters, vectors_file
-from index.segments.kinds import ApproximateKind
+from index.segments.approximate_index import ApproximateIndexKind
+from index.segments.row_filter import RowFilter
 from index.segments.segment import Segment
-from index.segments.tuning import build_dense
+from index.segments.vector_index import VectorIndex, VectorIndexParameters, build_vector_index, create_vectors_file
 
 __all__ = ["Figure", "approximate", "fit", "latency", "recall"]
 
@@ -38,21 +38,21 @@ async def latency(corpus: Corpus, queries: Sequence[str], batch: int) -> list[Fi
         times = []
         for some in batches:
             start = perf_counter()
-            await corpus.search(some, _HITS, CUTOFFS[1])
+            await corpus.search(some, _HITS, Window.until(CUTOFFS[1]))
             times.append((perf_counter() - start) * 1000)
         p50, p95 = np.quantile(times, [0.5, 0.95])
         figures.append(Figure(f"search, batch {batch}, {name}", f"p50 {p50:.1f} ms, p95 {p95:.1f} ms"))
     return figures
 
 
-def recall(name: str, dense: Dense, queries: Vectors, segment: Segment) -> list[Figure]:
+def recall(name: str, dense: VectorIndex, queries: Vectors, segment: Segment) -> list[Figure]:
     """Share of the ten nearest by brute force that a search finds, for each cutoff."""
     vectors = np.asarray(dense.vectors, np.float32)
     figures = []
     for cutoff in CUTOFFS:
-        rows = segment.store.until(cutoff)
+        rows = segment.store.count_until(cutoff)
         shares, start = [], perf_counter()
-        found = dense.nearest(queries, 10, Allowed(rows))
+        found = dense.nearest(queries, 10, RowFilter(rows))
         spent = (perf_counter() - start) / len(queries) * 1000
         for scores, nearest in zip(queries @ vectors[:rows].T, found, strict=True):
             best = np.argsort(-scores)[:10]
@@ -63,20 +63,20 @@ def recall(name: str, dense: Dense, queries: Vectors, segment: Segment) -> list[
 
 
 def approximate(
-    segment: Segment, tuning: Vectors, directory: Path, kind: ApproximateKind
-) -> tuple[Dense, DenseParameters, float]:
+    segment: Segment, tuning: Vectors, directory: Path, kind: ApproximateIndexKind
+) -> tuple[VectorIndex, VectorIndexParameters, float]:
     """The index that a larger corpus would get, over the same papers; and the seconds it took."""
     start = perf_counter()
     own = np.asarray(segment.papers.vectors)
-    vectors = vectors_file(directory, *own.shape)
+    vectors = create_vectors_file(directory, *own.shape)
     vectors[:] = own
-    parameters = build_dense(vectors, directory, tuning, 0, kind)
-    return Dense(directory, parameters, exact_up_to=0), parameters, perf_counter() - start
+    parameters = build_vector_index(vectors, directory, tuning, 0, kind)
+    return VectorIndex(directory, parameters, exact_up_to=0), parameters, perf_counter() - start
 
 
 async def fit(corpus: Corpus, ideas: Sequence[LabelledIdea]) -> list[Figure]:
     """Whether the number behind the fit is higher for the ideas whose field the corpus covers."""
-    fits = [await corpus.fit(idea.text, idea.cutoff) for idea in ideas]
+    fits = [await corpus.fit(idea.text, Window.until(idea.cutoff)) for idea in ideas]
     covered = np.array([idea.covered for idea in ideas])
     values = np.array([one.value for one in fits])
     figures = [Figure("corpus fit, AUROC covered against other fields", f"{_auroc(values, covered):.4f}")]

@@ -22,10 +22,10 @@ import psutil
 from rich.console import Console
 
 from benchmarks.index.machine import machine
-from cluster.serving.environment import private_environment
+from cluster.ray_cluster import private_environment
 from index import build_shards
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 _KINDS = ("alone", "ray")
 
@@ -94,11 +94,10 @@ def _on_ray(records: Path, folder: Path, shards: int) -> Run:
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     with ExitStack() as stack:
         ray_folder = stack.enter_context(private_environment())
-        from cluster.corpora.building import build_on_ray
-        from cluster.corpora.cluster import building_cluster
-        from cluster.corpora.plan import Wanted
+        from cluster.corpora.ray_build import RayBuildPlan, build_on_ray
+        from cluster.ray_cluster import corpus_build_cluster
 
-        wanted = Wanted(
+        wanted = RayBuildPlan(
             sources=(records,),
             directory=folder / "corpus",
             vectors=str(folder / "vectors"),
@@ -106,7 +105,7 @@ def _on_ray(records: Path, folder: Path, shards: int) -> Run:
             shards=shards,
         )
         began = time.perf_counter()
-        stack.enter_context(building_cluster(ray_folder))
+        stack.enter_context(corpus_build_cluster(ray_folder))
         there, cpu = time.perf_counter(), _cpu()
         built = asyncio.run(build_on_ray(wanted, lambda _: None))
         return Run(built.version, there - began, time.perf_counter() - there, _cpu() - cpu)

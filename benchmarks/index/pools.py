@@ -7,9 +7,9 @@ from pathlib import Path
 from ray import serve
 
 from assayer.ports import Embedder
-from cluster.serving.calling import Caller
-from cluster.serving.index import IndexReplica, ServedCorpora
-from cluster.serving.where import Where
+from cluster.serving.index_pool import IndexReplica, PooledCorpora
+from cluster.serving.pool_client import PoolClient
+from cluster.serving.replica import ReplicaConfig
 
 __all__ = ["pools"]
 
@@ -17,7 +17,7 @@ _CALL_SECONDS, _PATIENCE_SECONDS = 30.0, 60.0
 
 
 @asynccontextmanager
-async def pools(directory: Path, shards: int, embedder: Embedder, replicas: int = 1) -> AsyncIterator[ServedCorpora]:
+async def pools(directory: Path, shards: int, embedder: Embedder, replicas: int = 1) -> AsyncIterator[PooledCorpora]:
     """Of the corpus in a directory; `shards` is 0 where there are none."""
     options = {"num_cpus": 0.05, "runtime_env": {"env_vars": {"ASSAYER_CORPUS__PATH": str(directory)}}}
     names = [f"{directory.parent.name}-{number}" for number in range(max(1, shards))]
@@ -27,9 +27,9 @@ async def pools(directory: Path, shards: int, embedder: Embedder, replicas: int 
             deployment = serve.deployment(
                 name=name, num_replicas=replicas, ray_actor_options=options, health_check_period_s=1.0
             )(IndexReplica)
-            handle = serve.run(deployment.bind(Where(), number), name=name, route_prefix=None)
-            callers.append(Caller(handle, _CALL_SECONDS, _PATIENCE_SECONDS))
-        yield ServedCorpora(callers, directory, embedder)
+            handle = serve.run(deployment.bind(ReplicaConfig(), number), name=name, route_prefix=None)
+            callers.append(PoolClient(handle, _CALL_SECONDS, _PATIENCE_SECONDS))
+        yield PooledCorpora(callers, directory, embedder)
     finally:
         for name in names:
             serve.delete(name)

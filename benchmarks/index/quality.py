@@ -18,16 +18,16 @@ from benchmarks.index.machine import machine, resident_mb
 from benchmarks.index.measures import Figure, approximate, fit, latency, recall
 from benchmarks.index.questions import read_ideas, sample, sentences_of
 from index import Corpus, build_corpus, read_manifest
-from index.fit import fit_passages
-from index.searching.reader import Reader
-from index.segments.kinds import ApproximateKind
-from index.versions.versions import Versions
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from index.corpus_fit import fit_passages
+from index.search.version_reader import VersionReader
+from index.segments.approximate_index import ApproximateIndexKind
+from index.versions.version_store import VersionStore
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 _SAMPLE = 500
-_APPROXIMATE: tuple[ApproximateKind, ...] = ("ivf_sq8", "ivf_pq")
+_APPROXIMATE: tuple[ApproximateIndexKind, ...] = ("ivf_sq8", "ivf_pq")
 
 
 class Data(NamedTuple):
@@ -77,7 +77,7 @@ async def measure(data: Data, known: int, directory: Path, console: Console) -> 
     before, start = resident_mb(), perf_counter()
     corpus = Corpus.open(directory, embedder)
     yield [Figure("opening, checksums included", f"{perf_counter() - start:.2f} s")]
-    reader = Reader.open(Versions(directory), read_manifest(Versions(directory).current()))
+    reader = VersionReader.open(VersionStore(directory), read_manifest(VersionStore(directory).current_path()))
     (segment,) = reader.segments
     labelled = read_ideas(data.ideas)
     queries = sentences_of(labelled, 400)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from assayer.models import Paper
-from assayer.sentences import sentences
-from index.segments.store import PaperStore
+from assayer.text.sentences import sentences
+from index.segments.paper_store import PaperStore
 
 __all__ = ["LabelledIdea", "first_half", "read_ideas", "sample", "sentences_of"]
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from assayer.ports import Vectors
 from benchmarks.index.collection import LIMIT
-from index.libraries import load_faiss
-from index.segments.allowed import Allowed
-from index.segments.dense import DenseParameters
+from index.segments.approximate_index import load_faiss
+from index.segments.row_filter import RowFilter
+from index.segments.vector_index import VectorIndexParameters
 
 __all__ = ["Plain"]
 
@@ -20,7 +20,7 @@ class Plain:
     """The same index, whose candidates FAISS's own refinement scores again with its copy of the vectors, in half
     precision too."""
 
-    def __init__(self, index: Any, vectors: Vectors, parameters: DenseParameters) -> None:
+    def __init__(self, index: Any, vectors: Vectors, parameters: VectorIndexParameters) -> None:
         """`index` is ours: where an index of its own lay in memory would decide on a tenth of the time and more."""
         faiss = load_faiss()
         own = faiss.IndexScalarQuantizer(vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
@@ -29,7 +29,7 @@ class Plain:
             own.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
         self._index, self._parameters = faiss.IndexRefine(index, own), parameters
 
-    def ask(self, queries: Vectors, allowed: Allowed) -> Any:
+    def ask(self, queries: Vectors, allowed: RowFilter) -> Any:
         """Of as many lists and candidates as ours, with the bits of the mask at hand, as ours are."""
         faiss, probes = load_faiss(), self._parameters.probes or 1
         lists = faiss.SearchParametersIVF(nprobe=math.ceil(probes * self._parameters.rows / allowed.count))

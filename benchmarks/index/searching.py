@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from assayer.errors import AssayerError
+from assayer.models import OPEN
 from benchmarks.index.invented import InventedEmbedder, questions
-from index import Corpus, Versions
+from index import Corpus, VersionStore
 
 __all__ = ["Searched", "Searching", "search_steadily"]
 
@@ -115,7 +116,7 @@ class _Searcher:
     async def _search(self, due: float, number: int) -> None:
         corpus = self._corpus
         try:
-            await corpus.search([self._queries[number % len(self._queries)]], _HITS, None)
+            await corpus.search([self._queries[number % len(self._queries)]], _HITS, OPEN)
         except AssayerError:
             self._failed += 1
         else:
@@ -123,9 +124,9 @@ class _Searcher:
             self._versions.add(corpus.version)
 
     async def _follow(self) -> None:
-        versions = Versions(self._directory)
+        versions = VersionStore(self._directory)
         while True:
             await asyncio.sleep(_LOOKED_EVERY)
-            if versions.name() != self._corpus.version:
+            if versions.current_version() != self._corpus.version:
                 with contextlib.suppress(AssayerError):  # it was replaced meanwhile: the next look finds the newer one
                     self._corpus = await asyncio.to_thread(Corpus.open, self._directory, self._embedder)

@@ -23,7 +23,7 @@ from benchmarks.index.growth import draw
 from benchmarks.index.machine import machine, memory_mb
 from benchmarks.index.rivals import Plain
 from benchmarks.index.timing import Compared, in_turn
-from index.libraries import load_faiss
+from index.segments.approximate_index import load_faiss
 
 Out = TypeVar("Out")
 _BREADTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
@@ -153,7 +153,7 @@ def _graphics(directory: Path) -> str:
         return "  no graphics processor here: search on one is not measured"
     collection = Collection(directory)
     here, there = collection.dense(), collection.dense()
-    there.move("cuda")
+    there.move_to("cuda")
     ask, rival = (partial(one.nearest, limit=LIMIT, allowed=collection.conditions[0]) for one in (there, here))
     found = in_turn(ask, rival, collection.batches)
     return (

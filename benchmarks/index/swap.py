@@ -20,10 +20,10 @@ from rich.console import Console
 
 from benchmarks.index.machine import machine
 from benchmarks.index.traffic import Editions, InFlight, Traffic, edition
-from index import BuildOptions, Corpora, Delta, Versions, build_shards, update_corpus, update_shards
+from index import BuildOptions, CorpusVersionCache, Delta, VersionStore, build_shards, update_corpus, update_shards
 from index.building.build import build_corpus
-from index.reading.record_files import RecordsWriter
-from workers.embedding_hashing import HashingEmbedder
+from index.records.parquet_records import RecordWriter
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 _EMBEDDER = HashingEmbedder(384)
 _KEEP = BuildOptions(keep=1)
@@ -61,7 +61,7 @@ def main() -> None:
 
 async def _alone(load: Load, shards: int) -> str:
     async with _built(load, shards) as directory:
-        corpora = Corpora(directory, _EMBEDDER)
+        corpora = CorpusVersionCache(directory, _EMBEDDER)
         told = await _measured(f"one process, {shards or 'no'} shards", corpora, directory, load)
         await corpora.aclose()
     return told
@@ -76,16 +76,16 @@ async def _on_ray(load: Load, shards: int) -> str:
 
 @contextmanager
 def _ray() -> Iterator[None]:
-    from cluster.serving.environment import private_environment
+    from cluster.ray_cluster import private_environment
 
     with tempfile.TemporaryDirectory() as home, private_environment() as folder:
         os.environ["ASSAYER_HOME"] = home
         from ray import serve
 
-        from cluster.serving.local import own_cluster
+        from cluster.ray_cluster import service_cluster
         from cluster.serving.settings import ServingSettings
 
-        with own_cluster(folder, ServingSettings()):
+        with service_cluster(folder, ServingSettings()):
             serve.start(proxy_location="Disabled", logging_config={"log_level": "WARNING"})
             yield
             serve.shutdown()  # type: ignore[no-untyped-call]
@@ -95,7 +95,7 @@ def _ray() -> Iterator[None]:
 async def _built(load: Load, shards: int) -> AsyncIterator[Path]:
     with tempfile.TemporaryDirectory(prefix="assayer-swap-") as folder:
         source, directory = Path(folder) / "papers.parquet", Path(folder) / "corpus"
-        with RecordsWriter(source) as writer:
+        with RecordWriter(source) as writer:
             for record in edition(0, load.papers):
                 writer.write(record)
         if shards:
@@ -115,7 +115,7 @@ def _publish(directory: Path, number: int, papers: int, shards: bool) -> str:
 
 async def _measured(name: str, corpora: InFlight, directory: Path, load: Load) -> str:
     editions, stop, loop = Editions(), asyncio.Event(), asyncio.get_running_loop()
-    editions.note(Versions(directory).name(), 0)
+    editions.note(VersionStore(directory).current_version(), 0)
     traffic = Traffic(corpora, load.per_second)
     began = time.monotonic()
     asking = asyncio.create_task(traffic.run(stop))

@@ -12,9 +12,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from assayer.errors import AssayerError
-from assayer.models import PaperId
+from assayer.models import OPEN, PaperId
 from index import Corpus
-from index.reading.records import PaperRecord
+from index.records.paper_record import PaperRecord
 
 __all__ = ["Answer", "Editions", "InFlight", "Traffic", "edition"]
 
@@ -90,9 +90,9 @@ class Traffic:
         try:
             corpus = await self.corpora.current()
             version = corpus.version
-            (hits,) = await corpus.search([query], _LIMIT, None)
+            (hits,) = await corpus.search([query], _LIMIT, OPEN)
             seconds = time.monotonic() - start
-            again = await corpus.papers([PaperId(hit.paper.id) for hit in hits], None)
+            again = await corpus.papers([PaperId(hit.paper.id) for hit in hits], OPEN)
             seen = {hit.paper.title for hit in hits} | {paper.title for paper in again.values()}
             failure = "" if len(hits) == len(again) == _LIMIT else f"{len(hits)} hits, {len(again)} papers"
         except AssayerError as error:

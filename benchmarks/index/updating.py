@@ -21,12 +21,13 @@ from typing import Any, NamedTuple
 import psutil
 from rich.console import Console
 
+from assayer.models import OPEN
 from benchmarks.index.invented import InventedEmbedder, invented, write_records
 from benchmarks.index.machine import machine
 from benchmarks.index.searching import Searched, search_steadily
 from index import Corpus, build_corpus, read_delta, update_corpus
-from index.building.stages import Stage, Stopwatch
-from index.versions.manifest import Changes
+from index.building.update import StageTime, Stopwatch
+from index.versions.manifest import CorpusChanges
 
 _SEED = 1
 _WATCHED_EVERY = 0.1
@@ -43,8 +44,8 @@ class Cost(NamedTuple):
 
 class Updated(NamedTuple):
     cost: Cost
-    stages: tuple[Stage, ...]
-    changes: Changes
+    stages: tuple[StageTime, ...]
+    changes: CorpusChanges
     searchable: float
     """Seconds from the beginning until a new paper was found by who opened the corpus anew."""
 
@@ -114,7 +115,7 @@ def _update(night: Path, gone: Path, directory: Path, new: str) -> Updated:
         with stages.stage("open and search"):
             title = next(one.title for one in delta.upserts if one.id == new)
             corpus = Corpus.open(directory, embedder)
-            (hits,) = asyncio.run(corpus.search([title], 20, None))
+            (hits,) = asyncio.run(corpus.search([title], 20, OPEN))
     if new not in {hit.paper.id for hit in hits} or summary.manifest.changes is None:
         raise RuntimeError(f"{new} was not found by its title")
     return Updated(

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from benchmarks.index.machine import machine
 from benchmarks.models.papers import texts_of
-from workers._passes import Ready
-from workers._sentence_model import Row, SentenceModel, Text
-from workers.embedding_settings import EmbedderSettings
-from workers.microbatching import MicroBatcher
+from workers.batching.micro_batcher import MicroBatcher
+from workers.batching.padded_batches import TokenizedText
+from workers.embedding.sentence_model import EmbeddingInput, EmbeddingVector, SentenceModel
+from workers.embedding.settings import EmbedderSettings
 
 _CALLERS = 32
 """Ideas in flight, each with a few texts at a time."""
@@ -27,7 +27,7 @@ class Counting(SentenceModel):
 
     read = computed = 0
 
-    def compute(self, shape: int, some: Sequence[Ready]) -> Sequence[Row]:
+    def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[EmbeddingVector]:
         self.read += sum(one.length for one in some)
         self.computed += shape * self.rows(shape)
         return super().compute(shape, some)
@@ -42,9 +42,11 @@ class Bench:
     def __init__(self, settings: EmbedderSettings, texts: Sequence[str]) -> None:
         self.texts = texts
         self.model = Counting(settings)
-        self.model.ready([Text("warm", "query")])
+        self.model.prepare([EmbeddingInput("warm", "query")])
         self._thread = ThreadPoolExecutor(1)
-        self.batcher = MicroBatcher[Text, Ready, Row](self.model, self._thread, window_seconds=0.003)
+        self.batcher = MicroBatcher[EmbeddingInput, TokenizedText, EmbeddingVector](
+            self.model, self._thread, window_seconds=0.003
+        )
 
     def close(self) -> None:
         self._thread.shutdown()
@@ -68,7 +70,7 @@ class Bench:
             await self._ask(texts[start : start + _AT_A_TIME])
 
     async def _ask(self, texts: Sequence[str], urgent: bool = False) -> None:
-        await self.batcher.ask([Text(one, "passage") for one in texts], urgent)
+        await self.batcher.compute([EmbeddingInput(one, "passage") for one in texts], urgent)
 
     async def waits(self, queries: int, busy: bool, urgent: bool) -> list[float]:
         """Seconds of single queries, one after the other."""

@@ -19,12 +19,12 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from benchmarks.index.machine import machine
 from benchmarks.models.papers import texts_of
-from workers._passes import Ready, padded
-from workers._sentence_model import SentenceModel, Text
-from workers.embedding_settings import EmbedderSettings
+from workers.batching.padded_batches import TokenizedText, pad_batch
+from workers.embedding.sentence_model import EmbeddingInput, SentenceModel
+from workers.embedding.settings import EmbedderSettings
 
 Vectors = NDArray[np.float32]
-Compute = Callable[[int, Sequence[Ready]], Sequence[Vectors]]
+Compute = Callable[[int, Sequence[TokenizedText]], Sequence[Vectors]]
 
 _INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
 
@@ -63,8 +63,8 @@ def in_onnx_runtime(path: Path, model: SentenceModel, threads: int) -> Compute:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
-    def compute(shape: int, some: Sequence[Ready]) -> Sequence[Vectors]:
-        features = padded(some, model.rows(shape), shape, 0)
+    def compute(shape: int, some: Sequence[TokenizedText]) -> Sequence[Vectors]:
+        features = pad_batch(some, model.rows(shape), shape, 0)
         (states,) = session.run(None, {name: features[name] for name in _INPUTS})
         read = features["attention_mask"][:, :, None]
         rows = ((states * read).sum(axis=1) / read.sum(axis=1))[: len(some)]
@@ -77,7 +77,7 @@ def contenders(threads: int, folder: Path) -> list[Contender]:
     torch_models = {}
     for precision in ("float32", "bfloat16"):
         torch_models[precision] = SentenceModel(EmbedderSettings(precision=precision, threads=threads, device="cpu"))
-        torch_models[precision].ready([Text("loads", "query")])
+        torch_models[precision].prepare([EmbeddingInput("loads", "query")])
     exact = torch_models["float32"]
     whole, bytes_ = folder / "float32.onnx", folder / "int8.onnx"
     if not whole.exists():
@@ -94,7 +94,7 @@ def contenders(threads: int, folder: Path) -> list[Contender]:
 def passes(model: SentenceModel, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[list[int]]:
     """Rows of texts that share a pass, and with them what the model reads of each."""
     by_shape: dict[int, list[int]] = defaultdict(list)
-    for row, one in enumerate(model.ready([Text(text, kind) for text in texts])):
+    for row, one in enumerate(model.prepare([EmbeddingInput(text, kind) for text in texts])):
         by_shape[model.shape(one)].append(row)
     return [
         rows[first : first + model.rows(shape)]
@@ -105,7 +105,7 @@ def passes(model: SentenceModel, texts: Sequence[str], kind: Literal["query", "p
 
 def embedded(compute: Compute, model: SentenceModel, texts: Sequence[str]) -> tuple[Vectors, float]:
     """And milliseconds of CPU a text, reading left out."""
-    ready = model.ready([Text(text, "passage") for text in texts])
+    ready = model.prepare([EmbeddingInput(text, "passage") for text in texts])
     vectors = np.empty((len(texts), model.dimensions()), np.float32)
     groups = passes(model, texts, "passage")
     started = time.process_time()

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from benchmarks.index.machine import machine
 from benchmarks.models.papers import texts_of
-from cluster.serving.environment import private_environment
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from cluster.ray_cluster import private_environment
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 _PORTION = 64
 
@@ -48,20 +48,19 @@ def main() -> None:
     print(machine())
     alone = _alone(texts)
     with private_environment() as ray_folder, tempfile.TemporaryDirectory() as name:
-        from cluster.corpora.cluster import building_cluster
-        from cluster.corpora.embedding import embed_on_ray
-        from cluster.corpora.plan import Share, Wanted
+        from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan, embed_on_ray
+        from cluster.ray_cluster import corpus_build_cluster
 
         folder = Path(name)
         _write(texts, folder / "papers.jsonl")
-        wanted = Wanted(
+        wanted = RayBuildPlan(
             sources=(folder / "papers.jsonl",),
             directory=folder / "corpus",
             vectors=str(folder / "vectors"),
             embedder=EmbedderSettings(),
-            share=Share(processes=1, texts=_PORTION),
+            share=EmbeddingResources(processes=1, texts=_PORTION),
         )
-        with building_cluster(ray_folder, cpus=1):
+        with corpus_build_cluster(ray_folder, cpus=1):
             started = time.perf_counter()
             seen: list[tuple[float, int]] = []
             stored = embed_on_ray(wanted, lambda done: seen.append((time.perf_counter(), done)))

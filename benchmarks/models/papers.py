@@ -5,7 +5,7 @@ import json
 import random
 from pathlib import Path
 
-from index.segments.layout import paper_text
+from index.segments.passages import paper_text
 
 __all__ = ["texts_of"]
 

@@ -4,7 +4,9 @@ points        InnoEval's score of 98 papers against the decision on them
 pairs         192 pairs of papers: which got the better decision
 groups        88 groups of four papers, put in order
 scholarideas  what experts said of 48 ideas: how much a report says of it, and whether its references are right
+support       claims beside passages: whether it is rightly said that the one bears out the other
 search        what reports rest on: relevance density, topic coverage, diversity
+references    the check of an idea's own references: real ones found, invented and wrong ones told
 
 Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that the way
 is passable, and says nothing about quality. Without a model there are the baselines, and reports of methods that can do
@@ -13,6 +15,7 @@ without. What was measured is kept in --out: started again, a run does only the 
 
 import argparse
 import datetime as dt
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
@@ -20,15 +23,18 @@ from pathlib import Path
 
 from assayer.errors import AssayerError
 from benchmarks.index.machine import machine
+from benchmarks.quality.claim_support.items import SETS
+from benchmarks.quality.claim_support.part import support
 from benchmarks.quality.given import Asked, Given
 from benchmarks.quality.grapheval.data import DATA, inno_eval
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judges import JUDGES, Judge, settings_for
 from benchmarks.quality.literature_parts import scholarideas, search
+from benchmarks.quality.own_references import own_references
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.parts import groups, pairs, points
-from cluster.settings import load_settings
-from workers.embedding import SentenceTransformerEmbedder
+from cluster.settings_loading import load_settings
+from workers.embedding.embedder import SentenceTransformerEmbedder
 
 __all__ = ["main"]
 
@@ -38,11 +44,15 @@ _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "groups": groups,
     "scholarideas": scholarideas,
     "search": search,
+    "references": own_references,
+    "support": support,
 }
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _arguments(arguments)
+    named = {"ASSAYER_LLM__BASE_URL": options.endpoint, "ASSAYER_LLM__MODEL": options.model}
+    os.environ |= {name: value for name, value in named.items() if value}
     try:
         _run(options)
     except AssayerError as error:
@@ -94,6 +104,8 @@ def _common(part: argparse.ArgumentParser) -> None:
     who.add_argument("--judge", choices=JUDGES, help="who answers; the endpoint of the settings if there is one")
     who.add_argument("--simulate", dest="judge", action="store_const", const="simulator", help="as --judge simulator")
     who.add_argument("--no-llm", action="store_true", help="whatever the settings say")
+    part.add_argument("--endpoint", help="address of the language model, in place of that of the settings")
+    part.add_argument("--model", help="its name, in place of that of the settings")
     part.add_argument("--latency", type=float, default=0.0, help="mean seconds of a simulated answer")
     part.add_argument("--out", type=Path, default=Path("build/quality"), help="keeps what was measured")
     part.add_argument("--vectors", type=Path, default=Path("build/grapheval-vectors"), help="keeps embeddings")
@@ -102,7 +114,7 @@ def _common(part: argparse.ArgumentParser) -> None:
     part.add_argument("--repeats", type=int, default=1, help="with this seed and those after it")
     part.add_argument("--rounds", type=int, default=1000, help="of the bootstrap")
     part.add_argument("--probe", type=int, help="measure so many items, tell the cost of the others, do not ask them")
-    part.add_argument("--limit-usd", type=float, default=1.0, help="what a run may cost without --yes")
+    part.add_argument("--limit-usd", "--max-usd", type=float, default=1.0, help="what a run may cost without --yes")
     part.add_argument("--yes", action="store_true", help="whatever it costs")
     part.add_argument("--retry-failed", action="store_true", help="try again what ended without a verdict")
 
@@ -116,6 +128,8 @@ def _own(name: str, part: argparse.ArgumentParser) -> None:
     elif name == "scholarideas":
         part.add_argument("--method", choices=("scholareval", "innoeval"), default="scholareval")
         part.add_argument("--only", default="", help="ideas whose names begin so: ai_, neuro_, biochem_, eco_")
+    elif name == "support":
+        part.add_argument("--sets", nargs="+", choices=SETS, default=SETS, help="which sets of claims")
     elif name == "search":
         part.add_argument("--reports", type=Path, nargs="*", help="folders of report JSON; those in --out if not given")
 

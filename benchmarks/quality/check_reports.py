@@ -43,6 +43,8 @@ class Check:
     quotes: Counter[str] = field(default_factory=Counter)
     compared: int = 0
     """References and quotes held against the corpus."""
+    release: str = ""
+    """`complete`, or the minima that it fails; empty in reports of before."""
     violations: list[str] = field(default_factory=list)
 
     def wrong(self, text: str) -> None:
@@ -123,6 +125,7 @@ def check(name: str, report: Json | None, corpus: dict[str, Json] | None = None)
         _check_scores,
         _check_counts,
         _check_notices,
+        _check_release,
     ]
     if corpus is not None:
         rules.append(partial(_check_corpus, corpus))
@@ -294,6 +297,46 @@ def _check_notices(report: Json, result: Check) -> None:
         result.wrong("no language model was used, and no notice says so")
 
 
+def _check_release(report: Json, result: Check) -> None:
+    """Minima are counted again where the report holds what they count; below one of them there is no total."""
+    release = report.get("release")
+    if release is None:
+        return
+    minima = {one["name"]: one for one in release["minima"]}
+    failed = [name for name, one in minima.items() if not one["met"]]
+    result.release = ", ".join(failed) or "complete"
+    if release["state"] != ("incomplete" if failed else "complete"):
+        result.wrong(f"it is {release['state']} and fails {len(failed)} minima")
+    coverage = report["coverage"]
+    quotes = (coverage["quotes_verified"], coverage["quotes_verified"] + coverage["quotes_unverified"])
+    shares = {"quotes_found": quotes}
+    if coverage["llm_calls_lost"] is not None:
+        shares["answered"] = (coverage["llm_calls"], coverage["llm_calls"] + coverage["llm_calls_lost"])
+    for name, (counted, of) in shares.items():
+        measured = minima[name]["measured"]
+        expected = round(counted / of, 4) if of else None
+        if (None if isinstance(measured, dict) else measured) != expected:
+            result.wrong(f"{name} is measured as {measured}, and {counted} of {of} are counted")
+    for name, one in minima.items():
+        if isinstance(one["measured"], float) and one["met"] != (one["measured"] >= one["minimum"]):
+            result.wrong(f"{name} is {one['measured']} and called {'met' if one['met'] else 'missed'}")
+    if failed:
+        for what in _totals(report):
+            result.wrong(f"it is incomplete, and {what} has a total")
+
+
+def _totals(report: Json) -> Iterator[str]:
+    yield from (part["name"] for part in report["parts"] if "value" in part["score"])
+    board = report.get("board") or {}
+    yield from (
+        f"the board's {key}"
+        for key in ("score", "interval", "decision")
+        if "reason" not in board.get(key, {"reason": ""})
+    )
+    if isinstance((report.get("verdict") or {}).get("decision"), str):
+        yield "the verdict"
+
+
 def _check_corpus(corpus: dict[str, Json], report: Json, result: Check) -> None:
     texts: dict[str, list[str]] = {}
     for one in report["references"]:
@@ -357,6 +400,10 @@ def _print(checks: list[Check], with_corpus: bool) -> None:
         for violation in one.violations:
             print(f"{one.name}: {violation}")
     total = sum((one.quotes for one in checks), Counter[str]())
+    releases = Counter(one.release for one in checks if one.release)
+    if releases:
+        said = "; ".join(f"{count} {name}" for name, count in releases.most_common())
+        print(f"Releases, complete or by the minima that are failed: {said}")
     against = "the corpus" if with_corpus else "no corpus: none was given"
     print(
         f"{len(checks)} reports, {sum(one.references for one in checks)} references, "

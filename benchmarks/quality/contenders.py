@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import InputError
-from assayer.methods.grapheval.measures import Estimate, accuracy, auroc, bootstrap, calibration_error, macro_f1
-from assayer.methods.innoeval.decision import Conditions, ScoredIdea, fit
-from assayer.methods.innoeval.thresholds import held_out
+from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, calibration_error
+from assayer.methods.innoeval.board.decision import CalibrationConditions, ScoredIdea, fit_decision
+from assayer.methods.innoeval.board.thresholds import held_out_outcomes
+from benchmarks.quality.grapheval.metrics import macro_f1
 
 __all__ = [
     "Bin",
@@ -38,7 +39,7 @@ Labels = NDArray[np.int16]
 _FOLDS = 5
 _DAY = dt.date(2025, 1, 1)
 _PROVENANCE = "Fitted inside one fold of a benchmark, and thrown away after it."
-_CONDITIONS = Conditions(models=(), prompt_version=0, dimensions=(), board=0, pool="")
+_CONDITIONS = CalibrationConditions(models=(), prompt_version=0, dimensions=(), board=0, pool="")
 
 
 class Contender(NamedTuple):
@@ -118,7 +119,7 @@ def by_thresholds(scores: Floats, truth: Labels, classes: int, seed: int) -> Flo
     rows = np.flatnonzero(~np.isnan(scores))
     if (np.bincount(truth[rows], minlength=classes) < 2).any():
         return said
-    named = held_out(scores[rows], truth[rows].astype(np.int64), classes, np.random.default_rng(seed))
+    named = held_out_outcomes(scores[rows], truth[rows].astype(np.int64), classes, np.random.default_rng(seed))
     said[rows] = np.eye(classes)[named]
     return said
 
@@ -134,7 +135,7 @@ def by_calibration(scores: Floats, truth: Labels, outcomes: Sequence[str], seed:
         examples = [ScoredIdea(float(scores[row]), outcomes[truth[row]]) for row in known]
         unscored = int((~scored).sum())
         try:
-            calibration = fit("held out", _DAY, _PROVENANCE, _CONDITIONS, outcomes, examples, unscored, seed)
+            calibration = fit_decision("held out", _DAY, _PROVENANCE, _CONDITIONS, outcomes, examples, unscored, seed)
         except InputError:
             continue
         for row in rows:

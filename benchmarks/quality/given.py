@@ -8,7 +8,7 @@ from typing import NamedTuple
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judges import Judge
 from cluster.settings import Settings
-from workers.embedding import SentenceTransformerEmbedder
+from workers.embedding.embedder import SentenceTransformerEmbedder
 
 __all__ = ["Asked", "Given"]
 

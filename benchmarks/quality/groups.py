@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assayer.errors import MalformedAnswer
-from assayer.ideas import parse_idea
+from assayer.ideas.parsing import parse_idea
+from assayer.llm import Llm
 from assayer.models import EvaluationId, Idea, IdeaId
-from assayer.ports import Llm
-from assayer.ranking import Options
-from assayer.ranking.pipeline import rank
-from assayer.run import Run
+from assayer.ranking import RankingOptions
+from assayer.ranking.pipeline import rank_ideas
+from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import CATEGORIES, DATA, InnoEval
 from benchmarks.quality.grapheval.graphs import Embedded
 from benchmarks.quality.grapheval.reporting import row
@@ -85,11 +85,11 @@ def in_order_of(group: Group, values: Mapping[IdeaId, float]) -> tuple[int, ...]
     return tuple(group.grades[idea.id] for idea in sorted(group.ideas, key=lambda idea: -values[idea.id]))
 
 
-async def order_of(group: Group, llm: Llm, options: Options, seed: int) -> GroupOutcome:
+async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -> GroupOutcome:
     """By every pair in both orders. Raises MalformedAnswer where the judge gave no usable answer at all."""
     run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), Silent())
     every = options.model_copy(update={"calls_per_idea": float(len(group.ideas) - 1), "seed": seed})
-    ranking = (await rank(group.ideas, llm, run, every)).ranking
+    ranking = (await rank_ideas(group.ideas, llm, run, every)).ranking
     if not ranking.judge.comparisons:
         raise MalformedAnswer(f"None of {ranking.judge.failed} comparisons got a usable answer.")
     strengths = {idea.id: round(idea.strength, 6) for idea in ranking.ideas}
@@ -119,7 +119,9 @@ def _id(paper: Mapping[str, Any]) -> str:
     return str(paper.get("paper_id", paper.get("id")))
 
 
-async def ask_groups(llm: Llm, options: Options, groups: Sequence[Group], seed: int, kept: Kept[GroupOutcome]) -> None:
+async def ask_groups(
+    llm: Llm, options: RankingOptions, groups: Sequence[Group], seed: int, kept: Kept[GroupOutcome]
+) -> None:
     """Orders what was not ordered with this seed yet."""
 
     async def one(group: Group, seed: int) -> GroupOutcome:

@@ -9,7 +9,8 @@ from typing import Literal
 
 from benchmarks.quality.scripted import WAYS, ScriptedJudge, Way
 from benchmarks.simulator.process import Simulator
-from cluster.settings import Settings, load_settings
+from cluster.settings import Settings
+from cluster.settings_loading import load_settings
 
 __all__ = ["JUDGES", "Judge", "settings_for"]
 

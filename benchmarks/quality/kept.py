@@ -8,9 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from assayer.errors import AssayerError, ConfigurationError, LlmRejected, LlmUnavailable, RunCancelled, StorageError
-from assayer.flow import together
+from assayer.errors import AssayerError, ConfigurationError, LlmRejected, LlmUnavailable, StorageError
 from assayer.models import Absent, CallRecord, Frozen
+from assayer.run.structured_concurrency import together
 
 __all__ = ["Kept", "Outcome", "Spent", "do_the_rest", "reasons", "spent_on", "usd"]
 
@@ -127,7 +127,7 @@ async def do_the_rest(
     async def one(item: Item, name: str, seed: int) -> None:
         try:
             outcome = await work(item, seed)
-        except (RunCancelled, LlmRejected, LlmUnavailable, StorageError, ConfigurationError):
+        except (LlmRejected, LlmUnavailable, StorageError, ConfigurationError):
             raise
         except AssayerError as error:
             outcome = failed(name, seed, str(error))

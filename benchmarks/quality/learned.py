@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.arrays import GraphArrays
-from assayer.methods.grapheval.baselines import IdeaLogistic, NearestIdeas, TfidfLogistic
-from assayer.methods.grapheval.holdout import held_out, stratified_folds
+from assayer.methods.grapheval.graph.arrays import GraphArrays
 from assayer.methods.grapheval.ports import Scorer
-from assayer.methods.grapheval.propagation import LabelPropagation
-from assayer.methods.grapheval.selection import StrongestEdges
+from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
+from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, StrongestEdgesScorer
 from assayer.models import IdeaId
 from benchmarks.quality.contenders import Contender, Labels
+from benchmarks.quality.grapheval.baselines import NearestIdeas
 from benchmarks.quality.grapheval.graphs import Embedded
 from benchmarks.quality.papers import Grading
 
@@ -32,7 +32,7 @@ def scorers(data: Embedded) -> Sequence[Scorer]:
         TfidfLogistic(data.texts),
         IdeaLogistic("embedding + logistic regression", whole),
         NearestIdeas(20, "20 nearest neighbours, embedding", whole),
-        StrongestEdges(LabelPropagation(), 3),
+        StrongestEdgesScorer(LabelPropagation(), 3),
     )
 
 
@@ -45,7 +45,7 @@ def learned_on_points(
     graph = replace(data.graph, labels=labels, classes=grading.classes)
     parts = [stratified_folds(graph, _FOLDS, seed + repeat) for repeat in range(repeats)]
     for scorer in scorers(data):
-        said = [held_out(scorer, graph, part)[rows] for part in parts]
+        said = [held_out_scores(scorer, graph, part)[rows] for part in parts]
         two = len(grading.classes) == 2
         yield Contender(scorer.name, said, said if two else (), said if two else ())
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.models import Idea, Report
-from assayer.sentences import sentences
+from assayer.models import Idea, Report, Window
+from assayer.text.sentences import sentences
 from benchmarks.quality import runs
 from benchmarks.quality.check_reports import check_files
 from benchmarks.quality.given import Given
@@ -21,9 +21,9 @@ from benchmarks.quality.scholarideas import coverage_report, proxy, validity
 from benchmarks.quality.search import Found, nearest, search_report
 from benchmarks.throughput.ideas import scholar_ideas
 from index import Corpus, read_manifest
-from index.searching.reader import Reader
+from index.search.version_reader import VersionReader
 from index.segments.segment import Segment
-from index.versions.versions import Versions
+from index.versions.version_store import VersionStore
 
 __all__ = ["scholarideas", "search"]
 
@@ -70,8 +70,8 @@ def search(given: Given) -> Iterator[str]:
     folders = given.options.reports or sorted((given.asked.out / "reports").glob("*"))
     reports = [_report(path) for folder in folders for path in sorted(folder.glob("*.json"))]
     with closing(Corpus.open(given.settings.corpus_path, given.embedder)) as corpus:
-        versions = Versions(given.settings.corpus_path)
-        (segment,) = Reader.open(versions, read_manifest(versions.path(corpus.version))).segments
+        versions = VersionStore(given.settings.corpus_path)
+        (segment,) = VersionReader.open(versions, read_manifest(versions.version_path(corpus.version))).segments
         meanings, found = asyncio.run(_searched(corpus, segment, ideas))
         found += _simpler(segment, ideas, meanings, given.asked.seeds[0])
         found += _cited(segment, ideas, reports)
@@ -82,10 +82,10 @@ async def _searched(
     corpus: Corpus, segment: Segment, ideas: Sequence[Idea]
 ) -> tuple[dict[str, NDArray[np.float32]], list[Found]]:
     """What each idea means, and what the program's own search returns for its title."""
-    meanings = await corpus.meanings([idea.text for idea in ideas])
+    meanings = await corpus.embed_queries([idea.text for idea in ideas])
     found = []
     for idea in ideas:
-        (hits,) = await corpus.search([idea.title], _FOUND, idea.cutoff)
+        (hits,) = await corpus.search([idea.title], _FOUND, Window.until(idea.cutoff))
         rows = segment.store.rows([hit.paper.id for hit in hits]).values()
         found.append(Found(f"{_FOUND} by the program's search for the title", idea, tuple(rows)))
     return {idea.source: meaning for idea, meaning in zip(ideas, meanings, strict=True)}, found
@@ -97,7 +97,7 @@ def _simpler(
     vectors, generator = np.asarray(segment.papers.vectors, np.float32), np.random.default_rng(seed)
     found = []
     for idea in ideas:
-        rows = segment.store.until(idea.cutoff)
+        rows = segment.store.count_until(idea.cutoff)
         near = nearest(vectors, meanings[idea.source], rows, _FOUND)
         found.append(Found(f"{_FOUND} nearest by embedding", idea, near))
         drawn = generator.choice(rows, _FOUND, replace=False).tolist()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from assayer.methods.grapheval.measures import bootstrap
+from assayer.methods.grapheval.scoring.metrics import bootstrap
 from assayer.models import IdeaId
 from benchmarks.quality.grapheval.data import InnoEval, Pair
 from benchmarks.quality.grapheval.graphs import Embedded

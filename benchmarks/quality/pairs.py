@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Literal, NamedTuple
 
+from assayer.llm import Llm, ask
 from assayer.models import EvaluationId, Idea, IdeaId
-from assayer.ports import Llm
-from assayer.ranking import Options
-from assayer.ranking.tasks import Question, comparing
-from assayer.run import Run
-from assayer.tasks import ask
+from assayer.ranking import RankingOptions
+from assayer.ranking.comparison import PairQuestion, comparison_task
+from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import InnoEval, Pair
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.papers import idea_of
@@ -59,7 +58,7 @@ def shown_pairs(data: InnoEval, seed: int) -> list[Shown]:
 
 
 async def ask_pairs(
-    llm: Llm, options: Options, pairs: Sequence[Shown], seed: int, both: bool, kept: Kept[PairOutcome]
+    llm: Llm, options: RankingOptions, pairs: Sequence[Shown], seed: int, both: bool, kept: Kept[PairOutcome]
 ) -> None:
     """Asks what was not asked with this seed yet; `both` asks in the other order too."""
 
@@ -84,10 +83,10 @@ async def ask_pairs(
     await do_the_rest(((shown, shown.name, seed) for shown in pairs), kept, one, failed)
 
 
-async def _verdict(llm: Llm, options: Options, run: Run, first: Idea, second: Idea) -> Better:
+async def _verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, second: Idea) -> Better:
     texts = (idea.text[: options.idea_chars] for idea in (first, second))
-    question = Question(dimensions=options.dimensions, first=next(texts), second=next(texts))
-    answer = await ask(llm, comparing(len(question.dimensions)), question, run)
+    question = PairQuestion(dimensions=options.dimensions, first=next(texts), second=next(texts))
+    answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
     number = next(at for at, one in enumerate(options.dimensions, start=1) if one.name == options.order_by)
     return _SIDES[answer.of(number).better]
 

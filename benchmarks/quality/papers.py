@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.ideas import parse_idea
+from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea, IdeaId
 from benchmarks.quality.grapheval.data import DATA, InnoEval, Labelled
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.measures import Estimate
+from assayer.methods.grapheval.scoring.metrics import Estimate
 from assayer.methods.innoeval.options import METHOD
 from assayer.models import Absent, Idea, IdeaId, Report
 from assayer.ports import ProgressEvent
-from assayer.reports.schema import as_json
+from assayer.reports.json_and_csv import as_json
 from benchmarks.quality.contenders import (
     Contender,
     Floats,

@@ -3,16 +3,18 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from assayer.citing.answer_texts import TextRole
+from assayer.llm import Task
 from assayer.models import Frozen, Report
 from assayer.models.board import MetaReview
-from assayer.sentences import sentences
-from assayer.tasks import Prompts, Task
+from assayer.prompts import Prompts
+from assayer.text.sentences import sentences
 
 __all__ = ["COVERAGE", "CoverageAnswer", "CoverageQuestion", "Rubric", "closest", "read_rubrics", "said_in"]
 
@@ -53,7 +55,7 @@ class CoverageQuestion(Frozen):
 
 class Covered(Frozen):
     label: str = Field(pattern=r"^S[1-9]\d?$", description="Label of the statement, as S1.")
-    where: str = Field(
+    where: Annotated[str, TextRole.COPIED] = Field(
         description="At most 30 words: the review's words that come nearest to it; empty if there are none."
     )
     score: int = Field(ge=1, le=5, strict=True)

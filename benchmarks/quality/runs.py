@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assayer import __version__
+from assayer.claim_support.checking import CLAIMS_PER_CALL
+from assayer.claim_support.task import SUPPORT
 from assayer.methods.innoeval.options import METHOD
 from assayer.models import Idea, Report
-from assayer.ranking.tasks import COMPARISON
+from assayer.ranking.comparison import COMPARISON
+from assayer.run.budget import Budget
+from benchmarks.quality.claim_support.items import KnownClaim
+from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support
 from benchmarks.quality.given import Asked
 from benchmarks.quality.grapheval.data import InnoEval
 from benchmarks.quality.groups import Group, GroupOutcome, ask_groups
@@ -22,12 +27,12 @@ from benchmarks.quality.scholarideas import CoverageOutcome, ReportOutcome, ask_
 from benchmarks.quality.spending import agreed, expected
 from cluster.engine import open_engine
 from cluster.methods import METHODS
-from cluster.ranking import open_ranker
+from cluster.ranker import open_ranker
 from cluster.settings import Settings
 from index.versions.manifest import read_manifest
-from index.versions.versions import Versions
+from index.versions.version_store import VersionStore
 
-__all__ = ["coverage", "groups", "kept_points", "pairs", "points", "reports"]
+__all__ = ["coverage", "groups", "kept_points", "pairs", "points", "reports", "support"]
 
 Kind = TypeVar("Kind", bound=Outcome)
 
@@ -124,6 +129,24 @@ async def coverage(
     return kept.outcomes
 
 
+async def support(
+    asked: Asked, settings: Settings, batches: Mapping[str, Sequence[KnownClaim]]
+) -> list[SupportOutcomes]:
+    """What the language model says of each claim, several claims a call."""
+    made = {"task": [SUPPORT.name, SUPPORT.version], "claims": CLAIMS_PER_CALL}
+    kept = _kept(asked, settings, "support", SupportOutcomes, made)
+
+    async def work(some: Sequence[tuple[str, int]]) -> None:
+        wanted = {name for name, _ in some}
+        async with open_ranker(settings) as ranker:
+            bounded = asked.judge == "endpoint" and not asked.yes
+            budget = Budget(max_usd=asked.limit_usd if bounded else None)
+            await ask_support(ranker.llm, {name: one for name, one in batches.items() if name in wanted}, budget, kept)
+
+    await _carefully(asked, settings, "support", [(name, 0) for name in batches], kept, work)
+    return kept.outcomes
+
+
 async def _carefully(
     asked: Asked,
     settings: Settings,
@@ -170,7 +193,7 @@ def _of_method(settings: Settings, method: str) -> dict[str, Any]:
     options = METHODS[method].options(settings).model_dump(mode="json")
     if method == METHOD:
         options["board"].pop("seed")  # the repeats differ in it
-    corpus = read_manifest(Versions(settings.corpus_path).current()).version
+    corpus = read_manifest(VersionStore(settings.corpus_path).current_path()).version
     prompts = {task.name: task.version for task in METHODS[method].tasks}
     models = {"embedder": settings.embedder.model, "reranker": settings.reranker.model}
     return {"method": method, "options": options, "corpus": corpus, "prompts": prompts, **models}

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from assayer.flow import Failed, each
+from assayer.llm import Llm, ask
 from assayer.models import EvaluationId, Idea, Report
-from assayer.ports import Llm
+from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
-from assayer.reports.schema import as_json
-from assayer.run import Run
-from assayer.tasks import ask
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, each
 from benchmarks.quality.check_reports import Check
 from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on, usd
@@ -84,7 +83,7 @@ async def ask_coverage(
             return {rubric.number: said[f"S{place}"] for place, rubric in enumerate(batch, start=1)}
 
         outcomes = await each(batches, score)
-        scores = {number: value for some in run.keep(outcomes, "rubric") for number, value in some.items()}
+        scores = {number: value for some in run.keep_successes(outcomes, "rubric") for number, value in some.items()}
         lost = [str(outcome.error) for outcome in outcomes if isinstance(outcome, Failed)]
         return CoverageOutcome(
             item=idea, seed=seed, failure="; ".join(lost), scores=scores, spent=spent_on(run.journal.calls)

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from assayer.ranking.tasks import Answer, Entry
+from assayer.ranking.comparison import PairAnswer, PairAnswerEntry
 from benchmarks.simulator.answers import Made
 from benchmarks.simulator.child import ServerProcess
 from benchmarks.simulator.dice import Throw
@@ -36,9 +36,10 @@ def answer(way: Way, question: str, grades: dict[str, int]) -> str:
     first, _, second = ideas.partition("# Idea B")
     better: Literal["A", "B"] = "A" if way == "first" or _grade(first, grades) > _grade(second, grades) else "B"
     entries = (
-        Entry(label=label, in_a="-", in_b="-", reason="-", better=better) for label in _RESPECT.findall(respects)
+        PairAnswerEntry(label=label, in_a="-", in_b="-", reason="-", better=better)
+        for label in _RESPECT.findall(respects)
     )
-    return Answer(entries=tuple(entries)).model_dump_json()
+    return PairAnswer(entries=tuple(entries)).model_dump_json()
 
 
 def _grade(shown: str, grades: dict[str, int]) -> int:

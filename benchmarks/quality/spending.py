@@ -15,6 +15,7 @@ KNOWN: Mapping[str, Spent] = {
     "pairs in both orders": Spent(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),
     "groups": Spent(calls=12, prompt_tokens=17_000, completion_tokens=3_050, usd=None),
     "coverage": Spent(calls=1, prompt_tokens=12_000, completion_tokens=1_200, usd=None),
+    "support": Spent(calls=1, prompt_tokens=3_400, completion_tokens=900, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
 """Per item, measured through the simulator (docs/quality/innoeval.md); a model's own words may be longer or shorter."""

@@ -5,12 +5,11 @@ import time
 from collections.abc import Awaitable, Callable
 
 from benchmarks.queue.crowd import job, tenant_of
-from orchestrator.jobs.fairness import Places
-from orchestrator.jobs.models import JobId
-from orchestrator.jobs.settings import QueueSettings
-from orchestrator.jobs.tenancy import TenantPlan
-from orchestrator.store import Database, PgCensus, PgJobs, PgLeases, PgTenants, PgUsage
-from orchestrator.store.documents import document
+from orchestrator.jobs.fair_scheduler import FreeSlots
+from orchestrator.jobs.models import JobId, TenantPlan
+from orchestrator.settings import QueueSettings
+from orchestrator.store import Database, PgJobs, PgLeases, PgServiceMetrics, PgTenants, PgUsage
+from orchestrator.store.json_columns import to_json_column
 
 __all__ = ["fill", "timings"]
 
@@ -42,7 +41,7 @@ _CALLS = """
 async def fill(database: Database, jobs: int) -> None:
     for place in range(_TENANTS):
         await PgTenants(database).create(tenant_of(place), TenantPlan(name="tenant", max_queued=1_000_000))
-    await database.fetch(_JOBS, jobs, _TENANTS, document(job("ev").work))
+    await database.fetch(_JOBS, jobs, _TENANTS, to_json_column(job("ev").request))
     await database.fetch(_CALLS, jobs // 50)
     await database.fetch("VACUUM ANALYZE")  # as autovacuum does
 
@@ -52,13 +51,13 @@ async def timings(database: Database) -> dict[str, float]:
     jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
     now = dt.datetime.now(dt.UTC)
     return {
-        "census": await _best(PgCensus(database).take),
+        "census": await _best(PgServiceMetrics(database).collect),
         "usage of one tenant over a day": await _best(
             lambda: PgUsage(database).usage(tenant_of(1), now - dt.timedelta(days=1), now)
         ),
         "a page of a tenant's list": await _best(lambda: jobs.list(tenant_of(1))),
-        "why a job waits": await _best(lambda: jobs.waiting(tenant_of(1), JobId("ev_1"))),
-        "lease of 16 places": await _best(lambda: leases.lease("worker", Places(16))),
+        "why a job waits": await _best(lambda: jobs.waiting_reason(tenant_of(1), JobId("ev_1"))),
+        "lease of 16 places": await _best(lambda: leases.acquire("worker", FreeSlots(16))),
     }
 
 

@@ -9,10 +9,9 @@ from multiprocessing import get_context
 
 from assayer.models import Idea, IdeaId
 from benchmarks.queue.member import Effort, Shift, run
-from orchestrator.jobs.models import JobId, TenantId
+from orchestrator.jobs.models import JobId, TenantId, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.jobs.tenancy import TenantPlan
 from orchestrator.store import Database, PgJobs, PgTenants
 
 __all__ = ["Plan", "Seen", "job", "measure", "tenant_of"]
@@ -101,7 +100,7 @@ async def _singles(jobs: PgJobs, plan: Plan) -> None:
 
 def job(name: str) -> NewJob:
     idea = Idea(id=IdeaId(name), title=name, text=_TEXT, sections=(), source=name)
-    return NewJob(id=JobId(name), work=EvaluationRequest(idea=idea), subject=name, priority="batch")
+    return NewJob(id=JobId(name), request=EvaluationRequest(idea=idea), subject=name, priority="batch")
 
 
 async def _drain(url: str, plan: Plan) -> list[Effort]:

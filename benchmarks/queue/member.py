@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
-from orchestrator.jobs.fairness import Places
+from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobVerdict, Lease
-from orchestrator.jobs.settings import QueueSettings
+from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, DatabaseSettings, PgLeases
 
 __all__ = ["Effort", "Shift", "run"]
@@ -71,7 +71,7 @@ class _Member:
             free = self._shift.places - len(self._held)
             if free:
                 begun = time.perf_counter()
-                leases = await self._leases.lease(f"worker-{self._shift.number}", Places(free))
+                leases = await self._leases.acquire(f"worker-{self._shift.number}", FreeSlots(free))
                 self.effort.lease_seconds.append(time.perf_counter() - begun)
                 self.effort.lease_calls += 1
                 self.effort.leased += len(leases)
@@ -96,4 +96,4 @@ class _Member:
         while True:
             await asyncio.sleep(self._shift.beat_seconds)
             if tokens := [lease.token for lease in self._held.values()]:
-                self.effort.beaten += len(await self._leases.beat(tokens))
+                self.effort.beaten += len(await self._leases.renew(tokens))

@@ -13,11 +13,11 @@ import evalica
 import numpy as np
 from scipy.stats import spearmanr
 
-from assayer.ranking.pairing import next_pairs
-from assayer.ranking.strengths import Strengths, fit
-from assayer.ranking.verdicts import Floats, Verdicts
+from assayer.ranking.bradley_terry import StrengthPosterior, fit_strengths
+from assayer.ranking.pair_selection import choose_pairs
+from assayer.ranking.verdicts import Floats, PairwiseVerdicts
 from benchmarks.index.machine import machine
-from benchmarks.ranking.worlds import World
+from benchmarks.ranking.worlds import World, no_verdicts, with_verdicts
 
 Way = Literal["random, plain", "random", "chosen", "chosen, seeded"]
 _WAYS: tuple[Way, ...] = ("random, plain", "random", "chosen", "chosen, seeded")
@@ -41,21 +41,21 @@ def run(world: World, budget: int, way: Way) -> Outcome:
     if way == "random, plain":
         estimate, covered = _plain(_random(world, budget)), float("nan")
     else:
-        strengths = fit(_random(world, budget), None) if way == "random" else _chosen(world, budget, seeds)
+        strengths = fit_strengths(_random(world, budget), None) if way == "random" else _chosen(world, budget, seeds)
         estimate, covered = strengths.mean, _covered(strengths, world)
     best, listed = set(np.argsort(-world.strengths)[: n // 10]), set(np.argsort(-estimate)[: n // 5])
     correlation = float(spearmanr(estimate, world.strengths).statistic)
     return Outcome(correlation, len(best & listed) / len(best), covered, time.process_time() - began)
 
 
-def _random(world: World, budget: int) -> Verdicts:
+def _random(world: World, budget: int) -> PairwiseVerdicts:
     n = len(world.strengths)
     first = world.generator.integers(0, n, budget)
     second = (first + world.generator.integers(1, n, budget)) % n
-    return Verdicts(n, first, second, world.judge(first, second))
+    return PairwiseVerdicts(n, first, second, world.judge(first, second))
 
 
-def _plain(verdicts: Verdicts) -> Floats:
+def _plain(verdicts: PairwiseVerdicts) -> Floats:
     ideas = list(range(verdicts.ideas))
     winners = [evalica.Winner.X if won else evalica.Winner.Y for won in verdicts.won]
     scores = evalica.bradley_terry(
@@ -69,16 +69,16 @@ def _plain(verdicts: Verdicts) -> Floats:
     return logits
 
 
-def _chosen(world: World, budget: int, seeds: Floats | None) -> Strengths:
+def _chosen(world: World, budget: int, seeds: Floats | None) -> StrengthPosterior:
     n = len(world.strengths)
-    verdicts = Verdicts.none(n)
+    verdicts = no_verdicts(n)
     while len(verdicts) < budget:
-        pairs = next_pairs(fit(verdicts, seeds), min(n // 2, budget - len(verdicts)), len(verdicts))
-        verdicts = verdicts.plus(*pairs, world.judge(*pairs))
-    return fit(verdicts, seeds)
+        pairs = choose_pairs(fit_strengths(verdicts, seeds), min(n // 2, budget - len(verdicts)), len(verdicts))
+        verdicts = with_verdicts(verdicts, *pairs, world.judge(*pairs))
+    return fit_strengths(verdicts, seeds)
 
 
-def _covered(strengths: Strengths, world: World) -> float:
+def _covered(strengths: StrengthPosterior, world: World) -> float:
     drawn = strengths.draws(400, 0)
     drawn -= drawn.mean(axis=1, keepdims=True)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)

@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assayer.ranking.pairing import next_pairs
-from assayer.ranking.strengths import Strengths, fit
-from assayer.ranking.verdicts import Verdicts
+from assayer.ranking.bradley_terry import StrengthPosterior, fit_strengths
+from assayer.ranking.pair_selection import choose_pairs
 from benchmarks.index.machine import machine
-from benchmarks.ranking.worlds import World
+from benchmarks.ranking.worlds import World, no_verdicts, with_verdicts
 
 _CONFIDENCE = 0.95
 _SETUPS = ((4, 12, 150), (8, 40, 100), (20, 200, 40))
@@ -24,19 +23,19 @@ class Kept(NamedTuple):
     """Share of intervals of strengths that hold the truth."""
 
 
-def compared(world: World, budget: int, cut: int, seed: int) -> Strengths:
+def compared(world: World, budget: int, cut: int, seed: int) -> StrengthPosterior:
     n = len(world.strengths)
-    verdicts = Verdicts.none(n)
+    verdicts = no_verdicts(n)
     while len(verdicts) < budget:
         size = min(max(8, n // 2), budget - len(verdicts))
-        pairs = next_pairs(fit(verdicts), size, len(verdicts) + seed, cut)
+        pairs = choose_pairs(fit_strengths(verdicts), size, len(verdicts) + seed, cut)
         if not len(pairs[0]):
             break
-        verdicts = verdicts.plus(*pairs, world.judge(*pairs))
-    return fit(verdicts)
+        verdicts = with_verdicts(verdicts, *pairs, world.judge(*pairs))
+    return fit_strengths(verdicts)
 
 
-def kept(world: World, strengths: Strengths, cut: int) -> Kept:
+def kept(world: World, strengths: StrengthPosterior, cut: int) -> Kept:
     drawn = strengths.draws(500, 0)
     drawn -= drawn.mean(axis=1, keepdims=True)
     chance = (np.argsort(np.argsort(-drawn, axis=1), axis=1) < cut).mean(axis=0)

@@ -11,15 +11,16 @@ from typing import TypeVar
 import numpy as np
 from pydantic import BaseModel
 
+from assayer.llm import Answer as Answered
+from assayer.llm import Task
 from assayer.models import CallRecord, EvaluationId, Idea, IdeaId
-from assayer.ports import Answer as Answered
 from assayer.ports import ProgressEvent
-from assayer.ranking import Options
-from assayer.ranking.pipeline import rank
-from assayer.ranking.tasks import Answer, Entry, Question
-from assayer.reports.ranking import as_csv, as_ranking_html, as_ranking_json, as_ranking_markdown
-from assayer.run import Run
-from assayer.tasks import Task
+from assayer.ranking import RankingOptions
+from assayer.ranking.comparison import PairAnswer, PairAnswerEntry, PairQuestion
+from assayer.ranking.pipeline import rank_ideas
+from assayer.reports.json_and_csv import as_csv, as_ranking_json
+from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
+from assayer.run.run import Run
 from benchmarks.index.machine import machine
 from benchmarks.ranking.worlds import World
 from cluster.clock import SystemClock
@@ -41,10 +42,10 @@ class WorldLlm:
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answered[Out]:
         began = time.process_time()
-        question = Question.model_validate(data.model_dump())
+        question = PairQuestion.model_validate(data.model_dump())
         first, second = (np.array([_row(text)]) for text in (question.first, question.second))
         entries = tuple(
-            Entry(
+            PairAnswerEntry(
                 label=f"D{number}",
                 in_a="plots drawn by lot",
                 in_b="plots drawn by lot",
@@ -53,7 +54,7 @@ class WorldLlm:
             )
             for number, _ in enumerate(question.dimensions, start=1)
         )
-        answer = task.output.model_validate(Answer(entries=entries).model_dump())
+        answer = task.output.model_validate(PairAnswer(entries=entries).model_dump())
         record = CallRecord(
             task=task.name,
             version=task.version,
@@ -88,7 +89,7 @@ async def measure(count: int, per_idea: float) -> None:
     llm = WorldLlm(world)
     run = Run(EvaluationId("rk_whole"), None, SystemClock(), _Nobody())
     began = time.process_time()
-    ranked = await rank(ideas, llm, run, Options(calls_per_idea=per_idea), cut=count // 10)
+    ranked = await rank_ideas(ideas, llm, run, RankingOptions(calls_per_idea=per_idea), cut=count // 10)
     ranking = time.process_time() - began - llm.seconds
     began = time.process_time()
     pages = [as_ranking_html(ranked.ranking, ranked.comparisons), as_ranking_markdown(ranked.ranking, ())]

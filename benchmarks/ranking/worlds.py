@@ -6,9 +6,23 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from assayer.ranking.verdicts import Floats, Ints
+from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
 
-__all__ = ["World", "width_for"]
+__all__ = ["World", "no_verdicts", "width_for", "with_verdicts"]
+
+
+def no_verdicts(ideas: int) -> PairwiseVerdicts:
+    return PairwiseVerdicts(ideas, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
+
+def with_verdicts(verdicts: PairwiseVerdicts, first: Ints, second: Ints, won: Floats) -> PairwiseVerdicts:
+    """These verdicts and some more."""
+    return PairwiseVerdicts(
+        verdicts.ideas,
+        np.concatenate([verdicts.first, first]),
+        np.concatenate([verdicts.second, second]),
+        np.concatenate([verdicts.won, won]),
+    )
 
 
 def width_for(accuracy: float) -> float:

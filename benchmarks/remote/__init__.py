@@ -1,1 +1,1 @@
-"""What the door to remote sources takes and keeps: a crowd of askers, and limits over several processes."""
+"""What the source gateway takes and keeps: a crowd of evaluations, and limits over several processes."""

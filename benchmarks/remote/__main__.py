@@ -1,4 +1,4 @@
-"""Measures the door to remote sources against the simulated outside world, which runs in another process.
+"""Measures the source gateway against the simulated outside world, which runs in another process.
 
 python -m benchmarks.remote crowd
 python -m benchmarks.remote limits --processes 1 4 8

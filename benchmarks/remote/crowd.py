@@ -11,14 +11,14 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.remote.world import courier, database
+from benchmarks.remote.world import database, source_gateway
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.records import read_records
 from benchmarks.simulator.outside.sample import SAMPLE
 from benchmarks.throughput.meter import Meter
-from workers.remote.call import Ask, Call
-from workers.remote.courier import Courier
+from workers.remote.gateway import SourceGateway
+from workers.remote.request import RequestContext, SourceRequest
 from workers.remote.settings import SemanticScholarSettings
 
 __all__ = ["Crowd", "measure"]
@@ -59,7 +59,7 @@ class Crowd:
 
 async def measure(papers: Path | None, crowd: Crowd, spacing: float) -> Crowd:
     with OutsideWorld(papers, limits=False) as world:
-        # In another process, so that the memory measured here is the courier's.
+        # In another process, so that the memory measured here is the gateway's.
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             names = await asyncio.wrap_future(pool.submit(_names, papers, crowd.distinct + 3))
         if len(names) < crowd.distinct + 3:
@@ -67,8 +67,8 @@ async def measure(papers: Path | None, crowd: Crowd, spacing: float) -> Crowd:
         settings = SemanticScholarSettings(
             base_url=world.url("s2"), spacing_seconds=spacing, transit_seconds=0.0, connections=16
         )
-        async with database() as (_, opened), courier({"semantic_scholar": settings}, opened) as door:
-            await _run(door, crowd, names)
+        async with database() as (_, opened), source_gateway({"semantic_scholar": settings}, opened) as gateway:
+            await _run(gateway, crowd, names)
         stats = world.stats("semantic_scholar")
         crowd.fetches, crowd.repeated = stats.requests - 3, stats.repeated
     return crowd
@@ -80,7 +80,7 @@ def _names(papers: Path | None, most: int) -> list[str]:
     return [entry.s2 for entry in Library(records[:most]).entries]
 
 
-async def _run(door: Courier, crowd: Crowd, names: list[str]) -> None:
+async def _run(gateway: SourceGateway, crowd: Crowd, names: list[str]) -> None:
     dice = random.Random(1)
     wanted = [names[number % crowd.distinct] for number in range(crowd.calls)]
     dice.shuffle(wanted)
@@ -89,8 +89,8 @@ async def _run(door: Courier, crowd: Crowd, names: list[str]) -> None:
 
     async def ask(asker: str, name: str) -> float:
         began = time.monotonic()
-        call = Call("semantic_scholar", "papers", f"graph/v1/paper/{name}", (("fields", _FIELDS),))
-        reply = await door.fetch(call, Ask(asker, _PATIENCE))
+        call = SourceRequest("semantic_scholar", "papers", f"graph/v1/paper/{name}", (("fields", _FIELDS),))
+        reply = await gateway.fetch(call, RequestContext(asker, _PATIENCE))
         crowd.bytes_delivered += len(reply.body)
         return time.monotonic() - began
 

@@ -12,30 +12,30 @@ import sys
 import time
 
 from assayer.errors import SourceError
-from benchmarks.remote.world import courier, open_database, settings
-from workers.remote.call import Ask, Call
-from workers.remote.courier import Courier
+from benchmarks.remote.world import open_database, settings, source_gateway
+from workers.remote.gateway import SourceGateway
+from workers.remote.request import RequestContext, SourceRequest
 
 _PATHS = {"semantic_scholar": "graph/v1/paper/search", "arxiv": "query"}
 _WORDS = {"semantic_scholar": "query", "arxiv": "search_query"}
 
 
 async def main(url: str, source: str, base_url: str, name: str, calls: int) -> None:
-    async with open_database(url) as opened, courier({source: settings(source, base_url)}, opened) as door:
+    async with open_database(url) as opened, source_gateway({source: settings(source, base_url)}, opened) as gateway:
         print("ready", flush=True)
         await asyncio.to_thread(sys.stdin.readline)
         began = time.process_time()
-        waits = await asyncio.gather(*(_ask(door, source, f"{name} {number}") for number in range(calls)))
+        waits = await asyncio.gather(*(_ask(gateway, source, f"{name} {number}") for number in range(calls)))
     answered = [wait for wait in waits if wait is not None]
     cpu = time.process_time() - began
     print(calls - len(answered), f"{cpu:.3f}", f"{statistics.fmean(answered):.3f}", flush=True)
 
 
-async def _ask(door: Courier, source: str, words: str) -> float | None:
+async def _ask(gateway: SourceGateway, source: str, words: str) -> float | None:
     began = time.monotonic()
-    call = Call(source, "search", _PATHS[source], ((_WORDS[source], f"graph {words}"),))
+    call = SourceRequest(source, "search", _PATHS[source], ((_WORDS[source], f"graph {words}"),))
     try:
-        await door.fetch(call, Ask(words.split(maxsplit=1)[0], 600.0))
+        await gateway.fetch(call, RequestContext(words.split(maxsplit=1)[0], 600.0))
     except SourceError as error:
         print(error, file=sys.stderr)
         return None

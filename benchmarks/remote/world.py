@@ -1,4 +1,4 @@
-"""What both measurements need: a database of its own, a clock, a courier on them."""
+"""What both measurements need: a database of its own, a clock, a source gateway on them."""
 
 import datetime as dt
 import tempfile
@@ -10,12 +10,12 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from cluster.postgres import EmbeddedPostgres
-from orchestrator.store import Database, DatabaseSettings, PgReplies, PgTurns
+from orchestrator.store import Database, DatabaseSettings, PgRateLimits, PgResponseCache
 from workers.remote import SourceSettings
-from workers.remote.courier import Courier
+from workers.remote.gateway import SourceGateway
 from workers.remote.settings import ArxivSettings, SemanticScholarSettings
 
-__all__ = ["SystemClock", "courier", "database", "open_database", "settings"]
+__all__ = ["SystemClock", "database", "open_database", "settings", "source_gateway"]
 
 
 def settings(source: str, base_url: str | None = None) -> SourceSettings:
@@ -48,5 +48,5 @@ def open_database(url: str) -> Database:
     return Database(DatabaseSettings(url=SecretStr(url)))
 
 
-def courier(sources: dict[str, SourceSettings], opened: Database) -> Courier:
-    return Courier(sources, PgReplies(opened), PgTurns(opened), SystemClock())
+def source_gateway(sources: dict[str, SourceSettings], opened: Database) -> SourceGateway:
+    return SourceGateway(sources, PgResponseCache(opened), PgRateLimits(opened), SystemClock())

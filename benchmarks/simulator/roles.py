@@ -17,6 +17,7 @@ _ROLES: dict[str, Role] = {
     "quote": "quote",
     "quotes": "quote",
     "excerpt": "quote",
+    "carried": "quote",
     "name": "name",
     "names": "name",
     "title": "name",

@@ -8,9 +8,14 @@ __all__ = ["clip", "passage", "phrases", "sentences"]
 
 SHORTEST, LONGEST = 25, 200
 """Characters of a sentence worth quoting."""
+QUOTABLE = 8
+"""Words of a quote."""
 
 _WORD_OR_BREAK = re.compile(r"[^\W\d_][\w-]*|[.,;:!?()\[\]\n]")
-_LABEL = re.compile(r"\[[A-Z]\d")
+_LABEL = re.compile(
+    r"\[[A-Z]\d|://|www\.|\bet\.? al|[(\[, ](?:19|20)\d\d[a-z]?[)\]]|\[\d|arxiv|\bdoi\b|\\cite", re.IGNORECASE
+)
+"""Labels, and what cites works: a sound answer holds none that it did not mean."""
 _STOPWORDS = """
     a about above across after again against all also although among an and any approach are as at be because
     been before being between both but by can could did do does doing each either et etc evaluate existing few first
@@ -24,7 +29,7 @@ _STOPWORD = frozenset(_STOPWORDS.split())
 
 @lru_cache(maxsize=2048)
 def sentences(text: str) -> tuple[str, ...]:
-    """Verbatim sentences of 25 to 200 characters that contain nothing that looks like a label."""
+    """Verbatim sentences of 25 to 200 characters that contain nothing that looks like a label or a citation."""
     found = []
     for line in text.splitlines():
         parts = line.split(". ")
@@ -50,9 +55,15 @@ def phrases(text: str) -> tuple[str, ...]:
 
 
 def passage(text: str, random: Random) -> str:
-    """A verbatim sentence, or the text's beginning where it has none of quotable length."""
-    usable = sentences(text)
+    """A verbatim sentence, not of the first paragraph, which is a title, where there are others; the text's beginning
+    where none is of quotable length."""
+    body = text.partition("\n\n")[2]
+    usable = _quotable(body) or _quotable(text) or sentences(body) or sentences(text)
     return random.choice(usable) if usable else clip(_LABEL.split(text)[0].strip(), LONGEST)
+
+
+def _quotable(text: str) -> tuple[str, ...]:
+    return tuple(one for one in sentences(text) if len(one.split()) >= QUOTABLE)
 
 
 def clip(text: str, longest: int) -> str:

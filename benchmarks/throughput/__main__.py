@@ -21,7 +21,7 @@ from assayer.methods import scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.models import Idea, Report
 from assayer.ports import ProgressEvent
-from assayer.reports.schema import as_json
+from assayer.reports.json_and_csv import as_json
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
 from benchmarks.throughput.comparing import Alone, compared
@@ -30,7 +30,8 @@ from benchmarks.throughput.machine import machine
 from benchmarks.throughput.meter import Meter
 from benchmarks.throughput.over_http import Ground, Load, Served, measured
 from cluster.engine import open_engine
-from cluster.settings import Settings, load_settings
+from cluster.settings import Settings
+from cluster.settings_loading import load_settings
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -136,7 +137,7 @@ async def _measure(method: str, settings: Settings, ideas: list[Idea], endpoint:
         endpoint.reset()
     async with open_engine(settings, (method,)) as engine:
         # The model is loaded before the clock starts: a service loads it once, not once a batch.
-        await engine.world.embedder.embed(["warm-up"], "query")
+        await engine.backends.embedder.embed(["warm-up"], "query")
         silent = Silent()
 
         async def one(idea: Idea) -> Report | str:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from assayer.ideas import parse_idea
+from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
 
 __all__ = ["copies", "scholar_ideas"]

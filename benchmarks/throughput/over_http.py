@@ -11,14 +11,14 @@ from typing import Literal, NamedTuple
 import psutil
 
 from assayer.models import Idea
+from assayer_client import AsyncClient, BatchQuery, EvaluationBody, IdeaBody, RetryPolicy
+from assayer_client.batches import BatchResource
 from benchmarks.chaos.processes import database_server, family
 from benchmarks.chaos.service import Service, serving
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
 from benchmarks.throughput.ideas import copies
 from benchmarks.throughput.watching import Sample, Watch
-from orchestrator.api.batch_resources import BatchResource
-from orchestrator.client import AsyncClient, BatchQuery, EvaluationBody, IdeaBody, Patience
 
 __all__ = ["Ground", "Load", "Served", "measured"]
 
@@ -63,7 +63,7 @@ async def measured(ground: Ground, load: Load, endpoint: Simulator, home: Path) 
     alone = ("--no-ray",) if ground == "one-process" else ()
     async with (
         serving(Service(home, alone, _environment(load, endpoint, home))) as service,
-        AsyncClient(service.address, service.key, patience=Patience(attempts=50)) as client,
+        AsyncClient(service.address, service.key, retries=RetryPolicy(attempts=50)) as client,
     ):
         interactive = _Interactive(client, load)
         await interactive.ask()  # what is loaded with the first idea is loaded once

@@ -10,13 +10,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from assayer.errors import InputError
-from assayer.methods.innoeval.decision import DecisionCalibration
-from cluster.calibrations import fitted, keep, read_labels
-from cluster.settings import PROFILES, Profile, load_settings
+from assayer.methods.innoeval.board.decision import DecisionCalibration
+from cluster.innoeval_calibrations import fit_calibration, read_labels, save_calibration
+from cluster.settings import PROFILES, Profile
+from cluster.settings_loading import load_settings
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Fit what turns scores into decisions on ideas whose outcome is known.")
+app = typer.Typer(
+    no_args_is_help=True, help="Fit the thresholds that turn scores into decisions, on ideas with known outcomes."
+)
 
 
 @app.callback()
@@ -29,21 +32,21 @@ def innoeval(
     labelled: Annotated[Path, typer.Option(metavar="FILE", help="JSON Lines of the ideas, with their outcomes.")],
     reports: Annotated[Path, typer.Option(metavar="FOLDER", help="JSON reports of InnoEval on these ideas.")],
     classes: Annotated[str, typer.Option(help="Outcomes from worst to best, separated by commas.")],
-    name: Annotated[str, typer.Option(help="Under which reports will name it: a-z, 0-9, - and _.")],
-    source: Annotated[str, typer.Option(help="Whose decisions these are; readers of reports see it.")],
+    name: Annotated[str, typer.Option(help="Name of the calibration, shown in reports: a-z, 0-9, - and _.")],
+    source: Annotated[str, typer.Option(help="Whose decisions these are; shown in reports.")],
     label_field: Annotated[str, typer.Option(help="Field that holds the outcome.")] = "label",
-    seed: Annotated[int, typer.Option(help="Of folds and bootstrap samples.")] = 0,
-    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    seed: Annotated[int, typer.Option(help="Random seed of folds and bootstrap samples.")] = 0,
+    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
-    """Fit thresholds on final scores; tell what they are worth on ideas that they have not seen."""
+    """Fit thresholds on final scores, and measure how well they do on held-out ideas."""
     settings = load_settings(profile)
     outcomes = [one.strip() for one in classes.split(",") if one.strip()]
     if len(set(outcomes)) != len(outcomes) or len(outcomes) < 2:
         raise InputError(f"--classes {classes!r} must name two outcomes or more, each once.", "The worst comes first.")
     labels = read_labels(labelled, label_field)
     made_on = dt.datetime.now(dt.UTC).date()
-    calibration = fitted(name, made_on, labels, source, reports, outcomes, seed)
-    path = keep(settings.home, calibration)
+    calibration = fit_calibration(name, made_on, labels, source, reports, outcomes, seed)
+    path = save_calibration(settings.home, calibration)
     _show(Console(highlight=False), calibration, path)
 
 
@@ -56,7 +59,7 @@ def _show(console: Console, made: DecisionCalibration, path: Path) -> None:
         table.add_row(escape(outcome), f"{count:,}", start)
     console.print(table)
     if made.unscored:
-        console.print(f"{made.unscored:,} labelled ideas have no final score and took no part.")
+        console.print(f"{made.unscored:,} labelled ideas have no final score and were left out.")
     worth = made.performance
     often = made.outcomes[max(range(len(made.counts)), key=made.counts.__getitem__)]
     console.print(
@@ -67,12 +70,14 @@ def _show(console: Console, made: DecisionCalibration, path: Path) -> None:
     )
     if worth.accuracy <= worth.always_most_frequent:
         console.print(
-            f"[yellow]![/] Naming {escape(often)} every time is right as often: these decisions spread over the "
-            "outcomes, and no more of them are right.",
+            f"[yellow]![/] Always answering {escape(often)} is right as often: these decisions use all "
+            "outcomes, but are not more often right.",
             soft_wrap=True,
         )
     console.print(
-        escape(f"Written: {path}. Use it with --calibration {made.name}; it decides on boards of the same kind only."),
+        escape(
+            f"Written: {path}. Use it with --calibration {made.name}; it applies only to boards with the same settings."
+        ),
         soft_wrap=True,
     )
 

@@ -4,20 +4,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.remote import WithProfile, kind_of, remark, service
+from cluster.cli.options import WithProfile
+from cluster.cli.service_client import kind_of, service
+from cluster.cli.terminal import remark
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from orchestrator.client import Client
+    from assayer_client import Client
 
 __all__ = ["cancel"]
 
 
 def cancel(
-    ids: Annotated[list[str], typer.Argument(help="Of evaluations, batches, rankings or comparisons.")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of evaluations, batches, rankings or comparisons.")],
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Cancel; what has ended stays as it is."""
+    """Cancel evaluations, batches, rankings or comparisons; finished ones stay as they are."""
     for one in ids:
         kind_of(one, "evaluation", "batch", "ranking", "comparison")
     with service(profile) as client:

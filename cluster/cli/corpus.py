@@ -1,4 +1,4 @@
-"""`assayer corpus`: build the local paper corpus, search it, describe it."""
+"""`assayer corpus`: build the local paper corpus, update it, describe it. Other subcommands have files of their own."""
 
 import asyncio
 import time
@@ -14,19 +14,74 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from assayer.errors import InputError
 from cluster.cli import corpus_ingest
-from cluster.cli.corpus_info import info
+from cluster.cli.corpus_build_on_ray import build_on_ray
 from cluster.cli.corpus_nightly import history, nightly
-from cluster.cli.corpus_on_ray import build_on_ray
 from cluster.cli.corpus_plan import plan
 from cluster.cli.corpus_search import search
-from cluster.settings import Settings, load_settings
+from cluster.cli.terminal import readable_size
+from cluster.settings import Settings
+from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from index import Manifest, ShardedManifest
-    from index.reading.sources import Rejection
+    from index.records.record_sources import RejectedLine
     from index.versions.manifest import RejectionCount
 
-__all__ = ["app"]
+__all__ = ["app", "info"]
+
+
+def info() -> None:
+    """Show the version in use and how it was built."""
+    from index import ShardStore, VersionStore, is_sharded, read_manifest
+
+    directory = load_settings().corpus_path
+    rows: dict[str, str]
+    if is_sharded(directory):
+        shards = ShardStore(directory)
+        whole = shards.read_manifest()
+        parts = [
+            read_manifest(VersionStore(shards.shard_path(number)).version_path(one.version))
+            for number, one in enumerate(whole.shards)
+        ]
+        papers = [one.papers for one in parts]
+        spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers"
+        rows = {"Version": f"{whole.version} in {shards.versions.current_path()}", "Shards": spread}
+        rejected, sources = whole.rejected, whole.sources
+    else:
+        path = VersionStore(directory).current_path()
+        parts = [read_manifest(path)]
+        rows = {"Version": f"{parts[0].version} in {path}"}
+        rejected, sources = parts[0].rejected, parts[0].sources
+    rows |= _held(parts) | {
+        "Sources": ", ".join(source.name for source in sources),
+        "Skipped": "; ".join(f"{one.count:,} × {one.reason}" for one in rejected) or "nothing",
+        "On disk": readable_size(sum(one.bytes for one in parts)),
+    }
+    console = Console(highlight=False)
+    for name, text in rows.items():
+        console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
+
+
+def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
+    """What is in all of them together."""
+    segments = [segment for part in parts for segment in part.segments]
+    recalls = [one.paper_index.recall_at_10 for one in segments if one.paper_index.recall_at_10 is not None]
+    kinds = ", ".join(sorted({one.paper_index.kind for one in segments}))
+    earliest = min((one.earliest for one in parts if one.earliest), default=None)
+    latest = max((one.latest for one in parts if one.latest), default=None)
+
+    def total(count: str) -> int:
+        return sum(part.total(count) for part in parts)
+
+    return {
+        "Papers": f"{sum(part.papers for part in parts):,}; dated from {earliest} to {latest}",
+        "Full texts": f"{total('full_texts'):,}, {total('passages'):,} passages besides abstracts",
+        "References": f"known for {total('with_references'):,} papers",
+        "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions",
+        "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
+        "Segments": f"{len(segments):,}, {sum(one.hidden for one in segments):,} papers in them replaced or removed",
+    }
+
 
 app = typer.Typer(help="Build and search the local paper corpus.", no_args_is_help=True)
 app.add_typer(corpus_ingest.app, name="ingest")
@@ -44,7 +99,7 @@ Sources = Annotated[
     list[Path], typer.Argument(help="Paper records: .jsonl, .jsonl.gz or .parquet files, or folders of .parquet files.")
 ]
 Anew = Annotated[
-    bool, typer.Option("--embed-anew", help="Leave out vectors that came with records, and embed all texts.")
+    bool, typer.Option("--embed-anew", help="Ignore vectors that come with the records and embed all texts.")
 ]
 
 
@@ -52,7 +107,7 @@ Anew = Annotated[
 def build(
     paths: Sources,
     shards: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Spread the papers over so many parts that are searched as one.")
+        int | None, typer.Option(min=1, max=1000, help="Split the corpus into this many shards, searched as one.")
     ] = None,
     embed_anew: Anew = False,
 ) -> None:
@@ -63,24 +118,25 @@ def build(
 @app.command()
 def update(
     paths: Annotated[list[Path] | None, typer.Argument(help="New and changed paper records, as for build.")] = None,
-    remove: Annotated[Path | None, typer.Option(help="A file with the ids of papers to remove, one a line.")] = None,
+    remove: Annotated[Path | None, typer.Option(help="File with the ids of papers to remove, one per line.")] = None,
     embed_anew: Anew = False,
 ) -> None:
-    """Bring the corpus up to date without building it anew; what reads the version in use is not disturbed."""
+    """Update the corpus without rebuilding it; running evaluations keep the version they started with."""
     asyncio.run(_update(paths or [], remove, embed_anew, load_settings(), Console(highlight=False)))
 
 
 async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, console: Console) -> None:
     from index import BuildOptions, build_corpus, build_shards, is_sharded
-    from workers.embedding import SentenceTransformerEmbedder
+    from workers.embedding.embedder import SentenceTransformerEmbedder
 
     directory, embedder = settings.corpus_path, SentenceTransformerEmbedder(settings.embedder)
     if shards is None and is_sharded(directory):
         raise InputError(
-            f"The corpus in {directory} is in shards.", "Say how many with --shards, or give ASSAYER_CORPUS__PATH."
+            f"The corpus in {directory} is in shards.",
+            "Give their number with --shards, or another ASSAYER_CORPUS__PATH.",
         )
     options = BuildOptions(embed_anew=embed_anew)
-    with _bar(console) as progress:
+    with _embedding_bar(console) as progress:
         summary = (
             await build_corpus(paths, directory, embedder, progress, options)
             if shards is None
@@ -100,13 +156,13 @@ async def _update(
     paths: list[Path], remove: Path | None, embed_anew: bool, settings: Settings, console: Console
 ) -> None:
     from index import is_sharded, read_delta, update_corpus, update_shards
-    from index.versions.manifest import counted
-    from workers.embedding import SentenceTransformerEmbedder
+    from index.versions.manifest import count_rejections
+    from workers.embedding.embedder import SentenceTransformerEmbedder
 
     started = time.monotonic()
     directory, embedder = settings.corpus_path, SentenceTransformerEmbedder(settings.embedder)
     delta = await asyncio.to_thread(read_delta, paths, remove, None if embed_anew else embedder)
-    with _bar(console) as progress:
+    with _embedding_bar(console) as progress:
         if is_sharded(directory):
             whole = await update_shards(delta, directory, embedder, progress)
             now: Manifest | ShardedManifest = whole.manifest
@@ -119,22 +175,24 @@ async def _update(
     else:
         console.print(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
-            f"{done.removed:,} removed, {done.unchanged:,} as they were; {done.unknown:,} to remove were not there. "
+            f"{done.removed:,} removed, {done.unchanged:,} unchanged; {done.unknown:,} to remove were not found. "
             f"{now.papers:,} papers, version {now.version}.",
             soft_wrap=True,
         )
-    _show_rejections(counted(delta.rejections), delta.rejections, console)
+    _show_rejections(count_rejections(delta.rejections), delta.rejections, console)
 
 
-def _show_rejections(reasons: Sequence["RejectionCount"], rejections: Sequence["Rejection"], console: Console) -> None:
+def _show_rejections(
+    reasons: Sequence["RejectionCount"], rejections: Sequence["RejectedLine"], console: Console
+) -> None:
     for reason in reasons:
-        console.print(f"[yellow]Set aside[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)
+        console.print(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)
     for rejection in rejections[:_SHOWN_REJECTIONS]:
         console.print(f"          {escape(str(rejection))}", soft_wrap=True)
 
 
 @contextmanager
-def _bar(console: Console) -> Iterator[Callable[[int, int], None]]:
+def _embedding_bar(console: Console) -> Iterator[Callable[[int, int], None]]:
     with Progress(
         TextColumn("Embedding"),
         BarColumn(),

@@ -13,10 +13,10 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from cluster.settings import load_settings
+from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
-    from index.nights import Night
+    from index.nightly import NightlyRun
     from index.versions.manifest import RejectionCount
 
 __all__ = ["history", "nightly"]
@@ -25,41 +25,41 @@ _STYLES = {"published": "green", "unchanged": "dim", "failed": "bold red", "runn
 
 
 def nightly(
-    folder: Annotated[Path, typer.Argument(help="The folder that `assayer corpus ingest` made.")],
-    fetch: Annotated[bool, typer.Option(help="Ask where its papers come from for what has changed.")] = True,
-    keep: Annotated[int, typer.Option(min=1, help="Versions that stay on the disk, the new one included.")] = 3,
+    folder: Annotated[Path, typer.Argument(help="Folder made by `assayer corpus ingest`.")],
+    fetch: Annotated[bool, typer.Option(help="Fetch changes from where its papers come from.")] = True,
+    keep: Annotated[int, typer.Option(min=1, help="Versions to keep on disk, including the new one.")] = 3,
     usd_per_hour: Annotated[
-        float | None, typer.Option(min=0, help="What this machine costs an hour, for the report.")
+        float | None, typer.Option(min=0, help="What this machine costs per hour, for the report.")
     ] = None,
 ) -> None:
-    """Fetch what has changed, update the corpus, try the new version out, publish it, and note what became of it.
+    """Fetch changes, update the corpus, check the new version, publish it, and record the outcome.
 
-    A night that fails leaves the version of before, says why in one sentence, and ends with exit code 2.
+    If an update fails, the previous version stays in use; the reason is printed and the exit code is 2.
     """
     night, console = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour)), Console(highlight=False)
-    console.print(_told(night), soft_wrap=True)
+    console.print(_outcome_sentence(night), soft_wrap=True)
     for one in night.set_aside:
-        console.print(f"[yellow]Set aside[/] {one.count:,} × {escape(one.reason)}", soft_wrap=True)
+        console.print(f"[yellow]Skipped[/] {one.count:,} × {escape(one.reason)}", soft_wrap=True)
     for stage in night.stages:
         console.print(f"{stage.seconds:>9.1f} s  {stage.name}")
 
 
 def history(
-    last: Annotated[int, typer.Option(min=1, help="Nights to show.")] = 14,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with every figure.")] = False,
+    last: Annotated[int, typer.Option(min=1, help="Number of nightly updates to show.")] = 14,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object per line, with all figures.")] = False,
 ) -> None:
-    """Show what became of the nightly updates, the last night at the bottom."""
-    from index.nights import History
-    from index.versions.versions import Versions
+    """Show the outcomes of the nightly updates, the latest at the bottom."""
+    from index.nightly import NightlyHistory
+    from index.versions.version_store import VersionStore
 
     directory = load_settings().corpus_path
-    Versions(directory).current()
-    nights, console = History(directory).nights(last), Console(highlight=False)
+    VersionStore(directory).current_path()
+    nights, console = NightlyHistory(directory).runs(last), Console(highlight=False)
     if json:
         for night in nights:
             print(night.model_dump_json())
     elif not nights:
-        console.print(f"No night has been noted in {escape(str(directory))}.", soft_wrap=True)
+        console.print(f"No nightly update is recorded in {escape(str(directory))}.", soft_wrap=True)
     else:
         console.print(_table(nights, console))
         for night in nights:
@@ -67,14 +67,13 @@ def history(
                 console.print(f"{_began(night)} {night.outcome}: {escape(night.why)}", soft_wrap=True)
 
 
-async def _nightly(folder: Path, fetch: bool, keep: int, usd_per_hour: float | None) -> "Night":
-    from cluster.changes import fetch_changes
-    from index.building.making import BuildOptions
-    from index.nightly import Nightly
-    from workers.embedding import SentenceTransformerEmbedder
+async def _nightly(folder: Path, fetch: bool, keep: int, usd_per_hour: float | None) -> "NightlyRun":
+    from index.building.version_builder import BuildOptions
+    from index.nightly import NightlyUpdate
+    from workers.embedding.embedder import SentenceTransformerEmbedder
 
     settings = load_settings()
-    night = Nightly(
+    night = NightlyUpdate(
         settings.corpus_path,
         folder,
         SentenceTransformerEmbedder(settings.embedder),
@@ -82,31 +81,35 @@ async def _nightly(folder: Path, fetch: bool, keep: int, usd_per_hour: float | N
         BuildOptions(keep=keep),
         usd_per_hour,
     )
-    return await night.run(partial(fetch_changes, folder, settings) if fetch else _nothing_fetched)
+    if not fetch:
+        return await night.run(_fetch_nothing)
+    from cluster.corpora.ingest import fetch_changes
+
+    return await night.run(partial(fetch_changes, folder, settings))
 
 
-async def _nothing_fetched() -> "tuple[RejectionCount, ...]":
+async def _fetch_nothing() -> "tuple[RejectionCount, ...]":
     return ()
 
 
-def _told(night: "Night") -> str:
+def _outcome_sentence(night: "NightlyRun") -> str:
     if night.outcome == "unchanged":
         return f"Nothing has changed: {night.papers:,} papers, version {night.after}."
     return (
         f"Published in {night.seconds:.1f} s: {night.new:,} new, {night.changed:,} changed, {night.removed:,} removed, "
-        f"{night.unchanged:,} as they were; {night.embedded:,} texts embedded. {night.papers:,} papers, "
+        f"{night.unchanged:,} unchanged; {night.embedded:,} texts embedded. {night.papers:,} papers, "
         f"version {night.after}."
     )
 
 
 class _Column(NamedTuple):
     name: str
-    cell: "Callable[[Night], str]"
+    cell: "Callable[[NightlyRun], str]"
     always: bool = True
     """Also where the terminal is too narrow for all of them."""
 
 
-def _began(night: "Night") -> str:
+def _began(night: "NightlyRun") -> str:
     return f"{night.began.astimezone(dt.UTC):%Y-%m-%d %H:%M}"
 
 
@@ -120,21 +123,21 @@ _NUMBERS = (
     _Column("New", lambda night: f"{night.new:,}"),
     _Column("Changed", lambda night: f"{night.changed:,}"),
     _Column("Removed", lambda night: f"{night.removed:,}"),
-    _Column("Set aside", lambda night: f"{sum(one.count for one in night.set_aside):,}", always=False),
+    _Column("Skipped", lambda night: f"{sum(one.count for one in night.set_aside):,}", always=False),
     _Column("Embedded", lambda night: f"{night.embedded:,}", always=False),
     _Column("Seconds", lambda night: f"{night.seconds:,.1f}"),
     _Column("USD", lambda night: "" if night.usd is None else f"{night.usd:,.2f}", always=False),
 )
 
 
-def _table(nights: list["Night"], console: Console) -> Table:
+def _table(nights: list["NightlyRun"], console: Console) -> Table:
     """No cell is cut: where not all columns have room, there are fewer."""
     whole = _columns(nights, everything=True)
     needed = Measurement.get(console, console.options.update(max_width=10_000), whole).maximum
     return whole if needed <= console.width else _columns(nights, everything=False)
 
 
-def _columns(nights: list["Night"], everything: bool) -> Table:
+def _columns(nights: list["NightlyRun"], everything: bool) -> Table:
     texts, numbers = ([one for one in some if one.always or everything] for some in (_TEXTS, _NUMBERS))
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2 if everything else 1, 0, 0))
     for column in texts:

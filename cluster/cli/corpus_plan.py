@@ -10,10 +10,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from assayer.errors import InputError
-from cluster.cli.sizes import size
+from cluster.cli.terminal import readable_size
 
 if TYPE_CHECKING:
-    from index.planning import Figure, Known, Wanted
+    from index.capacity_planning import CapacityRequest, PlannedFigure, PlanningConstants
 
 __all__ = ["plan"]
 
@@ -21,20 +21,24 @@ _TIMES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 
 
 def plan(
-    papers: Annotated[str, typer.Option(help="How many: 200M, 25k, 1000000.")],
+    papers: Annotated[str, typer.Option(help="Number of papers: 200M, 25k, 1000000.")],
     model: Annotated[str, typer.Option(help="The embedding model.")] = "all-MiniLM-L6-v2",
     profile: Annotated[str, typer.Option(help="The kind of machine: cpu-2, gpu-1.")] = "cpu-2",
     full_texts: Annotated[float, typer.Option(min=0, max=1, help="Share of the papers with full text.")] = 0.0,
-    daily: Annotated[float, typer.Option(min=0, max=1, help="Share that is new or changed each night.")] = 0.001,
-    machines: Annotated[int, typer.Option(min=1, help="That build together.")] = 1,
-    keep: Annotated[int, typer.Option(min=1, help="Versions that stay on the disk.")] = 3,
-    usd_per_hour: Annotated[float | None, typer.Option(min=0, help="What such a machine costs you.")] = None,
-    texts_per_second: Annotated[float | None, typer.Option(help="Abstracts that you measured on one.")] = None,
+    daily: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of papers that is new or changed each night.")
+    ] = 0.001,
+    machines: Annotated[int, typer.Option(min=1, help="Machines that build together.")] = 1,
+    keep: Annotated[int, typer.Option(min=1, help="Versions to keep on disk.")] = 3,
+    usd_per_hour: Annotated[float | None, typer.Option(min=0, help="What such a machine costs per hour.")] = None,
+    texts_per_second: Annotated[
+        float | None, typer.Option(help="Embedding speed you measured, in abstracts per second.")
+    ] = None,
 ) -> None:
-    """Tell the disk, memory, hours and price of a corpus before it is built, each with its formula."""
-    from index.planning import Wanted, known, plan
+    """Estimate disk, memory, hours and cost of a corpus before building it, each with its formula."""
+    from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
 
-    wanted = Wanted(
+    wanted = CapacityRequest(
         papers=_count(papers),
         model=model.rsplit("/", 1)[-1],  # whoever publishes it
         profile=profile,
@@ -45,8 +49,8 @@ def plan(
         usd_per_hour=usd_per_hour,
         texts_per_second=texts_per_second,
     )
-    have, console = known(), Console(highlight=False)
-    found = plan(wanted, have)
+    have, console = planning_constants(), Console(highlight=False)
+    found = plan_capacity(wanted, have)
     for title, figures in zip(("Disk", "Memory", "Building", "Every night"), found, strict=True):
         console.print(_table(title, figures))
     for line in _sources(wanted, have):
@@ -56,11 +60,11 @@ def plan(
 def _count(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmb]?)", text.strip().lower().replace(",", "").replace("_", ""))
     if not found or not (count := round(float(found[1]) * _TIMES[found[2]])):
-        raise InputError(f"{text!r} is no number of papers.", "Write it as 200M, 25k or 1000000.")
+        raise InputError(f"{text!r} is not a number of papers.", "Write it as 200M, 25k or 1000000.")
     return count
 
 
-def _table(title: str, figures: "Sequence[Figure]") -> Table:
+def _table(title: str, figures: "Sequence[PlannedFigure]") -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(title, width=26)
     table.add_column(justify="right", width=12)
@@ -71,15 +75,15 @@ def _table(title: str, figures: "Sequence[Figure]") -> Table:
     return table
 
 
-def _value(figure: "Figure") -> str:
+def _value(figure: "PlannedFigure") -> str:
     if figure.unit == "bytes":
-        return size(figure.value)
+        return readable_size(figure.value)
     if figure.unit == "USD":
         return f"{figure.value:,.2f} USD"
     return f"{figure.value:,.1f} h" if figure.value >= 1 else f"{figure.value * 60:,.1f} min"
 
 
-def _sources(wanted: "Wanted", have: "Known") -> list[str]:
+def _sources(wanted: "CapacityRequest", have: "PlanningConstants") -> list[str]:
     profile = have.profiles[wanted.profile]
     speed = profile.rates[wanted.model].source if wanted.texts_per_second is None else "given"
     price = profile.price if wanted.usd_per_hour is None else "given"
@@ -87,5 +91,5 @@ def _sources(wanted: "Wanted", have: "Known") -> list[str]:
         f"{wanted.profile}: {profile.what}.",
         f"Embedding: {speed}.",
         f"Price: {price}.",
-        "Where each constant was measured, or who published it: index/planning.toml.",
+        "Where each constant was measured, or who published it: index/capacity_planning.toml.",
     ]

@@ -9,37 +9,38 @@ from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import InputError
-from assayer.models import Filters, Hit, PaperId, Passage
+from assayer.models import Filters, Hit, PaperId, Passage, Window
 from cluster.cli.options import day
-from cluster.settings import Settings, load_settings
+from cluster.settings import Settings
+from cluster.settings_loading import load_settings
 
 __all__ = ["search"]
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for, in words.")],
+    query: Annotated[str, typer.Argument(help="What to search for.")],
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Papers to show, and passages.")] = 10,
-    before: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published until then.")] = None,
-    after: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published since then.")] = None,
-    venue: Annotated[list[str] | None, typer.Option(help="Only papers of this venue; may be repeated.")] = None,
-    field: Annotated[list[str] | None, typer.Option(help="Only papers of this field; may be repeated.")] = None,
+    before: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published up to that day.")] = None,
+    after: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published from that day on.")] = None,
+    venue: Annotated[list[str] | None, typer.Option(help="Only papers of this venue; repeat for several.")] = None,
+    field: Annotated[list[str] | None, typer.Option(help="Only papers of this field; repeat for several.")] = None,
     retracted: Annotated[
         bool | None, typer.Option("--retracted/--not-retracted", help="Only papers that were, or were not, retracted.")
     ] = None,
-    without: Annotated[list[str] | None, typer.Option(help="Id of a paper to leave out; may be repeated.")] = None,
-    snippets: Annotated[bool, typer.Option("--snippets", help="Also show the passages that answer best.")] = False,
+    without: Annotated[list[str] | None, typer.Option(help="Id of a paper to leave out; repeat for several.")] = None,
+    snippets: Annotated[bool, typer.Option("--snippets", help="Also show the best-matching passages.")] = False,
 ) -> None:
-    """Search titles and abstracts, dense and lexical together."""
+    """Search titles and abstracts, by meaning and by words."""
     filters = Filters(
-        before=day(before, "date for --before"),
-        after=day(after, "date for --after"),
+        window=Window(after=day(after, "date for --after"), before=day(before, "date for --before")),
         venues=frozenset(venue or ()),
         fields=frozenset(field or ()),
         retracted=retracted,
         without=frozenset(map(PaperId, without or ())),
     )
-    if filters.before and filters.after and filters.after > filters.before:
-        raise InputError(f"No day lies after {filters.after} and before {filters.before}.")
+    first, last = filters.window.after, filters.window.before
+    if first and last and first > last:
+        raise InputError(f"No day lies after {first} and before {last}.")
     console = Console(highlight=False)
     hits, passages = asyncio.run(_search(query, limit, filters, snippets, load_settings()))
     _show_hits(hits, console)
@@ -66,12 +67,12 @@ def _show_passages(passages: Sequence[Passage], console: Console) -> None:
 async def _search(
     query: str, limit: int, filters: Filters, snippets: bool, settings: Settings
 ) -> tuple[list[Hit], list[Passage]]:
-    from cluster.proofs import proofs_of
     from index import Corpus
-    from workers.embedding import SentenceTransformerEmbedder
+    from index.versions.verification_cache import VerificationCache
+    from workers.embedding.embedder import SentenceTransformerEmbedder
 
     embedder = SentenceTransformerEmbedder(settings.embedder)
-    corpus = Corpus.open(settings.corpus_path, embedder, proofs=proofs_of(settings))
+    corpus = Corpus.open(settings.corpus_path, embedder, proofs=VerificationCache(settings.verified_path))
     (hits,) = await corpus.find([query], limit, filters)
     (passages,) = await corpus.find_passages([query], limit, filters) if snippets else ([],)
     return hits, passages

@@ -12,23 +12,23 @@ from typing import Annotated, NamedTuple
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from assayer.errors import AssayerError, ConfigurationError, InputError, LlmRejected, LlmUnavailable
-from assayer.flow import together
 from assayer.models import Idea, Report
 from assayer.reports.html import as_html
+from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
-from assayer.reports.schema import as_json
-from cluster.cli.options import day
-from cluster.cli.progress import EvaluationProgress
-from cluster.cli.summary import Line, show_summary, show_table
-from cluster.settings import PROFILES, Profile, Settings, load_settings
+from assayer.run.structured_concurrency import together
+from cluster.cli.evaluation_summary import SummaryRow, show_summary, show_summary_table
+from cluster.cli.options import WithBlind, day, judged_blind
+from cluster.cli.terminal import EvaluationProgress, print_error
+from cluster.settings import PROFILES, Profile, Settings
+from cluster.settings_loading import load_settings
 
 __all__ = ["evaluate"]
 
 
-class Format(StrEnum):
+class ReportFormat(StrEnum):
     """In the order in which a person would open them."""
 
     html = "html"
@@ -36,10 +36,10 @@ class Format(StrEnum):
     json = "json"
 
 
-_RENDER: dict[Format, Callable[[Report], str]] = {
-    Format.html: as_html,
-    Format.md: as_markdown,
-    Format.json: as_json,
+_RENDER: dict[ReportFormat, Callable[[Report], str]] = {
+    ReportFormat.html: as_html,
+    ReportFormat.md: as_markdown,
+    ReportFormat.json: as_json,
 }
 
 
@@ -50,22 +50,22 @@ _FATAL = (LlmRejected, ConfigurationError)
 """What the next idea would meet as well."""
 
 
-class Written(NamedTuple):
-    line: Line
+class WrittenReport(NamedTuple):
+    line: SummaryRow
     report: Report | None
     """None when there are more than can be read in a terminal: thousands of reports are not held in memory."""
 
 
-class Failure(NamedTuple):
+class FailedIdea(NamedTuple):
     source: str
     message: str
 
 
-class Outcome(NamedTuple):
+class EvaluationOutcome(NamedTuple):
     """Reports and failures in the order of the inputs."""
 
-    written: list[Written]
-    failures: list[Failure]
+    written: list[WrittenReport]
+    failures: list[FailedIdea]
     stopped: AssayerError | None = None
     """What made going on pointless for every idea that is in neither list."""
 
@@ -77,65 +77,66 @@ def evaluate(
     method: Annotated[
         str,
         typer.Option(
-            help="scholareval: soundness and contribution, against the literature. grapheval: its place among labelled "
+            help="scholareval: soundness and contribution, against the literature. grapheval: comparison with labelled "
             "ideas. innoeval: a board of reviewers; needs a language model."
         ),
     ] = "scholareval",
     cutoff: Annotated[
         str | None,
         typer.Option(
-            help="YYYY-MM-DD: literature published later is not used. An idea's own earlier cutoff stays in force."
+            help="YYYY-MM-DD: ignore literature published later. An earlier cutoff of an idea itself still applies."
         ),
     ] = None,
     formats: Annotated[
-        list[Format] | None, typer.Option("--format", help="Report format; may be repeated. All three by default.")
+        list[ReportFormat] | None,
+        typer.Option("--format", help="Report format; repeat for several. All three by default."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("out"),
-    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
     board: Annotated[
-        int | None, typer.Option(min=0, max=100, help="InnoEval: reviewers; 0 for the control without personas.")
+        int | None,
+        typer.Option(min=0, max=100, help="InnoEval: number of reviewers; 0 is the control without personas."),
     ] = None,
     calibration: Annotated[
-        Path | None, typer.Option(metavar="NAME|FILE", help="InnoEval: thresholds that turn scores into decisions.")
+        Path | None, typer.Option(metavar="NAME|FILE", help="InnoEval: calibration that turns scores into decisions.")
     ] = None,
+    blind: WithBlind = None,
 ) -> None:
     """Evaluate research ideas and write cited reports."""
     last_day = day(cutoff, "cutoff")
-    settings = _seated(load_settings(profile), board, calibration)
+    settings = _with_board(load_settings(profile), board, calibration)
     # In a file or a pipe no path is broken over two lines.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
     try:
-        outcome = asyncio.run(_evaluate(paths, method, last_day, settings, formats or list(_RENDER), out, console))
+        outcome = asyncio.run(
+            _evaluate(paths, method, last_day, settings, formats or list(_RENDER), out, console, blind)
+        )
     except KeyboardInterrupt:
-        _complain("Interrupted.", "What was answered is kept: the same command goes on from there.")
+        print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
         raise
     _show(console, outcome)
     if outcome.stopped and not outcome.written:
         raise outcome.stopped
     if outcome.stopped:
-        _complain("Stopped before all ideas were evaluated.", str(outcome.stopped))
+        print_error("Stopped before all ideas were evaluated.", str(outcome.stopped))
     if outcome.failures or outcome.stopped:
         raise typer.Exit(1 if outcome.written else 2)
 
 
-def _seated(settings: Settings, board: int | None, calibration: Path | None) -> Settings:
+def _with_board(settings: Settings, board: int | None, calibration: Path | None) -> Settings:
     """The settings with what the command line says of InnoEval's board."""
     said = {"board": board, "calibration": calibration}
     chosen = settings.innoeval.board.model_copy(update={key: one for key, one in said.items() if one is not None})
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": chosen})})
 
 
-def _show(console: Console, outcome: Outcome) -> None:
-    show_table(console, [one.line for one in outcome.written])
+def _show(console: Console, outcome: EvaluationOutcome) -> None:
+    show_summary_table(console, [one.line for one in outcome.written])
     for one in outcome.written:
         if one.report is not None:
             show_summary(console, one.report)
     for source, message in outcome.failures:
-        _complain("No report:", message if source in message else f"{source}: {message}")
-
-
-def _complain(what: str, text: str) -> None:
-    Console(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(text)}", soft_wrap=True)
+        print_error("No report:", message if source in message else f"{source}: {message}")
 
 
 async def _evaluate(
@@ -143,46 +144,51 @@ async def _evaluate(
     method: str,
     cutoff: dt.date | None,
     settings: Settings,
-    formats: Sequence[Format],
+    formats: Sequence[ReportFormat],
     out: Path,
     console: Console,
-) -> Outcome:
+    blind: bool | None,
+) -> EvaluationOutcome:
     from cluster.engine import check_request, open_engine
-    from cluster.metrics import serving_metrics
-    from workers.documents.reading import read_ideas
+    from cluster.run_request import RunRequest
+    from cluster.telemetry import metrics_server
+    from workers.documents.idea_reader import read_ideas
+    from workers.full_texts.bibliography import open_bibliography
 
     today = dt.datetime.now(dt.UTC).date()
     check_request(method, cutoff, today)
-    ideas, rejected = await read_ideas(paths, latest_cutoff=today)
-    failures = [Failure(one.source, one.message) for one in rejected]
+    async with open_bibliography(settings.grobid) as bibliography:
+        ideas, rejected = await read_ideas(paths, latest_cutoff=today, bibliography=bibliography)
+    failures = [FailedIdea(one.source, one.message) for one in rejected]
     if not ideas:
-        return Outcome([], failures)
+        return EvaluationOutcome([], failures)
     names = _names(ideas)
+    run_request = RunRequest(blind=judged_blind(blind, settings.evaluation.blind, len(ideas)))
     _make_folder(out)
-    with serving_metrics(settings.metrics), EvaluationProgress(console, len(ideas)) as progress:
+    with metrics_server(settings.metrics), EvaluationProgress(console, len(ideas)) as progress:
         async with open_engine(settings, (method,)) as engine:
 
-            async def one(idea: Idea, name: str) -> Written:
+            async def one(idea: Idea, name: str) -> WrittenReport:
                 try:
-                    evaluation = await engine.evaluate(idea, method, cutoff, progress)
+                    evaluation = await engine.evaluate(idea, method, cutoff, progress, run_request)
                     files = _write(evaluation.report, out / name, formats)
                     shown = evaluation.report if len(ideas) <= _SHOWN_IN_FULL else None
-                    return Written(Line.of(evaluation.report, files), shown)
+                    return WrittenReport(SummaryRow.of(evaluation.report, files), shown)
                 finally:
                     progress.idea_done()
 
-            outcome = await _all(list(zip(ideas, names, strict=True)), one, engine.reach)
+            outcome = await _evaluate_all(list(zip(ideas, names, strict=True)), one, engine.reach)
     return outcome._replace(failures=failures + outcome.failures)
 
 
-async def _all(
+async def _evaluate_all(
     named: Sequence[tuple[Idea, str]],
-    work: Callable[[Idea, str], Awaitable[Written]],
+    work: Callable[[Idea, str], Awaitable[WrittenReport]],
     reach: Callable[[], Awaitable[None]],
-) -> Outcome:
+) -> EvaluationOutcome:
     """Side by side; one idea's failure costs no other its report. An endpoint that is gone for good stops them all,
     instead of being waited for once an idea."""
-    done: dict[int, Written | Failure] = {}
+    done: dict[int, WrittenReport | FailedIdea] = {}
     stopped: AssayerError | None = None
 
     async def attempt(number: int, idea: Idea, name: str) -> None:
@@ -191,7 +197,7 @@ async def _all(
         except _FATAL:
             raise
         except AssayerError as error:
-            done[number] = Failure(idea.source, str(error))
+            done[number] = FailedIdea(idea.source, str(error))
             if isinstance(error, LlmUnavailable):
                 await reach()
 
@@ -200,8 +206,8 @@ async def _all(
     except (*_FATAL, LlmUnavailable) as error:
         stopped = error
     ended = [done[number] for number in sorted(done)]
-    written = [one for one in ended if isinstance(one, Written)]
-    return Outcome(written, [one for one in ended if isinstance(one, Failure)], stopped)
+    written = [one for one in ended if isinstance(one, WrittenReport)]
+    return EvaluationOutcome(written, [one for one in ended if isinstance(one, FailedIdea)], stopped)
 
 
 def _make_folder(out: Path) -> None:
@@ -213,10 +219,10 @@ def _make_folder(out: Path) -> None:
         ) from None
 
 
-def _write(report: Report, stem: Path, formats: Iterable[Format]) -> list[Path]:
+def _write(report: Report, stem: Path, formats: Iterable[ReportFormat]) -> list[Path]:
     """Writes the report in each format and tells where. Raises InputError when a file cannot be written."""
     files = []
-    for kind in [one for one in Format if one in formats]:
+    for kind in [one for one in ReportFormat if one in formats]:
         path = stem.with_name(f"{stem.name}.{kind}")
         try:
             path.write_text(_RENDER[kind](report), encoding="utf-8")

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.remote import WithProfile, kind_of, remark, service
+from cluster.cli.options import WithProfile
+from cluster.cli.service_client import kind_of, service
+from cluster.cli.terminal import remark
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from orchestrator.api.resources import Evaluation
-    from orchestrator.client import Client
-    from orchestrator.client.batches import ResultsFormat
+    from assayer_client import Client
+    from assayer_client.batches import ResultsFormat
+    from assayer_client.evaluations import Evaluation
 
 __all__ = ["fetch"]
 
@@ -40,7 +42,7 @@ _PAGE = 500
 
 
 def fetch(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="Of an evaluation, a batch or a ranking.")],
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation, a batch or a ranking.")],
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("out"),
     formats: Annotated[
         list[FetchFormat] | None,
@@ -51,10 +53,10 @@ def fetch(
     ] = None,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Write reports or results into files and print their paths. Exit code 1: there is none yet."""
+    """Save reports or results to files and print their paths. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
     wanted = formats or _USUAL[kind]
-    _make(out)
+    _make_folder(out)
     with service(profile) as client:
         match kind:
             case "batch":
@@ -73,15 +75,15 @@ def fetch(
 def _reports(client: "Client", job: str, stem: Path, formats: list[FetchFormat]) -> Iterator[Path]:
     for format in formats:
         if format not in _REPORTS:
-            raise InputError(f"A report is not written as {format}.", f"Choose of {', '.join(_REPORTS)}.")
-        yield _written(stem, format, client.report_text(job, _REPORTS[format]))
+            raise InputError(f"Reports are not available as {format}.", f"Choose from {', '.join(_REPORTS)}.")
+        yield _write(stem, format, client.report_text(job, _REPORTS[format]))
 
 
 def _of_ranking(client: "Client", job: str, out: Path, formats: list[FetchFormat]) -> Iterator[Path]:
     for format in formats:
         if format not in _RANKINGS:
-            raise InputError(f"A ranking is not written as {format}.", f"Choose of {', '.join(_RANKINGS)}.")
-        yield _written(out / job, format, client.ranking_text(job, _RANKINGS[format]))
+            raise InputError(f"Rankings are not available as {format}.", f"Choose from {', '.join(_RANKINGS)}.")
+        yield _write(out / job, format, client.ranking_text(job, _RANKINGS[format]))
 
 
 def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat]) -> Iterator[Path]:
@@ -90,11 +92,11 @@ def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat
             yield client.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
     reports = [format for format in formats if format in _REPORTS]
     if reports:
-        for job in _done(client, batch):
+        for job in _finished_evaluations(client, batch):
             yield from _reports(client, job.id, out / f"row-{job.row or 0:05}-{job.id}", reports)
 
 
-def _done(client: "Client", batch: str) -> "Iterator[Evaluation]":
+def _finished_evaluations(client: "Client", batch: str) -> "Iterator[Evaluation]":
     after = None
     while True:
         page = client.evaluations(state="done", batch=batch, after=after, limit=_PAGE)
@@ -103,14 +105,14 @@ def _done(client: "Client", batch: str) -> "Iterator[Evaluation]":
             return
 
 
-def _make(out: Path) -> None:
+def _make_folder(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"Nothing can be written to {out}: {error.strerror}.", "Choose another with --out.") from None
 
 
-def _written(stem: Path, format: FetchFormat, text: str) -> Path:
+def _write(stem: Path, format: FetchFormat, text: str) -> Path:
     path = stem.with_name(f"{stem.name}.{format}")
     try:
         path.write_text(text, encoding="utf-8")

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,23 +10,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from assayer.errors import InputError
-from cluster.cli.evaluate import Format
+from cluster.cli.evaluate import ReportFormat
 from cluster.cli.evaluate import evaluate as evaluate_ideas
 from cluster.cli.options import day
-from cluster.settings import PROFILES, Profile, load_settings
+from cluster.cli.terminal import StageProgress
+from cluster.settings import PROFILES, Profile
+from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from assayer.methods.grapheval.plagiarism import Resemblance
-    from cluster.cli.graph_work import Checked
-    from cluster.training import Trained
+    from cluster.graph_operations import BatchCheck
+    from cluster.graph_training import TrainingResult
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Compare ideas with labelled ideas: build, train, evaluate, add, check, info.", no_args_is_help=True
+    help="Compare ideas with labelled ideas (GraphEval): build, train, evaluate, add, check, info.",
+    no_args_is_help=True,
 )
 
 Files = Annotated[list[Path], typer.Argument(help="Labelled ideas: .jsonl or .jsonl.gz, one JSON object a line.")]
@@ -41,7 +41,7 @@ _SHOWN_PAIRS = 3
 _HARDLY_CHANCE = 0.6
 
 
-class Maker(StrEnum):
+class ViewpointMaker(StrEnum):
     splitter = "splitter"
     model = "model"
 
@@ -60,27 +60,32 @@ def build(
     classes: Annotated[
         str, typer.Option(help="Outcomes from worst to best, separated by commas; without it they have no order.")
     ] = "",
-    viewpoints: Annotated[Maker, typer.Option(help="Who takes ideas apart.")] = Maker.splitter,
+    viewpoints: Annotated[
+        ViewpointMaker, typer.Option(help="What splits ideas into viewpoints: sentence splitter or language model.")
+    ] = ViewpointMaker.splitter,
     relations: Annotated[
-        bool, typer.Option("--relations", help="Edges inside ideas from the language model instead of from cosines.")
+        bool,
+        typer.Option(
+            "--relations", help="Let the language model draw the edges within ideas, instead of cosine similarity."
+        ),
     ] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Remove the graph of this name first.")] = False,
-    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
-    """Build a graph from labelled ideas: text (or title and abstract), label, date, id, url. All of them or none."""
-    from cluster.cli.graph_work import Sources, build_graph
+    """Build a graph from labelled ideas: text (or title and abstract), label, date, id, url. Adds all or none."""
+    from cluster.graph_operations import LabelledFiles, build_graph
 
     console, settings = _console(), load_settings(profile)
     given = tuple(one.strip() for one in classes.split(",") if one.strip())
-    sources, by_model = Sources(tuple(files), label_field, date_field), viewpoints == Maker.model
-    with _bar(console) as told:
-        plan, added = asyncio.run(build_graph(settings, graph, sources, given, by_model, relations, replace, told))
+    sources, by_model = LabelledFiles(tuple(files), label_field, date_field), viewpoints == ViewpointMaker.model
+    with StageProgress(console) as report:
+        plan, added = asyncio.run(build_graph(settings, graph, sources, given, by_model, relations, replace, report))
     console.print(
         f"Graph {plan.name}: {added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; "
-        f"{added.known:,} were there. Outcomes: {escape(', '.join(plan.classes))}.",
+        f"{added.known:,} were already there. Outcomes: {escape(', '.join(plan.classes))}.",
         soft_wrap=True,
     )
-    console.print("Next: assayer graph train fits the calibration that verdicts need.")
+    console.print("Next: run `assayer graph train` to fit the calibration that verdicts need.")
 
 
 @app.command()
@@ -89,18 +94,18 @@ def add(
     graph: Name = None,
     label_field: LabelField = "label",
     date_field: DateField = "date",
-    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
-    """Add ideas to a graph, with or without an outcome; an outcome that has become known is noted."""
-    from cluster.cli.graph_work import Sources, add_ideas
+    """Add ideas to a graph, with or without an outcome; outcomes that have become known are added."""
+    from cluster.graph_operations import LabelledFiles, add_ideas
 
     console = _console()
-    with _bar(console) as told:
-        sources = Sources(tuple(files), label_field, date_field)
-        added = asyncio.run(add_ideas(load_settings(profile), graph, sources, told))
+    with StageProgress(console) as report:
+        sources = LabelledFiles(tuple(files), label_field, date_field)
+        added = asyncio.run(add_ideas(load_settings(profile), graph, sources, report))
     console.print(
         f"{added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; {added.known:,} were "
-        f"there, {added.labelled:,} of them got their outcome.",
+        f"already there, {added.labelled:,} of them now have an outcome.",
         soft_wrap=True,
     )
 
@@ -111,24 +116,24 @@ def train(
     scorer: Annotated[ScorerName, typer.Option(help="What is calibrated; the network is trained first.")] = (
         ScorerName.propagation
     ),
-    folds: Annotated[int, typer.Option(min=2, help="Parts that are held out in turn.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 5,
     after: Annotated[
-        str | None, typer.Option(help="YYYY-MM-DD: hold out the ideas dated later, instead of parts drawn by chance.")
+        str | None, typer.Option(help="YYYY-MM-DD: hold out the ideas dated later, instead of random folds.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the parts and of the network.")] = 0,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Of the network, at most.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of the folds and of the network.")] = 0,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Maximum epochs of the network.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Networks whose answers are averaged.")] = None,
-    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
-    """Calibrate a scorer on labelled ideas held out from it, and say what it is worth."""
-    from cluster.cli.graph_work import train_graph
-    from cluster.training import Effort, Holdout
+    """Calibrate a scorer on held-out labelled ideas, and measure how well it does."""
+    from cluster.graph_operations import train_graph
+    from cluster.graph_training import Holdout, NetworkEffort
 
     console = _console()
     holdout = Holdout(folds, day(after, "date for --after"), seed)
-    with _bar(console) as told:
-        effort = Effort(epochs, members)
-        trained = asyncio.run(train_graph(load_settings(profile), graph, scorer.value, holdout, effort, told))
+    with StageProgress(console) as report:
+        effort = NetworkEffort(epochs, members)
+        trained = asyncio.run(train_graph(load_settings(profile), graph, scorer.value, holdout, effort, report))
     _show_trained(console, trained)
 
 
@@ -141,10 +146,11 @@ def evaluate(
         str | None, typer.Option(help="YYYY-MM-DD: outcomes that became known later are not used.")
     ] = None,
     formats: Annotated[
-        list[Format] | None, typer.Option("--format", help="Report format; may be repeated. All three by default.")
+        list[ReportFormat] | None,
+        typer.Option("--format", help="Report format; may be repeated. All three by default."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("out"),
-    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
     """The same as `assayer evaluate --method grapheval`."""
     evaluate_ideas(paths, "grapheval", cutoff, formats, out, profile)
@@ -157,22 +163,26 @@ def check(
     cosine: Annotated[
         float | None,
         typer.Option(
-            min=0.01, max=1.0, help="From where on a viewpoint counts as taken; 0.85 with the packaged embedding model."
+            min=0.01,
+            max=1.0,
+            help="Similarity from which a viewpoint counts as copied; 0.85 with the packaged embedding model.",
         ),
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option(min=0.01, max=1.0, help="From which share of taken viewpoints on an idea is shown; 0.5."),
+        typer.Option(
+            min=0.01, max=1.0, help="Share of copied viewpoints from which an idea is reported; 0.5 by default."
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="JSON file for everything that was found.")] = None,
-    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    out: Annotated[Path | None, typer.Option(help="Write all findings to this JSON file.")] = None,
+    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
-    """Find ideas that repeat others of their batch, or of the graph where there is one; a reason to look, no proof."""
-    from cluster.cli.graph_work import check_batch
+    """Find ideas that repeat others of their batch, or of the graph if there is one: a reason to look, not proof."""
+    from cluster.graph_operations import check_batch
 
     console = _console()
-    with _bar(console) as told:
-        checked = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, told))
+    with StageProgress(console) as report:
+        checked = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, report))
     _show_checked(console, checked)
     if out is not None:
         content = {against: [one.model_dump() for one in found] for against, found in checked.found.items()}
@@ -185,16 +195,18 @@ def check(
 
 
 @app.command()
-def info(graph: Name = None, profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0]) -> None:
+def info(
+    graph: Name = None, profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0]
+) -> None:
     """Show what a graph holds and how it was made."""
-    from cluster.cli.graph_work import describe_graph
+    from cluster.graph_operations import describe_graph
 
     console = _console()
     for name, text in asyncio.run(describe_graph(load_settings(profile), graph)).items():
         console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
 
 
-def _show_checked(console: Console, checked: "Checked") -> None:
+def _show_checked(console: Console, checked: "BatchCheck") -> None:
     for rejected in checked.rejected:
         Console(stderr=True, highlight=False).print(f"[bold red]Not read:[/] {escape(rejected)}", soft_wrap=True)
     for against, found in checked.found.items():
@@ -203,7 +215,7 @@ def _show_checked(console: Console, checked: "Checked") -> None:
             _show_resemblance(console, checked, one)
 
 
-def _show_resemblance(console: Console, checked: "Checked", one: "Resemblance") -> None:
+def _show_resemblance(console: Console, checked: "BatchCheck", one: "Resemblance") -> None:
     """The idea, the one most like it, and their most similar viewpoints side by side."""
     idea, closest = (escape(checked.names.get(name, name)) for name in (one.idea, one.closest))
     taken = f"{one.share:.0%} of {one.viewpoints} viewpoints"
@@ -213,22 +225,24 @@ def _show_resemblance(console: Console, checked: "Checked", one: "Resemblance") 
         console.print(f"    [dim]{pair.cosine:.2f} {escape(pair.other_text)}[/]", soft_wrap=True)
 
 
-def _show_trained(console: Console, trained: "Trained") -> None:
+def _show_trained(console: Console, trained: "TrainingResult") -> None:
     calibration, scorer, usual, auroc = trained.calibration, trained.scorer, trained.usual, trained.auroc
     lines = [
         f"Calibrated {calibration.scorer} on {trained.ideas:,} ideas, {calibration.provenance.split}. "
-        "Measured on ideas that took no part, neither in the labels nor in the calibration:",
+        "Measured on ideas held out from both training and calibration:",
         f"  this scorer: accuracy {scorer.accuracy:.3f}, calibration error {scorer.calibration_error:.3f}, "
         f"AUROC {auroc.value:.3f} (95 %: {auroc.low:.3f} to {auroc.high:.3f})",
-        f"  always the commonest outcome, {trained.commonest}: accuracy {usual.accuracy:.3f}, "
+        f"  always the most frequent outcome, {trained.commonest}: accuracy {usual.accuracy:.3f}, "
         f"calibration error {usual.calibration_error:.3f}, AUROC 0.5",
     ]
     if scorer.accuracy <= usual.accuracy:
-        lines.append("It is right no more often than always naming the commonest outcome.")
+        lines.append("It is no more often right than always answering the most frequent outcome.")
     elif scorer.accuracy - usual.accuracy < _standard_error(usual.accuracy, trained.ideas):
-        lines.append("It is right hardly more often than always naming the commonest outcome; chance alone does that.")
+        lines.append(
+            "It is hardly more often right than always answering the most frequent outcome; that may be chance."
+        )
     if auroc.low <= 0.5 or auroc.value < _HARDLY_CHANCE:
-        lines.append("It hardly tells outcomes apart: read the evidence of a verdict, not its probabilities.")
+        lines.append("It hardly separates the outcomes: rely on the evidence of a verdict, not on its probabilities.")
     for line in lines:
         console.print(escape(line), soft_wrap=True)
 
@@ -239,29 +253,3 @@ def _standard_error(share: float, ideas: int) -> float:
 
 def _console() -> Console:
     return Console(highlight=False)
-
-
-@contextmanager
-def _bar(console: Console) -> Iterator["Bar"]:
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    ) as progress:
-        yield Bar(progress)
-
-
-class Bar:
-    """One bar a stage, made when its stage is first heard of."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._stages: dict[str, TaskID] = {}
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        if stage not in self._stages:
-            self._stages[stage] = self._progress.add_task(stage, total=total)
-        self._progress.update(self._stages[stage], completed=done, total=total)

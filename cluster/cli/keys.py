@@ -8,57 +8,58 @@ import typer
 from rich.console import Console
 
 from assayer.errors import InputError
-from cluster.cli.access import WithProfile, checked, on_database, show, terminal
-from cluster.cli.options import day
+from cluster.cli.options import WithProfile, day, validated
+from cluster.cli.terminal import console, show_table
+from cluster.database import with_database
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from orchestrator.jobs.tenancy import ApiKey
+    from orchestrator.jobs.api_keys import ApiKey
 
 __all__ = ["app"]
 
-app = typer.Typer(help="API keys of the service's tenants.", no_args_is_help=True)
+app = typer.Typer(help="Manage the API keys of the service's tenants.", no_args_is_help=True)
 
-OfTenant = Annotated[str, typer.Option("--tenant", help="Whose key it is.")]
+OfTenant = Annotated[str, typer.Option("--tenant", help="Tenant that the key belongs to.")]
 
 
 @app.command("create")
 def create_key(
-    name: Annotated[str, typer.Argument(help="What it is for.")],
+    name: Annotated[str, typer.Argument(help="Name of the key: what it is for.")],
     tenant: OfTenant,
     scopes: Annotated[
         list[str] | None,
-        typer.Option("--scope", help="submit, read, manage or admin; may be repeated. submit and read by default."),
+        typer.Option("--scope", help="submit, read, manage or admin; repeat for several. submit and read by default."),
     ] = None,
-    requests_per_minute: Annotated[int | None, typer.Option(help="What the settings say by default.")] = None,
+    requests_per_minute: Annotated[int | None, typer.Option(help="Rate limit; by default as in the settings.")] = None,
     expires: Annotated[str | None, typer.Option(help="YYYY-MM-DD: not valid from that day on (UTC).")] = None,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Draw a key and print it: it is shown this once."""
+    """Create a key and print it; it is shown only once."""
+    from orchestrator.jobs.api_keys import KeyPlan, generate_key
     from orchestrator.jobs.models import TenantId
-    from orchestrator.jobs.tenancy import KeyPlan, draw_key
     from orchestrator.store import PgKeys
 
     last = day(expires, "expiry")
     until = None if last is None else dt.datetime.combine(last, dt.time(), dt.UTC)
     if until is not None and until <= dt.datetime.now(dt.UTC):
-        raise InputError(f"A key that expires on {expires} is of no use.", "Give a later day.")
+        raise InputError(f"The expiry {expires} is in the past.", "Give a later day.")
     given = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": until}
-    plan = checked(KeyPlan, given | {"requests_per_minute": requests_per_minute})
-    drawn = draw_key()
-    if on_database(profile, lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn)) is None:
+    plan = validated(KeyPlan, given | {"requests_per_minute": requests_per_minute})
+    drawn = generate_key()
+    if with_database(profile, lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn)) is None:
         raise InputError(f"There is no tenant {tenant}.", f"Make it with: assayer tenants create {tenant}")
-    Console(stderr=True, highlight=False).print(f"The key {drawn.id} of {tenant}; it is shown this once:")
+    Console(stderr=True, highlight=False).print(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
     typer.echo(drawn.secret)
 
 
 @app.command("list")
 def list_keys(tenant: OfTenant, profile: WithProfile = PROFILES[0]) -> None:
-    """A tenant's keys, the newest first, revoked ones included."""
+    """List a tenant's keys, newest first, including revoked ones."""
     from orchestrator.jobs.models import TenantId
     from orchestrator.store import PgKeys
 
-    _show_keys(on_database(profile, lambda database: PgKeys(database).list(TenantId(tenant))))
+    _show_keys(with_database(profile, lambda database: PgKeys(database).list(TenantId(tenant))))
 
 
 @app.command("revoke")
@@ -67,16 +68,16 @@ def revoke_key(
     tenant: OfTenant,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Revoke a key for good, from the next request on."""
+    """Revoke a key permanently, with immediate effect."""
     from orchestrator.jobs.models import KeyId, TenantId
     from orchestrator.store import PgKeys
 
     now = dt.datetime.now(dt.UTC)
     # Whoever pastes the whole key means its id.
     known = KeyId("_".join(key.split("_")[:2]))
-    if on_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, now)) is None:
+    if with_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, now)) is None:
         raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer keys list --tenant {tenant}")
-    terminal().print(f"The key {known} is revoked.")
+    console().print(f"The key {known} is revoked.")
 
 
 def _show_keys(found: "Sequence[ApiKey]") -> None:
@@ -85,7 +86,7 @@ def _show_keys(found: "Sequence[ApiKey]") -> None:
         (one.id, one.name, ", ".join(sorted(one.scopes)), f"{one.created_at:%Y-%m-%d}", _state(one, now))
         for one in found
     )
-    show(("Id", "Name", "Scopes", "Drawn", "State"), rows)
+    show_table(("Id", "Name", "Scopes", "Created", "State"), rows)
 
 
 def _state(key: "ApiKey", now: dt.datetime) -> str:

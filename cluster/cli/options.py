@@ -1,11 +1,18 @@
-"""Values that people type, read with care."""
+"""Options that several commands share, and values that people type, read with care."""
 
 import datetime as dt
 import re
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+import typer
+from pydantic import BaseModel, ValidationError
 
 from assayer.errors import InputError
+from assayer.models import BlindDefault
+from cluster.settings import Profile
 
-__all__ = ["day"]
+__all__ = ["WithBlind", "WithProfile", "day", "judged_blind", "validated"]
 
 
 def day(text: str | None, noun: str) -> dt.date | None:
@@ -18,3 +25,34 @@ def day(text: str | None, noun: str) -> dt.date | None:
     except ValueError:
         pass
     raise InputError(f"The {noun} {text!r} is not a date.", "Write it as YYYY-MM-DD, for example 2024-09-30.")
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def validated(kind: type[M], values: Mapping[str, Any]) -> M:
+    try:
+        return kind(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = str(first["loc"][0]).replace("_", " ")
+        raise InputError(f"The {where} cannot be used: {first['msg']}.", "See --help.") from None
+
+
+WithBlind = Annotated[
+    bool | None,
+    typer.Option(
+        "--blind/--no-blind",
+        help="Mask names, affiliations, acknowledgements and the like before anything judges the ideas. "
+        "By default for several ideas, not for a single one.",
+        show_default=False,
+    ),
+]
+
+
+def judged_blind(said: bool | None, default: BlindDefault, ideas: int) -> bool:
+    """Whether ideas are judged blind: what was said, else what the settings say of so many."""
+    return said if said is not None else default == "always" or (default == "several" and ideas > 1)
+
+
+WithProfile = Annotated[Profile, typer.Option("--profile", help="Named set of settings.")]

@@ -15,18 +15,19 @@ from rich.markup import escape
 from rich.table import Table
 
 from assayer.errors import InputError
+from assayer.models import IdeaId
 from assayer.models.ranking import Comparison, Ranking
-from assayer.ranking.handed_in import as_lines
-from assayer.reports.ranking import as_csv, as_ranking_html, as_ranking_json, as_ranking_markdown
-from assayer.reports.ranking.page import RankingPage
-from cluster.cli.progress import ComparisonProgress
-from cluster.comparisons import among, read_comparisons
-from cluster.scores import read_scores
-from cluster.settings import PROFILES, Profile, RankingSettings, Settings, load_settings
+from assayer.ranking.comparison import comparisons_to_jsonl
+from assayer.reports.json_and_csv import as_csv, as_ranking_json
+from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from cluster.cli.terminal import ComparisonProgress, print_error
+from cluster.ranking_inputs import count_applicable, read_comparisons, read_scores
+from cluster.settings import PROFILES, Profile, RankingSettings, Settings
+from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
-    from assayer.methods.grapheval.records import KnownIdea
-    from assayer.ranking.pipeline import Ranked
+    from assayer.methods.grapheval.graph.records import LabelledIdea
+    from assayer.ranking.pipeline import CompletedRanking
 
 __all__ = ["rank"]
 
@@ -40,7 +41,7 @@ class RankingFormat(StrEnum):
     json = "json"
 
 
-_RENDER: "dict[RankingFormat, Callable[[Ranked], str]]" = {
+_RENDER: "dict[RankingFormat, Callable[[CompletedRanking], str]]" = {
     RankingFormat.html: lambda ranked: as_ranking_html(ranked.ranking, ranked.comparisons),
     RankingFormat.md: lambda ranked: as_ranking_markdown(ranked.ranking, ranked.comparisons),
     RankingFormat.csv: lambda ranked: as_csv(ranked.ranking),
@@ -53,7 +54,7 @@ _REFUSALS_SHOWN = 5
 _WIDEST = 10_000
 
 
-class _Given(NamedTuple):
+class _RankOptions(NamedTuple):
     """Options of the command that name files."""
 
     paths: Sequence[Path]
@@ -65,8 +66,8 @@ class _Given(NamedTuple):
     cut: int | None
 
 
-class _Made(NamedTuple):
-    ranked: "Ranked"
+class _RankResult(NamedTuple):
+    ranked: "CompletedRanking"
     remarks: list[str]
     """What was read, and what of it was used."""
     rejected: list[str]
@@ -80,19 +81,21 @@ def rank(
     ],
     cut: Annotated[
         int | None,
-        typer.Option(min=1, help="How many can be taken: tells who is surely in, surely out, or open."),
+        typer.Option(
+            min=1, help="How many ideas can be selected: shows which are surely in, surely out, or undecided."
+        ),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(metavar="DIMENSION", help="What orders the ideas; overall by default.")
+        str | None, typer.Option(metavar="DIMENSION", help="Dimension to rank by; overall by default.")
     ] = None,
-    calls_per_idea: Annotated[
-        float | None, typer.Option(help="Comparisons asked over ideas ranked; 10 by default.")
-    ] = None,
+    calls_per_idea: Annotated[float | None, typer.Option(help="Comparisons per idea; 10 by default.")] = None,
     scores: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="JSON reports of `assayer evaluate` to start from.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="JSON reports of `assayer evaluate` whose scores to start from."),
     ] = None,
     known: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="comparisons.jsonl of an earlier ranking; not asked again.")
+        Path | None,
+        typer.Option(metavar="FILE", help="comparisons.jsonl of an earlier ranking; these are not asked again."),
     ] = None,
     labelled: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Ideas with known outcomes (.jsonl): adds baselines.")
@@ -103,29 +106,29 @@ def rank(
     ] = "",
     out: Annotated[Path, typer.Option(help="Folder for the ranking.")] = Path("out"),
     formats: Annotated[
-        list[RankingFormat] | None, typer.Option("--format", help="May be repeated. All four by default.")
+        list[RankingFormat] | None, typer.Option("--format", help="Repeat for several. All four by default.")
     ] = None,
-    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
-    """Rank ideas by pairwise comparisons of a language model, with intervals."""
-    settings = _chosen(load_settings(profile), by, calls_per_idea)
+    """Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."""
+    settings = _with_options(load_settings(profile), by, calls_per_idea)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
-    given = _Given(paths, scores, known, labelled, label_field, classes, cut)
+    given = _RankOptions(paths, scores, known, labelled, label_field, classes, cut)
     try:
         made = asyncio.run(_rank(settings, given, out, console))
     except KeyboardInterrupt:
-        _complain("Interrupted.", "What was answered is kept: the same command goes on from there.")
+        print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
         raise
     for remark in made.remarks:
         console.print(escape(remark), soft_wrap=True)
     _show(console, made.ranked.ranking, _write(made, out, formats or list(_RENDER)))
     for message in made.rejected:
-        _complain("Not ranked:", message)
+        print_error("Not ranked:", message)
     if made.rejected or not made.ranked.ranking.judge.comparisons:
         raise typer.Exit(1)
 
 
-def _chosen(settings: Settings, by: str | None, calls_per_idea: float | None) -> Settings:
+def _with_options(settings: Settings, by: str | None, calls_per_idea: float | None) -> Settings:
     """The settings with what the command line says of the ranking."""
     ranking = settings.ranking
     names = [one.name for one in ranking.dimensions]
@@ -141,36 +144,40 @@ def _chosen(settings: Settings, by: str | None, calls_per_idea: float | None) ->
     return settings.model_copy(update={"ranking": chosen})
 
 
-async def _rank(settings: Settings, given: _Given, out: Path, console: Console) -> _Made:
-    from cluster.metrics import serving_metrics
-    from cluster.ranking import Wanted, open_ranker, refuse_without_judge
-    from workers.documents.reading import read_ideas
+async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Console) -> _RankResult:
+    from cluster.ranker import RankingInputs, open_ranker, require_llm
+    from cluster.telemetry import metrics_server
+    from workers.documents.idea_reader import read_ideas
 
-    refuse_without_judge(settings)
+    require_llm(settings)
     ideas, rejected = await read_ideas(given.paths, latest_cutoff=dt.datetime.now(dt.UTC).date())
     if len(ideas) < 2 and rejected:
         raise InputError(f"{_some([one.message for one in rejected])} A ranking needs two ideas, and has {len(ideas)}.")
     remarks: list[str] = []
     known = read_comparisons(given.known) if given.known else []
     if given.known:
-        remarks.append(f"{among(ideas, known, given.known):,} of {len(known):,} known comparisons are of these ideas.")
-    scores = read_scores(given.scores) if given.scores else {}
+        usable = count_applicable(ideas, known, given.known)
+        remarks.append(f"{usable:,} of {len(known):,} known comparisons are between these ideas.")
+    scores: dict[IdeaId, float] = {}
     if given.scores:
+        scores, absent = read_scores(given.scores)
+        reasons = [f"No score in {count:,} of the reports: {reason}" for reason, count in absent.most_common()]
         found = sum(idea.id in scores for idea in ideas)
         if not found:
-            raise InputError(f"No report in {given.scores} scores one of these {len(ideas)} ideas.")
-        remarks.append(f"{found:,} of {len(ideas):,} ideas start from their score; the others from the middle.")
+            raise InputError(f"No report in {given.scores} scores one of these {len(ideas)} ideas.", _some(reasons))
+        remarks += reasons
+        remarks.append(f"{found:,} of {len(ideas):,} ideas start from their score; the others start in the middle.")
     labelled, outcomes = _labelled(given)
     _make_folder(out)
     ids = {idea.id for idea in ideas}
     kept = [one for one in known if one.first not in ids or one.second not in ids]
-    wanted = Wanted(
+    wanted = RankingInputs(
         ideas, given.cut, {one: score for one, score in scores.items() if one in ids}, known, labelled, outcomes
     )
-    with serving_metrics(settings.metrics), ComparisonProgress(console) as bar:
+    with metrics_server(settings.metrics), ComparisonProgress(console) as bar:
         async with open_ranker(settings) as ranker:
             ranked = await ranker.rank(wanted, bar)
-    return _Made(ranked, remarks, [one.message for one in rejected], kept)
+    return _RankResult(ranked, remarks, [one.message for one in rejected], kept)
 
 
 def _some(messages: Sequence[str]) -> str:
@@ -178,16 +185,16 @@ def _some(messages: Sequence[str]) -> str:
     return " ".join([*messages[:_REFUSALS_SHOWN], *([f"(And {more:,} more.)"] if more > 0 else [])])
 
 
-def _labelled(given: _Given) -> "tuple[list[KnownIdea], tuple[str, ...]]":
+def _labelled(given: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]]":
     if given.labelled is None:
         return [], ()
-    from cluster.labelled import Fields, classes_of, read_labelled
+    from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
 
-    ideas = read_labelled([given.labelled], Fields(label=given.label_field))
-    outcomes = classes_of(ideas, [one.strip() for one in given.classes.split(",") if one.strip()])
+    ideas = read_labelled_ideas([given.labelled], FieldNames(label=given.label_field))
+    outcomes = outcome_classes(ideas, [one.strip() for one in given.classes.split(",") if one.strip()])
     if not given.classes:
         raise InputError(
-            f"{given.labelled} has the outcomes {', '.join(outcomes)}, and nothing says which of them is better.",
+            f"{given.labelled} has the outcomes {', '.join(outcomes)}, but their order is not given.",
             "Name them from worst to best with --classes.",
         )
     return ideas, outcomes
@@ -202,9 +209,9 @@ def _make_folder(out: Path) -> None:
         ) from None
 
 
-def _write(made: _Made, out: Path, formats: Sequence[RankingFormat]) -> list[Path]:
+def _write(made: _RankResult, out: Path, formats: Sequence[RankingFormat]) -> list[Path]:
     texts = {out / f"ranking.{one}": _RENDER[one](made.ranked) for one in RankingFormat if one in formats}
-    texts[out / _COMPARISONS] = as_lines([*made.ranked.comparisons, *made.kept])
+    texts[out / _COMPARISONS] = comparisons_to_jsonl([*made.ranked.comparisons, *made.kept])
     for path, text in texts.items():
         try:
             path.write_text(text, encoding="utf-8")
@@ -232,12 +239,8 @@ def _show(console: Console, ranking: Ranking, files: Sequence[Path]) -> None:
     judge = ranking.judge
     console.print(
         f"{judge.comparisons:,} comparisons, {judge.failed:,} without a usable answer, {judge.ties:,} ties; "
-        f"{judge.contradictions} of {judge.asked_both_ways} pairs judged otherwise in the other order; "
-        f"{judge.cycles} of {judge.triangles} triples go round (dice: a quarter).",
+        f"{judge.contradictions} of {judge.asked_both_ways} pairs judged differently in the other order; "
+        f"{judge.cycles} of {judge.triangles} triples are circular (25% by chance).",
         soft_wrap=True,
     )
     console.print(escape(f"Written: {', '.join(map(str, files))}"), soft_wrap=True)
-
-
-def _complain(what: str, text: str) -> None:
-    Console(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(text)}", soft_wrap=True)

@@ -8,21 +8,22 @@ from typing import Annotated
 import typer
 
 from assayer.errors import ConfigurationError
-from cluster.settings import PROFILES, Profile, Settings, load_settings
+from cluster.settings import PROFILES, Profile, Settings
+from cluster.settings_loading import load_settings
 
 __all__ = ["serve"]
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 is every one of this machine.")] = (
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all addresses of this machine.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = 8765,
-    no_ray: Annotated[bool, typer.Option("--no-ray", help="Everything in this process.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 chooses a free one.")] = 8765,
+    no_ray: Annotated[bool, typer.Option("--no-ray", help="Run everything in this process, without Ray.")] = False,
     address: Annotated[
-        str | None, typer.Option(help="Of a Ray cluster that runs already; without it one is started for the service.")
+        str | None, typer.Option(help="Address of a running Ray cluster; by default one is started for the service.")
     ] = None,
-    profile: Annotated[Profile, typer.Option(help="Named settings.")] = PROFILES[0],
+    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
     """Serve evaluations, comparisons and rankings over HTTP."""
     settings = load_settings(profile)
@@ -39,29 +40,30 @@ def _serve_on_ray(settings: Settings, profile: Profile, host: str, port: int, ad
     if find_spec("ray") is None:
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
     from cluster.database import open_database
-    from cluster.service import first_key
-    from cluster.serving.environment import private_environment
-    from cluster.serving_http import bound
+    from cluster.http_server import listening_socket
+    from cluster.ray_cluster import private_environment
+    from cluster.service import create_first_key
 
     taken = port
     if address is None or port == 0:
         # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
-        with bound(host, port) as free:
+        with listening_socket(host, port) as free:
             taken = free.getsockname()[1]
     # The database stays open here: it must not end with the process that happened to open it first.
     opened = AsyncExitStack()
     with asyncio.Runner() as runner, ExitStack() as stack:
         database = runner.run(opened.enter_async_context(open_database(settings)))
         stack.callback(lambda: runner.run(opened.aclose()))
-        _show_key(runner.run(first_key(database)))
+        _show_key(runner.run(create_first_key(database)))
         folder = stack.enter_context(private_environment()) if address is None else None
-        from cluster.serving.local import Door, cluster_at, own_cluster, serve_until_told
-        from cluster.serving.where import Where
+        from cluster.ray_cluster import existing_cluster, service_cluster
+        from cluster.serving.launcher import ListenAddress, run_until_stopped
+        from cluster.serving.replica import ReplicaConfig
 
         try:
-            with own_cluster(folder, settings.serving) if folder else cluster_at(address or "auto"):
-                door, drain = Door(host, taken), settings.work.drain_seconds
-                serve_until_told(Where(profile=profile), door, drain, lambda: _show_address(host, taken))
+            with service_cluster(folder, settings.serving) if folder else existing_cluster(address or "auto"):
+                door, drain = ListenAddress(host, taken), settings.work.drain_seconds
+                run_until_stopped(ReplicaConfig(profile=profile), door, drain, lambda: _show_address(host, taken))
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
 
@@ -76,17 +78,15 @@ def _show_address(host: str, port: int) -> None:
 
 
 async def _serve_alone(settings: Settings, host: str, port: int) -> None:
-    from cluster.log import write_log
-    from cluster.metrics import serving_metrics
-    from cluster.service import first_key, open_service
-    from cluster.serving_http import bound, serve_until_told
+    from cluster.http_server import listening_socket, serve_http
+    from cluster.log import configure_log
+    from cluster.service import create_first_key, open_service
+    from cluster.telemetry import metrics_server
 
-    write_log(settings.log)
-    with bound(host, port) as listening, serving_metrics(settings.metrics):
+    configure_log(settings.log)
+    with listening_socket(host, port) as listening, metrics_server(settings.metrics):
         async with open_service(settings) as service:
-            _show_key(await first_key(service.database))
+            _show_key(await create_first_key(service.database))
             address, taken, *_ = listening.getsockname()
             _show_address(address, taken)
-            await serve_until_told(
-                service.app, listening, service.run, lambda: service.drain(settings.work.drain_seconds)
-            )
+            await serve_http(service.app, listening, service.run, lambda: service.drain(settings.work.drain_seconds))

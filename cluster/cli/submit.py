@@ -1,24 +1,67 @@
 """`assayer submit`: ideas to a running service."""
 
-import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assayer.errors import AssayerError
-from cluster.cli.handing_in import bundles, files_of
-from cluster.cli.options import day
-from cluster.cli.remote import WithProfile, remark, service
+from assayer.errors import InputError
+from cluster.cli.options import WithBlind, WithProfile, day
+from cluster.cli.service_client import service
+from cluster.cli.terminal import remark
 from cluster.cli.watch import watch_all
 from cluster.settings import PROFILES
+from workers.documents.idea_reader import IDEA_FILE_SUFFIXES
 
 if TYPE_CHECKING:
-    from orchestrator.api.batch_resources import AcceptedBatch
-    from orchestrator.client import Client
+    from assayer_client import Client
+    from assayer_client.batches import AcceptedBatch
 
-__all__ = ["submit"]
+__all__ = ["MOST_BYTES", "files_to_upload", "submit", "upload_batches"]
+
+
+MOST_BYTES = 48_000_000
+"""Of the files of one request; the service takes 64 MB by default, wrapping included."""
+_READ = (*IDEA_FILE_SUFFIXES, ".csv", ".zip")
+_NOT_AN_IDEA = "cutoff.txt"
+"""As in `assayer evaluate`: it lies beside ideas and holds only a date."""
+
+
+def files_to_upload(paths: Sequence[Path]) -> list[Path]:
+    """The paths, and the readable files of those that are folders, by name. Raises InputError."""
+    return [file for path in paths for file in _files(path)]
+
+
+def _files(path: Path) -> list[Path]:
+    try:
+        if not path.is_dir():
+            if not path.is_file():
+                raise InputError(f"{path} is not a file or folder.")
+            return [path]
+        found = [one for one in sorted(path.iterdir()) if one.suffix.lower() in _READ and one.is_file()]
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    files = [one for one in found if one.name != _NOT_AN_IDEA and not one.name.startswith(".")]
+    if not files:
+        raise InputError(f"The folder {path} holds no {', '.join(_READ)} file; folders inside it are not searched.")
+    return files
+
+
+def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[list[Path]]:
+    """In order, each of at most so many bytes; a larger file goes alone, and the service says what it thinks."""
+    bundle: list[Path] = []
+    size = 0
+    for file in files:
+        bytes_ = file.stat().st_size
+        if bundle and size + bytes_ > most:
+            yield bundle
+            bundle, size = [], 0
+        bundle.append(file)
+        size += bytes_
+    if bundle:
+        yield bundle
+
 
 _ONE_IDEA = (".txt", ".md")
 
@@ -28,29 +71,30 @@ def submit(
         list[Path],
         typer.Argument(help="Ideas: .txt, .md, .json, .jsonl, .csv, .pdf or .zip files, or folders of them."),
     ],
-    method: Annotated[str | None, typer.Option(help="Evaluation method; the service's default otherwise.")] = None,
+    method: Annotated[str | None, typer.Option(help="Evaluation method; by default the service's.")] = None,
     cutoff: Annotated[str | None, typer.Option(help="YYYY-MM-DD: literature published later is not used.")] = None,
-    name: Annotated[str, typer.Option(help="Of the batch, for people.")] = "",
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Watch until all have ended.")] = False,
+    name: Annotated[str, typer.Option(help="Name of the batch.")] = "",
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Wait until all have finished, showing progress.")
+    ] = False,
     profile: WithProfile = PROFILES[0],
+    blind: WithBlind = None,
 ) -> None:
-    """Hand ideas to the service; prints the id of each evaluation or batch."""
+    """Submit ideas to the service; prints the id of each evaluation or batch."""
     last_day = day(cutoff, "cutoff")
-    files = files_of(paths)
+    files = files_to_upload(paths)
     with service(profile) as client:
         ids = []
-        for identifier in _handed_in(client, files, method, last_day, name):
+        for identifier in _submit_files(client, files, {"method": method, "cutoff": last_day, "blind": blind}, name):
             typer.echo(identifier)
             ids.append(identifier)
         if wait and not watch_all(client, ids):
             raise typer.Exit(1)
 
 
-def _handed_in(
-    client: "Client", files: Sequence[Path], method: str | None, cutoff: dt.date | None, name: str
-) -> Iterator[str]:
+def _submit_files(client: "Client", files: Sequence[Path], said: Mapping[str, object], name: str) -> Iterator[str]:
     """One text is an evaluation; anything else is a batch, in several parts when it is too much for one request."""
-    options = {key: value for key, value in {"method": method, "cutoff": cutoff}.items() if value is not None}
+    options = {key: value for key, value in said.items() if value is not None}
     if len(files) == 1 and files[0].suffix.lower() in _ONE_IDEA:
         yield _one(client, files[0], options)
         return
@@ -58,8 +102,8 @@ def _handed_in(
 
 
 def _one(client: "Client", file: Path, options: Mapping[str, object]) -> str:
-    from assayer.texts import decode_text
-    from orchestrator.client import EvaluationBody, IdeaBody
+    from assayer.text.decoding import decode_text
+    from assayer_client import EvaluationBody, IdeaBody
 
     text = decode_text(file.read_bytes(), str(file))
     body = {"idea": IdeaBody(text=text), "source": file.name[:200], **options}
@@ -67,29 +111,29 @@ def _one(client: "Client", file: Path, options: Mapping[str, object]) -> str:
 
 
 def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object], name: str) -> str:
-    from orchestrator.client import BatchQuery, MoreRowsQuery, Upload
+    from assayer_client import BatchQuery, ClientError, MoreRowsQuery, Upload
 
-    first, *others = [[Upload(file.name, file) for file in bundle] for bundle in bundles(files)]
+    first, *others = [[Upload(file.name, file) for file in bundle] for bundle in upload_batches(files)]
     named = {"name": name} if name else {}
     accepted = client.submit_files(first, BatchQuery.model_validate({**options, **named, "open": bool(others)}))
-    rows, taken = _told(accepted)
+    rows, taken = _report_accepted(accepted)
     for number, uploads in enumerate(others, 1):
         place = {"first": accepted.next_row, "open": number < len(others)}
         try:
             accepted = client.add_files(accepted.id, uploads, MoreRowsQuery.model_validate({**options, **place}))
-        except AssayerError:
-            remark(f"The batch {accepted.id} has {taken:,} ideas and lacks the files from {uploads[0].name} on.")
+        except ClientError:
+            remark(f"The batch {accepted.id} has {taken:,} ideas; the files from {uploads[0].name} on are missing.")
             raise
-        more = _told(accepted)
+        more = _report_accepted(accepted)
         rows, taken = rows + more[0], taken + more[1]
-    remark(f"{taken:,} of {rows:,} rows are accepted in the batch {accepted.id}.")
+    remark(f"{taken:,} of {rows:,} rows were accepted into batch {accepted.id}.")
     return accepted.id
 
 
-def _told(accepted: "AcceptedBatch") -> tuple[int, int]:
+def _report_accepted(accepted: "AcceptedBatch") -> tuple[int, int]:
     """How many rows there were, and how many of them are accepted."""
     for row in accepted.rejected:
-        remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
+        remark(f"Rejected: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
     for notice in accepted.notices:
         remark(notice)
     return accepted.rows, accepted.accepted

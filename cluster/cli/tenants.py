@@ -6,24 +6,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.access import WithProfile, checked, on_database, show, terminal
+from cluster.cli.options import WithProfile, validated
+from cluster.cli.terminal import console, show_table
+from cluster.database import with_database
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from orchestrator.jobs.tenancy import Tenant
+    from orchestrator.jobs.models import Tenant
     from orchestrator.store import Database
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Who uses the service, and what was agreed with them.", no_args_is_help=True)
+
+app = typer.Typer(help="Manage the tenants of the service and their limits.", no_args_is_help=True)
 
 Id = Annotated[str, typer.Argument(help="Lower-case letters, digits, - and _.")]
-Named = Annotated[str | None, typer.Option(help="For people; the id by default.")]
-Weight = Annotated[float | None, typer.Option(help="Share of the service against the others who ask; 1 by default.")]
-Running = Annotated[int | None, typer.Option(help="Jobs at once; 0 is no limit.")]
-Queued = Annotated[int | None, typer.Option(help="Jobs in the queue; 20,000 by default.")]
-Usd = Annotated[float | None, typer.Option(help="Budget of a calendar month; 0 is no limit.")]
-Days = Annotated[int | None, typer.Option(help="Jobs are deleted so long after their end; 0 keeps them.")]
+Named = Annotated[str | None, typer.Option(help="Display name; the id by default.")]
+Weight = Annotated[float | None, typer.Option(help="Share of the service relative to other tenants; 1 by default.")]
+Running = Annotated[int | None, typer.Option(help="Most jobs running at once; 0 for no limit.")]
+Queued = Annotated[int | None, typer.Option(help="Most jobs in the queue; 20,000 by default.")]
+Usd = Annotated[float | None, typer.Option(help="Budget per calendar month in US dollars; 0 for no limit.")]
+Days = Annotated[int | None, typer.Option(help="Days after which finished jobs are deleted; 0 keeps them.")]
 
 
 @app.command("create")
@@ -37,17 +40,16 @@ def create_tenant(
     retention_days: Days = None,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Make a tenant. It has no keys yet."""
-    from orchestrator.jobs.models import TenantId
-    from orchestrator.jobs.tenancy import TenantPlan
+    """Create a tenant; create its keys with `assayer keys create`."""
+    from orchestrator.jobs.models import TenantId, TenantPlan
     from orchestrator.store import PgTenants
 
-    plan = checked(TenantPlan, _agreed(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days))
+    plan = validated(TenantPlan, _agreed(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days))
     _check_id(tenant)
-    made = on_database(profile, lambda database: PgTenants(database).create(TenantId(tenant), plan))
+    made = with_database(profile, lambda database: PgTenants(database).create(TenantId(tenant), plan))
     if made is None:
-        raise InputError(f"There is a tenant {tenant} already.", f"Change it with: assayer tenants set {tenant} …")
-    terminal().print(f"Made the tenant {tenant}. Draw a key with: assayer keys create NAME --tenant {tenant}")
+        raise InputError(f"There is already a tenant {tenant}.", f"Change it with: assayer tenants set {tenant} …")
+    console().print(f"Created the tenant {tenant}. Create a key with: assayer keys create NAME --tenant {tenant}")
 
 
 @app.command("set")
@@ -61,9 +63,8 @@ def set_tenant(
     retention_days: Days = None,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Change what is given, and nothing else. Jobs that run go on."""
-    from orchestrator.jobs.models import TenantId
-    from orchestrator.jobs.tenancy import TenantPlan
+    """Change the given values only; running jobs continue."""
+    from orchestrator.jobs.models import TenantId, TenantPlan
     from orchestrator.store import PgTenants
 
     changes = _agreed(name, weight, max_running, max_queued, monthly_usd, retention_days)
@@ -74,9 +75,9 @@ def set_tenant(
         if before is None:
             return None
         agreed = before.model_dump(include=set(TenantPlan.model_fields)) | changes
-        return await store.update(before.id, checked(TenantPlan, agreed))
+        return await store.update(before.id, validated(TenantPlan, agreed))
 
-    changed = on_database(profile, change)
+    changed = with_database(profile, change)
     if changed is None:
         raise InputError(f"There is no tenant {tenant}.", "See: assayer tenants list")
     _show_tenants([changed])
@@ -85,7 +86,7 @@ def set_tenant(
 @app.command("list")
 def list_tenants(profile: WithProfile = PROFILES[0]) -> None:
     """All tenants, by id."""
-    _show_tenants(on_database(profile, _all_tenants))
+    _show_tenants(with_database(profile, _all_tenants))
 
 
 async def _all_tenants(database: "Database") -> "list[Tenant]":
@@ -114,14 +115,19 @@ def _agreed(
 
 
 def _check_id(tenant: str) -> None:
-    from orchestrator.api.accounts import TenantBody
+    from pydantic import TypeAdapter, ValidationError
 
-    checked(TenantBody, {"id": tenant, "name": tenant})
+    from orchestrator.jobs.models import TenantName
+
+    try:
+        TypeAdapter(TenantName).validate_python(tenant)
+    except ValidationError as error:
+        raise InputError(f"The id cannot be used: {error.errors()[0]['msg']}.", "See --help.") from None
 
 
 def _show_tenants(found: "Sequence[Tenant]") -> None:
     headings = ("Id", "Name", "Weight", "Running", "Queued", "Month", "Kept")
-    show(headings, ((one.id, one.name, f"{one.weight:g}", *_limits(one)) for one in found))
+    show_table(headings, ((one.id, one.name, f"{one.weight:g}", *_limits(one)) for one in found))
 
 
 def _limits(one: "Tenant") -> tuple[str, str, str, str]:
@@ -129,5 +135,5 @@ def _limits(one: "Tenant") -> tuple[str, str, str, str]:
         "any" if one.max_running is None else f"{one.max_running:,}",
         f"{one.max_queued:,}",
         "any" if one.monthly_usd is None else f"${one.monthly_usd:,.2f}",
-        "for good" if one.retention_days is None else f"{one.retention_days} days",
+        "forever" if one.retention_days is None else f"{one.retention_days} days",
     )

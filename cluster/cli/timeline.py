@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.text import Text
 
 from assayer.errors import InputError
-from cluster.cli.remote import WithProfile, kind_of, service
+from cluster.cli.options import WithProfile
+from cluster.cli.service_client import kind_of, service
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from assayer.reports.timeline import Chart
-    from assayer.reports.timeline.chart import Row, Step
+    from assayer.reports.timeline_chart import ConcurrencyStep, TimelineChart, TimelineRow
 
-__all__ = ["drawn", "timeline"]
+__all__ = ["draw_chart", "timeline"]
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _LABEL, _FIGURES = 30, 22
@@ -27,18 +27,22 @@ _LOOKS = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
 
 
 def timeline(
-    job: Annotated[str, typer.Argument(metavar="ID", help="Of an evaluation.")],
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also as a page with every call.")] = None,
+    job: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation.")],
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also save it as a web page that lists every call.")
+    ] = None,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Draw what ran when: time in the queue, stages, and calls to the language model."""
-    from assayer.reports.timeline import as_timeline_html, chart_of
+    """Draw the timeline of an evaluation: queue time, stages, and language model calls."""
+    from assayer.models.timeline import Timeline
+    from assayer.reports.timeline_chart import chart_of
+    from assayer.reports.timeline_page import as_timeline_html
 
     kind_of(job, "evaluation")
     with service(profile) as client:
-        found = client.timeline(job)
+        found = Timeline.model_validate(client.timeline(job).model_dump())
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
-    for line in drawn(chart_of(found), console.width):
+    for line in draw_chart(chart_of(found), console.width):
         console.print(line, no_wrap=True, crop=False)
     if html is not None:
         try:
@@ -47,7 +51,7 @@ def timeline(
             raise InputError(f"{html} cannot be written: {error.strerror}.") from None
 
 
-def drawn(chart: "Chart", width: int) -> Iterator[Text]:
+def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     """A line a row; the height of a block is how many calls ran at once, against the most of all tasks."""
     columns = max(10, width - _LABEL - _FIGURES)
     most = max((row.most for row in chart.rows if row.kind == "call"), default=1)
@@ -65,8 +69,8 @@ def drawn(chart: "Chart", width: int) -> Iterator[Text]:
     yield Text(" " * _LABEL + "0 s" + end.rjust(columns - 3), style="dim")
 
 
-def _line(row: "Row", seconds: float, columns: int, most: int) -> Text:
-    heights = peaks(row.steps, seconds, columns)
+def _line(row: "TimelineRow", seconds: float, columns: int, most: int) -> Text:
+    heights = peak_concurrency(row.steps, seconds, columns)
     if row.kind == "call":
         blocks = "".join(_BLOCKS[-(-height * (len(_BLOCKS) - 1) // most)] for height in heights)
     else:
@@ -76,7 +80,7 @@ def _line(row: "Row", seconds: float, columns: int, most: int) -> Text:
     return Text.assemble(label.ljust(_LABEL), (blocks, _LOOKS[row.kind]), " ", (many, "dim"))
 
 
-def peaks(steps: "tuple[Step, ...]", seconds: float, columns: int) -> list[int]:
+def peak_concurrency(steps: "tuple[ConcurrencyStep, ...]", seconds: float, columns: int) -> list[int]:
     """The most that ran at once in each of so many equal stretches of time."""
     found = [0] * columns
     place = [min(columns - 1, int(step.at / seconds * columns)) for step in steps]

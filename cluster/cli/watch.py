@@ -8,23 +8,24 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from cluster.cli.remote import WithProfile, kind_of, remark, service
+from cluster.cli.options import WithProfile
+from cluster.cli.service_client import kind_of, service
+from cluster.cli.terminal import remark
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from orchestrator.api.batch_resources import BatchSummary
-    from orchestrator.api.resources import Event
-    from orchestrator.client import Client
-    from orchestrator.jobs.models import Problem
+    from assayer_client import Client
+    from assayer_client.batches import BatchSummary
+    from assayer_client.resources import Event, Problem
 
 __all__ = ["watch", "watch_all"]
 
 
 def watch(
-    ids: Annotated[list[str], typer.Argument(help="Of evaluations, batches, rankings or comparisons.")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of evaluations, batches, rankings or comparisons.")],
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Show how far they are until they have ended, across broken connections. Exit code 1: some have no result."""
+    """Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result."""
     with service(profile) as client:
         if not watch_all(client, ids):
             raise typer.Exit(1)
@@ -96,14 +97,14 @@ def _batch(client: "Client", batch: str) -> bool:
 
 
 def _ended(summary: "BatchSummary") -> int:
-    from orchestrator.batches.progress import ended
+    from orchestrator.jobs.submissions import count_ended
 
-    return ended(summary.states)
+    return count_ended(summary.states)
 
 
 def _line(summary: "BatchSummary") -> str:
     states = [f"{count:,} {state}" for state, count in summary.states.items()]
-    refused = [f"{summary.rejected:,} refused"] if summary.rejected else []
+    refused = [f"{summary.rejected:,} rejected"] if summary.rejected else []
     return escape(", ".join([summary.name or f"{summary.rows:,} rows", *states, *refused]))
 
 

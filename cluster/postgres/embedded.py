@@ -18,8 +18,8 @@ from typing import Self
 from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from assayer.errors import ConfigurationError, StorageError
-from cluster.postgres.directory import PostgresDirectory
-from cluster.postgres.programs import OWN_SERVER, Programs
+from cluster.postgres.data_directory import PostgresDataDirectory
+from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 
 __all__ = ["EmbeddedPostgres"]
 
@@ -34,7 +34,7 @@ class EmbeddedPostgres:
         self._seconds = start_seconds
         self._durable = durable
         self._guard = threading.Lock()
-        self._directory: PostgresDirectory | None = None
+        self._directory: PostgresDataDirectory | None = None
         self._seat: int | None = None
         self._seated_in = 0
 
@@ -47,20 +47,25 @@ class EmbeddedPostgres:
     ) -> None:
         await self.close()
 
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no database in the directory yet."""
+        return not (self._home / "pgdata").exists()
+
     async def ensure(self) -> str:
         """The URL of a running server, started or revived if need be; a few milliseconds when it runs already.
 
         Raises ConfigurationError for a directory that cannot be used, StorageError when the server will not start.
         """
         if self._directory is None:
-            self._directory = PostgresDirectory(self._home, Programs.find(), self._seconds, self._durable)
+            self._directory = PostgresDataDirectory(self._home, PostgresPrograms.find(), self._seconds, self._durable)
         return await asyncio.to_thread(self._ensure, self._directory)
 
     async def close(self) -> None:
         """Leaves; the last user stops the server. A process that exits in the normal way leaves by itself."""
         await asyncio.to_thread(self._leave)
 
-    def _ensure(self, directory: PostgresDirectory) -> str:
+    def _ensure(self, directory: PostgresDataDirectory) -> str:
         try:
             with self._guard:
                 self._home.mkdir(parents=True, exist_ok=True)
@@ -70,7 +75,7 @@ class EmbeddedPostgres:
         except OSError as error:
             raise ConfigurationError(
                 f"The database directory {self._home} cannot be used: {error.strerror} ({error.filename}).",
-                f"Set ASSAYER_HOME to a directory that you may write to. {OWN_SERVER}",
+                f"Set ASSAYER_HOME to a directory that you may write to. {OWN_SERVER_HINT}",
             ) from error
 
     def _take_seat(self) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 
 from assayer.errors import ConfigurationError
 
-__all__ = ["OWN_SERVER", "Programs"]
+__all__ = ["OWN_SERVER_HINT", "PostgresPrograms"]
 
-OWN_SERVER = "Or set ASSAYER_DATABASE__URL to a PostgreSQL server of your own."
+OWN_SERVER_HINT = "Or set ASSAYER_DATABASE__URL to a PostgreSQL server of your own."
 """The way out of every trouble with the embedded one."""
 _SERVER_USER = "pgserver"
 
@@ -24,13 +24,13 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Programs:
+class PostgresPrograms:
     version: int
     """Major version of PostgreSQL; a data directory belongs to one."""
     folder: Path
 
     @classmethod
-    def find(cls) -> "Programs":
+    def find(cls) -> "PostgresPrograms":
         with warnings.catch_warnings():
             # The library complains at import about a variable of which we have no use (XDG_RUNTIME_DIR).
             warnings.simplefilter("ignore")
@@ -106,7 +106,7 @@ class Programs:
         except (subprocess.CalledProcessError, FileNotFoundError, KeyError) as error:
             raise ConfigurationError(
                 f"PostgreSQL does not run as root, and no user {_SERVER_USER!r} could be made for it: {error}.",
-                f"Start assayer as an ordinary user. {OWN_SERVER}",
+                f"Start assayer as an ordinary user. {OWN_SERVER_HINT}",
             ) from error
 
     def _identity(self) -> dict[str, Any]:

@@ -6,17 +6,17 @@ from ray import serve
 from ray.serve import Application, Deployment
 
 from assayer.errors import ConfigurationError, CorpusError
-from cluster.serving.dispatcher import DispatcherReplica
-from cluster.serving.evaluator import EvaluatorReplica
-from cluster.serving.index import IndexReplica
-from cluster.serving.ingress import IngressReplica
-from cluster.serving.line import LineReplica
-from cluster.serving.models import EmbedderReplica, RerankerReplica
-from cluster.serving.outside import DocumentsReplica, LiteratureReplica
-from cluster.serving.settings import Pool, ServingSettings
-from cluster.serving.where import Where
+from cluster.serving.dispatcher_pool import DispatcherReplica
+from cluster.serving.evaluator_pool import EvaluatorReplica
+from cluster.serving.index_pool import IndexReplica
+from cluster.serving.ingress_pool import IngressReplica
+from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica
+from cluster.serving.llm_pool import LlmReplica
+from cluster.serving.model_pools import EmbedderReplica, RerankerReplica
+from cluster.serving.replica import ReplicaConfig
+from cluster.serving.settings import PoolSettings, ServingSettings
 from cluster.settings import Settings
-from index.shards.parts import whole_of
+from index.corpus_parts import describe_corpus
 
 __all__ = ["NAME", "build"]
 
@@ -30,7 +30,7 @@ _BUSY = 0.6
 evaluators, whose places are all that tells how much there is to do, and of which one is kept free."""
 
 
-def build(args: Where) -> Application:
+def build(args: ReplicaConfig) -> Application:
     """For `serve deploy` and KubeRay: `import_path: cluster.serving.application:build`. Raises ConfigurationError."""
     settings = args.settings()
     serving = settings.serving
@@ -38,51 +38,51 @@ def build(args: Where) -> Application:
         raise ConfigurationError(
             "The processes of a cluster need one database.", "Set ASSAYER_DATABASE__URL, for every node."
         )
-    where = Where(profile=args.profile, serving=serving)
-    pools = _pools(settings, where)
-    evaluator = _deployed("evaluator", EvaluatorReplica, serving.evaluator, serving, _MARGIN).bind(where, **pools)
-    dispatcher = _deployed("dispatcher", DispatcherReplica, serving.dispatcher, serving).bind(where, evaluator)
+    config = ReplicaConfig(profile=args.profile, serving=serving)
+    pools = _pools(settings, config)
+    evaluator = _deployed("evaluator", EvaluatorReplica, serving.evaluator, serving, _MARGIN).bind(config, **pools)
+    dispatcher = _deployed("dispatcher", DispatcherReplica, serving.dispatcher, serving).bind(config, evaluator)
     front = serve.ingress()(IngressReplica)
     return _deployed("ingress", front, serving.ingress, serving).bind(
-        where, evaluator, pools.get("index", ()), pools.get("embedder"), dispatcher=dispatcher
+        config, evaluator, pools.get("index", ()), pools.get("embedder"), dispatcher=dispatcher
     )
 
 
-def _pools(settings: Settings, where: Where) -> dict[str, Application | list[Application]]:
+def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application | list[Application]]:
     """By the name under which evaluators are given them; what is not configured needs none."""
     serving = settings.serving
     pools: dict[str, Application | list[Application]] = {}
     if serving.llm.replicas and settings.llm is not None:
-        pools["line"] = _deployed("llm", LineReplica, serving.llm, serving).bind(where)
+        pools["line"] = _deployed("llm", LlmReplica, serving.llm, serving).bind(config)
     if serving.embedder.replicas:
-        pools["embedder"] = _deployed("embedder", EmbedderReplica, serving.embedder, serving).bind(where)
+        pools["embedder"] = _deployed("embedder", EmbedderReplica, serving.embedder, serving).bind(config)
     if serving.reranker.replicas and settings.reranker.model is not None:
-        pools["reranker"] = _deployed("reranker", RerankerReplica, serving.reranker, serving).bind(where)
+        pools["reranker"] = _deployed("reranker", RerankerReplica, serving.reranker, serving).bind(config)
     if serving.index.replicas:
-        pools["index"] = _index(settings, where)
+        pools["index"] = _index(settings, config)
     if serving.literature.replicas and any(source.on for source in settings.sources.values()):
-        pools["literature"] = _deployed("literature", LiteratureReplica, serving.literature, serving).bind(where)
+        pools["literature"] = _deployed("literature", LiteratureReplica, serving.literature, serving).bind(config)
     if serving.full_texts.replicas and settings.full_texts.fetch:
-        pools["full_texts"] = _deployed("full_texts", DocumentsReplica, serving.full_texts, serving).bind(where)
+        pools["full_texts"] = _deployed("full_texts", DocumentsReplica, serving.full_texts, serving).bind(config)
     return pools
 
 
-def _index(settings: Settings, where: Where) -> list[Application]:
+def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
     """A pool for each shard of the corpus as it is now, the first where there is none yet."""
     shards = settings.serving.index_shards
     if shards is None:
         try:
-            shards = whole_of(settings.corpus_path).shards
+            shards = describe_corpus(settings.corpus_path).shard_count
         except CorpusError:  # told to everybody who asks: methods that need no corpus go on without
             shards = 0
     names = [f"index-{number}" for number in range(shards)] or ["index"]
     return [
-        _deployed(name, IndexReplica, settings.serving.index, settings.serving).bind(where, number)
+        _deployed(name, IndexReplica, settings.serving.index, settings.serving).bind(config, number)
         for number, name in enumerate(names)
     ]
 
 
-def _deployed(name: str, kind: type[Any], pool: Pool, serving: ServingSettings, margin: int = 0) -> Deployment:
+def _deployed(name: str, kind: type[Any], pool: PoolSettings, serving: ServingSettings, margin: int = 0) -> Deployment:
     """`margin` is how many calls beside its work a process takes."""
     if pool.most is None:
         size: dict[str, Any] = {"num_replicas": pool.replicas}

@@ -1,29 +1,107 @@
-"""What all processes of the pools have in common."""
+"""What every process of the pools is made of: its settings, the context it keeps open, work in the background."""
 
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Generic, Self, TypeVar
 
-from assayer.urgency import waiting
-from cluster.log import write_log
-from cluster.serving.where import Where
-from cluster.settings import Settings
+from assayer.errors import Defect
+from assayer.models import Frozen
+from assayer.run.context_variables import urgency
+from cluster.log import configure_log
+from cluster.serving.settings import ServingSettings
+from cluster.settings import Profile, Settings
+from cluster.settings_loading import load_settings
 
-__all__ = ["Replica"]
+__all__ = ["BackgroundContext", "Replica", "ReplicaConfig", "background_task", "ensure_running"]
+
+
+class ReplicaConfig(Frozen):
+    """Of no secret: it is stored in the cluster and shown in its dashboard."""
+
+    profile: Profile = "laptop"
+    serving: ServingSettings | None = None
+    """None: as the settings have it."""
+
+    def settings(self) -> Settings:
+        """Raises ConfigurationError."""
+        settings = load_settings(self.profile)
+        return settings if self.serving is None else settings.model_copy(update={"serving": self.serving})
+
+
+T = TypeVar("T")
+
+
+class BackgroundContext(Generic[T]):
+    """Entered and left by one task, as task groups inside the context need it."""
+
+    def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
+        self._opened: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._stop = asyncio.Event()
+        self._task = asyncio.create_task(self._live(context))
+
+    @classmethod
+    async def open(cls, context: AbstractAsyncContextManager[T]) -> Self:
+        """Raises what entering the context raises."""
+        holding = cls(context)
+        either: set[asyncio.Future[Any]] = {holding._opened, holding._task}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not holding._opened.done():
+            await holding._task
+        return holding
+
+    @property
+    def value(self) -> T:
+        return self._opened.result()
+
+    @property
+    def task(self) -> "asyncio.Task[None]":
+        """Goes on for as long as the context is open."""
+        return self._task
+
+    async def close(self) -> None:
+        """Leaves the context; raises what that raises."""
+        self._stop.set()
+        await self._task
+
+    async def _live(self, context: AbstractAsyncContextManager[T]) -> None:
+        async with context as value:
+            self._opened.set_result(value)
+            await self._stop.wait()
+
+
+@asynccontextmanager
+async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asyncio.Task[None]"]:
+    """Whoever holds it looks whether the task is still running; on the way out it is cancelled and waited for."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def ensure_running(task: "asyncio.Task[None]", what: str) -> None:
+    """Raises Defect, saying why, when work that should go on has ended."""
+    if task.done():
+        why = "it was cancelled" if task.cancelled() else repr(task.exception())
+        raise Defect(f"{what} has stopped: {why}.")
 
 
 class Replica:
     """Holds a plain object and hands every call on to it."""
 
     @staticmethod
-    def begin(where: Where) -> Settings:
+    def begin(config: ReplicaConfig) -> Settings:
         """The settings of this process, which writes the service's log from now on. Raises ConfigurationError."""
-        settings = where.settings()
+        settings = config.settings()
         # Standard error of a process of Ray ends up in Ray's own folder, which goes when a Ray of our own does.
-        write_log(settings.log, settings.home / "logs" / "service.jsonl" if settings.serving.one_machine else None)
+        configure_log(settings.log, settings.home / "logs" / "service.jsonl" if settings.serving.one_machine else None)
         return settings
 
     async def urgently(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """The method, for somebody who waits for it."""
-        with waiting(somebody=True):
+        with urgency(urgent=True):
             return await getattr(self, method)(*args, **kwargs)
 
     async def check_health(self) -> None:

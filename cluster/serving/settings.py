@@ -6,10 +6,10 @@ from pydantic import Field, model_validator
 
 from assayer.models import Frozen
 
-__all__ = ["Pool", "ServingSettings"]
+__all__ = ["PoolSettings", "ServingSettings"]
 
 
-class Pool(Frozen):
+class PoolSettings(Frozen):
     replicas: int = Field(default=1, ge=0)
     """Processes; with `most` the fewest. 0: no pool, the part lives in every evaluator."""
     most: int | None = Field(default=None, ge=1)
@@ -34,20 +34,20 @@ class ServingSettings(Frozen):
 
     one_machine: bool = True
     """Whether everything runs where the data directory is; otherwise the database and the stores must be servers."""
-    ingress: Pool = Pool(ongoing=768, queued=256)
-    dispatcher: Pool = Pool()
-    evaluator: Pool = Pool(ongoing=16)
+    ingress: PoolSettings = PoolSettings(ongoing=768, queued=256)
+    dispatcher: PoolSettings = PoolSettings()
+    evaluator: PoolSettings = PoolSettings(ongoing=16)
     """`ongoing` is how many jobs one process works on."""
-    llm: Pool = Pool(ongoing=4096, queued=8192)
+    llm: PoolSettings = PoolSettings(ongoing=4096, queued=8192)
     """One process has the whole endpoint's limit; several share it evenly."""
-    embedder: Pool = Pool()
-    reranker: Pool = Pool(replicas=0)
-    index: Pool = Pool()
+    embedder: PoolSettings = PoolSettings()
+    reranker: PoolSettings = PoolSettings(replicas=0)
+    index: PoolSettings = PoolSettings()
     """Of each shard, where the corpus has shards."""
     index_shards: int | None = Field(default=None, ge=0)
     """None: as many as the corpus has where the service is deployed from; for who cannot see it there, 0 for none."""
-    literature: Pool = Pool(replicas=0, ongoing=2048)
-    full_texts: Pool = Pool(replicas=0)
+    literature: PoolSettings = PoolSettings(replicas=0, ongoing=2048)
+    full_texts: PoolSettings = PoolSettings(replicas=0)
     patience_seconds: float = Field(default=60.0, gt=0)
     """How long a caller looks for a pool whose processes died: longer than it takes to start one."""
     call_seconds: float = Field(default=120.0, gt=0)

@@ -1,1 +1,1 @@
-"""From records to a version: built anew or updated, what is taken over, and the trial before it is published."""
+"""Builds versions from records: anew or by an update, which vectors are reused, and checks before publishing."""

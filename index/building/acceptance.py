@@ -1,4 +1,4 @@
-"""What a finished version must show before it becomes the current one."""
+"""Checks that a finished version must pass before it becomes the current one."""
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -10,29 +10,29 @@ import numpy as np
 from assayer.errors import CorpusError
 from assayer.models import PaperId
 from assayer.ports import Embedder
-from index.filters import EVERYTHING
-from index.searching.reader import Reader
+from index.search.version_reader import VersionReader
+from index.segments.row_filter import NO_FILTERS
 from index.versions.manifest import Manifest
-from index.versions.versions import Versions
+from index.versions.version_store import VersionStore
 
 __all__ = ["Accept", "Acceptance"]
 
 Accept: TypeAlias = Callable[[Path, Manifest], Awaitable[None]]
-"""Called with a corpus directory and a finished version in it; what it raises keeps the version from becoming the
-current one."""
+"""Called with a corpus directory and a finished version in it; an exception keeps the version from becoming the current
+one."""
 
-_ASKED = 20
-"""Papers that are looked for; half of them from what is new."""
+_SOUGHT = 20
+"""Papers that are searched for; half of them from the newest segment."""
 _LEAST_FOUND = 0.9
-"""Share of them. On 25,527 real papers all were found by their titles in the first ten."""
+"""Share of them that must be found. On 25,527 real papers all were found by their titles in the first ten."""
 _AMONG = 10
 _MOST_LOST = 0.1
-"""Share of the papers that one update may take away: a diff that says more is more likely broken than right."""
+"""Share of the papers that one update may remove: a larger removal is more likely a broken diff."""
 
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Few papers have gone, none that was removed answers, and papers are found by their titles."""
+    """Few papers were removed, none of the removed ones is found, and papers are found by their titles."""
 
     embedder: Embedder
     papers_before: int
@@ -45,16 +45,16 @@ class Acceptance:
                 f"The update would leave {manifest.papers:,} of {self.papers_before:,} papers in {directory}.",
                 "If that is meant, do it by hand: assayer corpus update.",
             )
-        reader = Reader.open(Versions(directory), manifest)
-        if left := reader.units(self.removed):
+        reader = VersionReader.open(VersionStore(directory), manifest)
+        if left := reader.units_of(self.removed):
             raise CorpusError(f"{len(left)} papers that were removed still answer, the first: {next(iter(left))}.")
         await self._find(reader)
 
-    async def _find(self, reader: Reader) -> None:
+    async def _find(self, reader: VersionReader) -> None:
         units = _sample(reader)
         titles = [reader.paper(unit).title for unit in units]
         vectors = await self.embedder.embed(titles, "query")
-        answers = reader.search(titles, vectors, _AMONG, EVERYTHING)
+        answers = reader.search(titles, vectors, _AMONG, NO_FILTERS)
         missed = [
             title
             for title, hits in zip(titles, answers, strict=True)
@@ -67,9 +67,9 @@ class Acceptance:
             )
 
 
-def _sample(reader: Reader) -> list[int]:
-    """Evenly spaced units that answer, of the newest segment and of all."""
+def _sample(reader: VersionReader) -> list[int]:
+    """Evenly spaced units that are not hidden, of the newest segment and of all."""
     newest = len(reader) - len(reader.segments[-1])
-    spaced = (np.linspace(first, len(reader) - 1, _ASKED // 2).astype(int) for first in (newest, 0))
+    spaced = (np.linspace(first, len(reader) - 1, _SOUGHT // 2).astype(int) for first in (newest, 0))
     drawn = sorted({unit for units in spaced for unit in units.tolist()})
-    return [unit for unit in drawn if reader.counts(unit, EVERYTHING)]
+    return [unit for unit in drawn if reader.passes(unit, NO_FILTERS)]

@@ -6,14 +6,13 @@ from pathlib import Path
 
 from assayer.models import Frozen
 from assayer.ports import Embedder
-from index.building.known import ReadyVectors
-from index.building.making import BuildOptions, Maker, Plan
-from index.building.sorting import sort_papers
-from index.building.writing import Embedding, OnProgress, silent
-from index.disk import writing_to
-from index.reading.sources import Harvest, Rejection, describe
+from index.building.segment_writer import sort_papers
+from index.building.text_embedding import OnProgress, RecordVectors, TextEmbedding, no_progress
+from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
+from index.disk_access import explained_disk_errors
+from index.records.record_sources import RecordReader, RejectedLine, describe_source
 from index.versions.manifest import Manifest
-from index.versions.versions import Versions
+from index.versions.version_store import VersionStore
 
 __all__ = ["BuildSummary", "build_corpus"]
 
@@ -22,9 +21,9 @@ class BuildSummary(Frozen):
     directory: Path
     manifest: Manifest
     already_built: bool
-    """Same sources, model and options as the version at hand: nothing was done."""
-    rejections: tuple[Rejection, ...] = ()
-    """Lines set aside just now; the manifest counts them in any case."""
+    """Same sources, model and options as the current version: nothing was done."""
+    rejections: tuple[RejectedLine, ...] = ()
+    """Lines rejected by this build; the manifest counts them in any case."""
 
 
 async def build_corpus(
@@ -39,32 +38,32 @@ async def build_corpus(
     Raises InputError for sources that cannot be used, CorpusError for a directory that cannot be written or
     that another process builds in, ConfigurationError when the embedder's model is missing.
     """
-    versions, chosen = Versions(directory), options or BuildOptions()
-    files = tuple([await asyncio.to_thread(describe, path) for path in sources])
-    with writing_to(directory), versions.building():
-        at_hand = await asyncio.to_thread(versions.intact)
+    versions, chosen = VersionStore(directory), options or BuildOptions()
+    files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
+    with explained_disk_errors(directory), versions.build_lock():
+        at_hand = await asyncio.to_thread(versions.intact_manifest)
         wanted = (files, embedder.name, chosen.exact_up_to)
         if at_hand and not at_hand.changes and (at_hand.sources, at_hand.embedder, at_hand.exact_up_to) == wanted:
-            versions.prune(chosen.keep)  # what a build left that was killed after it had published
+            versions.prune(chosen.keep)  # leftovers of a build that was killed after publishing
             return BuildSummary(directory=directory, manifest=at_hand, already_built=True)
-        harvest = Harvest(sources, None if chosen.embed_anew else embedder)
-        with versions.unfinished() as scratch, ReadyVectors(scratch) as ready:
-            papers = await asyncio.to_thread(sort_papers, ready.kept(harvest), scratch / "sorted.arrow")
-            maker = Maker(versions, Embedding(embedder, progress or silent, ready.known()), chosen)
-            segments = await maker.cut(papers, first_ordinal=0)
+        harvest = RecordReader(sources, None if chosen.embed_anew else embedder)
+        with versions.scratch_directory() as scratch, RecordVectors(scratch) as ready:
+            papers = await asyncio.to_thread(sort_papers, ready.collect(harvest), scratch / "sorted.arrow")
+            builder = VersionBuilder(versions, TextEmbedding(embedder, progress or no_progress, ready.known()), chosen)
+            segments = await builder.write_sorted(papers, first_ordinal=0)
         manifest = await _published(
-            maker, Plan(kept=(), added=segments, hidden={}, sources=files, rejections=harvest.rejections)
+            builder, VersionPlan(kept=(), added=segments, hidden={}, sources=files, rejections=harvest.rejections)
         )
         return BuildSummary(
             directory=directory, manifest=manifest, already_built=False, rejections=tuple(harvest.rejections)
         )
 
 
-async def _published(maker: Maker, plan: Plan) -> Manifest:
-    """Made anew, unless a version that is still there is the same."""
-    manifest = await asyncio.to_thread(maker.versions.intact, maker.version(plan))
+async def _published(builder: VersionBuilder, plan: VersionPlan) -> Manifest:
+    """Built, unless a version that is still there is the same."""
+    manifest = await asyncio.to_thread(builder.versions.intact_manifest, builder.version_name(plan))
     if manifest is None:
-        return await maker.publish(plan)
-    maker.versions.point_at(manifest.version)
-    maker.versions.prune(maker.options.keep)
+        return await builder.publish(plan)
+    builder.versions.set_current(manifest.version)
+    builder.versions.prune(builder.options.keep)
     return manifest

@@ -1,18 +1,31 @@
-"""Which segments an update writes again together with what it brings."""
+"""Compaction: which rows an update hides, and which older segments it rewrites together with the new papers."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Size", "rewritten"]
+import numpy as np
+from numpy.typing import NDArray
+
+from index.records.paper_record import PaperRecord
+from index.segments.bm25_index import document_id
+from index.segments.segment import Segment, SegmentEntry
+
+__all__ = ["SegmentRevision", "SegmentRows", "SegmentSize", "revise_segments", "segments_to_rewrite"]
+
 
 _RATIO = 2.0
-"""A segment not larger than so many times what is being written joins it: then their number grows with the logarithm of
-the papers, and every paper is written again a number of times that does too."""
+"""A segment at most this many times as large as what is being written is merged with it: then the number of segments,
+and how often a paper is rewritten, grow with the logarithm of the papers."""
 _HIDDEN = 0.3
-"""Share of a segment's papers; one with more hidden is written again, as they cost every search."""
+"""Share of a segment's papers; one with more hidden papers is rewritten, as they cost every search."""
+Rows = NDArray[np.int64]
+"""Of papers in one segment, ascending."""
+_NONE: Rows = np.empty(0, np.int64)
 
 
-class Size(NamedTuple):
+class SegmentSize(NamedTuple):
     papers: int
     hidden: int
 
@@ -21,9 +34,9 @@ class Size(NamedTuple):
         return self.papers - self.hidden
 
 
-def rewritten(sizes: Sequence[Size], coming: int, most: int) -> list[int]:
-    """Places of segments, the oldest first. `sizes` are in the order of age, `coming` the papers of the update, `most`
-    the papers of a segment."""
+def segments_to_rewrite(sizes: Sequence[SegmentSize], coming: int, most: int) -> list[int]:
+    """Indexes of the segments to rewrite, ascending. `sizes` from the oldest segment to the newest, `coming` the papers
+    of the update, `most` the papers of a segment."""
     chosen = [place for place, size in enumerate(sizes) if not size.live or size.hidden > _HIDDEN * size.papers]
     writing = coming + sum(sizes[place].live for place in chosen)
     for place in reversed(range(len(sizes))):
@@ -35,3 +48,83 @@ def rewritten(sizes: Sequence[Size], coming: int, most: int) -> list[int]:
         chosen.append(place)
         writing += size.live
     return sorted(chosen)
+
+
+class SegmentRows(NamedTuple):
+    segment: Segment
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class SegmentRevision:
+    segments: Sequence[Segment]
+    """Those of the previous version, the oldest first."""
+    leaving: Mapping[int, Rows]
+    """Rows that this update hides, by the segment's index in the list."""
+    rewritten_numbers: frozenset[int]
+    """Indexes of the segments that are rewritten."""
+
+    @property
+    def kept_entries(self) -> list[SegmentEntry]:
+        return [segment.entry for number, segment in enumerate(self.segments) if number not in self.rewritten_numbers]
+
+    @property
+    def hidden_rows(self) -> dict[str, list[int]]:
+        """Of the segments that are kept, by name: rows that were hidden before and those that this update hides."""
+        rows = {
+            segment.entry.name: self._hidden(number).tolist()
+            for number, segment in enumerate(self.segments)
+            if number not in self.rewritten_numbers
+        }
+        return {name: some for name, some in rows.items() if some}
+
+    @property
+    def rewritten_rows(self) -> list[SegmentRows]:
+        """The papers that remain, of the segments that are rewritten."""
+        return [SegmentRows(self.segments[number], self._live(number)) for number in sorted(self.rewritten_numbers)]
+
+    @property
+    def reusable_rows(self) -> list[SegmentRows]:
+        """Papers whose texts may occur again: the hidden ones and the rewritten ones."""
+        numbers = sorted({*self.leaving, *self.rewritten_numbers})
+        return [SegmentRows(self.segments[number], self._dropped(number)) for number in numbers]
+
+    def rewritten_records(self) -> Iterator[PaperRecord]:
+        """Records of the rewritten papers."""
+        for segment, rows in self.rewritten_rows:
+            yield from map(segment.store.record, rows.tolist())
+
+    def dropped_documents(self) -> tuple[list[int], list[int]]:
+        """Document ids to remove from the BM25 indexes of papers and of passages."""
+        papers: list[int] = []
+        passages: list[int] = []
+        for segment, rows in self.reusable_rows:
+            papers += [document_id(segment.entry.ordinal, row) for row in rows.tolist()]
+            passages += [document_id(segment.entry.ordinal, row) for row in segment.passages_of(rows).tolist()]
+        return papers, passages
+
+    def _hidden(self, number: int) -> Rows:
+        return np.union1d(self.segments[number].hidden, self.leaving.get(number, _NONE))
+
+    def _live(self, number: int) -> Rows:
+        return np.setdiff1d(np.arange(len(self.segments[number])), self._hidden(number))
+
+    def _dropped(self, number: int) -> Rows:
+        leaving = self.leaving.get(number, _NONE)
+        return np.union1d(leaving, self._live(number)) if number in self.rewritten_numbers else leaving
+
+
+def revise_segments(
+    segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], coming: int, most: int
+) -> SegmentRevision:
+    """`leaving` are indexes of segments and rows in them, `coming` the papers that the update brings, `most` the papers
+    of a segment."""
+    rows: dict[int, list[int]] = defaultdict(list)
+    for number, row in leaving:
+        rows[number].append(row)
+    sizes = [SegmentSize(len(one), len(one.hidden) + len(rows.get(number, ()))) for number, one in enumerate(segments)]
+    return SegmentRevision(
+        segments,
+        {number: np.unique(np.array(some, np.int64)) for number, some in rows.items()},
+        frozenset(segments_to_rewrite(sizes, coming, most)),
+    )

@@ -1,51 +1,59 @@
-"""Brings a corpus up to date by what has changed: a new segment, and rows of older ones that no longer answer."""
+"""Updates a corpus with a delta: a new segment for what is new or changed, and hidden rows in older segments."""
 
 import asyncio
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from assayer.errors import InputError
 from assayer.models import Frozen, PaperId
 from assayer.ports import Embedder
 from index.building.acceptance import Accept
-from index.building.delta import Delta
-from index.building.known import known_vectors
-from index.building.making import BuildOptions, Maker, Plan
-from index.building.revision import Revision, revise
-from index.building.stages import Stopwatch
-from index.building.writing import Embedding, OnProgress, silent
-from index.disk import writing_to
-from index.reading.records import PaperRecord
-from index.searching.reader import Reader
-from index.segments.store import digest
-from index.versions.manifest import Changes, Manifest, read_manifest
-from index.versions.opening import refuse_other_model
-from index.versions.versions import Versions
+from index.building.compaction import SegmentRevision, revise_segments
+from index.building.text_embedding import (
+    KnownVectors,
+    OnProgress,
+    RecordVectors,
+    TextEmbedding,
+    no_progress,
+    segment_vectors,
+)
+from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
+from index.disk_access import explained_disk_errors
+from index.records.paper_record import PaperRecord
+from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
+from index.search.version_reader import VersionReader
+from index.segments.paper_store import record_digest
+from index.versions.manifest import CorpusChanges, Manifest, check_embedder, read_manifest
+from index.versions.version_store import VersionStore
 
-__all__ = ["UpdateSummary", "update_corpus"]
+__all__ = ["Delta", "StageTime", "Stopwatch", "UpdateSummary", "read_delta", "update_corpus"]
 
 
 class UpdateSummary(Frozen):
     manifest: Manifest
     published: bool
-    """False: nothing has changed, and the version at hand goes on."""
-    changes: Changes
+    """False: nothing has changed, and the current version stays."""
+    changes: CorpusChanges
     """By this update, published or not."""
 
 
 class _Compared(NamedTuple):
-    """A delta against the version at hand."""
+    """A delta compared with the current version."""
 
     new: list[PaperRecord]
     changed: list[PaperRecord]
     replaced: list[int]
-    """Units of the papers that changed, as they were."""
+    """Units of the changed papers in the current version."""
     unchanged: int
     removed: list[int]
     """Units of the papers that are deleted."""
     unknown: int
-    """Deletions of papers that are not there."""
+    """Deletions of papers that are not in the corpus."""
 
     @property
     def coming(self) -> list[PaperRecord]:
@@ -54,6 +62,51 @@ class _Compared(NamedTuple):
     @property
     def leaving(self) -> list[int]:
         return [*self.replaced, *self.removed]
+
+
+@dataclass(frozen=True)
+class Delta:
+    upserts: Sequence[PaperRecord]
+    """Whole records, each id once."""
+    deletions: Collection[PaperId] = ()
+    sources: tuple[RecordSource, ...] = ()
+    rejections: Sequence[RejectedLine] = ()
+    ready: KnownVectors = field(default_factory=lambda: KnownVectors([]))
+    """Vectors that came with the records."""
+
+
+class StageTime(Frozen):
+    name: str
+    seconds: float
+
+
+class Stopwatch:
+    """Adds up the time of stages by name; a stage that fails counts too."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` returns seconds since any fixed moment."""
+        self._clock = clock
+        self._started = clock()
+        self._spent: dict[str, float] = {}
+
+    @property
+    def seconds(self) -> float:
+        """Since it was made."""
+        return round(self._clock() - self._started, 1)
+
+    @property
+    def stages(self) -> tuple[StageTime, ...]:
+        """In the order in which they were first begun."""
+        return tuple(StageTime(name=name, seconds=round(spent, 2)) for name, spent in self._spent.items())
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self._spent.setdefault(name, 0.0)
+        started = self._clock()
+        try:
+            yield
+        finally:
+            self._spent[name] += self._clock() - started
 
 
 async def update_corpus(
@@ -65,27 +118,27 @@ async def update_corpus(
     accept: Accept | None = None,
     watch: Stopwatch | None = None,
 ) -> UpdateSummary:
-    """Publishes a new version, or leaves the one at hand where nothing has changed. What changed stands in the
-    manifest. Raises what `accept` does, and CorpusError when there is no corpus, when it is damaged, made with another
-    model, being built by another process, or cannot be written; the version at hand then goes on answering."""
-    versions, watch = Versions(directory), watch or Stopwatch()
-    versions.current()
-    with writing_to(directory), versions.building():
-        manifest = read_manifest(versions.current())
-        refuse_other_model(manifest, embedder, directory)
+    """Publishes a new version, or keeps the current one where nothing has changed. The manifest records the changes.
+    Raises what `accept` raises, and CorpusError when there is no corpus, when it is damaged, built with another
+    model, being built by another process, or cannot be written; the current version then stays."""
+    versions, watch = VersionStore(directory), watch or Stopwatch()
+    versions.current_path()
+    with explained_disk_errors(directory), versions.build_lock():
+        manifest = read_manifest(versions.current_path())
+        check_embedder(manifest, embedder, directory)
         with watch.stage("check what is there"):
             await asyncio.to_thread(versions.verify, manifest)
         chosen = (options or BuildOptions()).model_copy(update={"exact_up_to": manifest.exact_up_to})
-        reader = Reader.open(versions, manifest)
-        update = _Update(versions, manifest, reader, embedder, progress or silent, chosen, accept, watch)
+        reader = VersionReader.open(versions, manifest)
+        update = _Update(versions, manifest, reader, embedder, progress or no_progress, chosen, accept, watch)
         return await update.run(delta)
 
 
 @dataclass(frozen=True)
 class _Update:
-    versions: Versions
+    versions: VersionStore
     manifest: Manifest
-    reader: Reader
+    reader: VersionReader
     embedder: Embedder
     progress: OnProgress
     options: BuildOptions
@@ -96,41 +149,43 @@ class _Update:
         with self.watch.stage("compare"):
             compared = await asyncio.to_thread(_compare, self.reader, delta)
         if not (compared.coming or compared.leaving):
-            self.versions.prune(self.options.keep)  # what an update left that was killed after it had published
+            self.versions.prune(self.options.keep)  # leftovers of an update that was killed after publishing
             return UpdateSummary(manifest=self.manifest, published=False, changes=self._changes(compared, embedded=0))
-        leaving = map(self.reader.locate, compared.leaving)
+        leaving = map(self.reader.segment_and_row, compared.leaving)
         most = self.options.papers_per_segment
-        revision = revise(self.reader.segments, leaving, len(compared.coming), most)
+        revision = revise_segments(self.reader.segments, leaving, len(compared.coming), most)
         manifest, changes = await self._publish(delta, compared, revision)
         return UpdateSummary(manifest=manifest, published=True, changes=changes)
 
-    async def _publish(self, delta: Delta, compared: _Compared, revision: Revision) -> tuple[Manifest, Changes]:
+    async def _publish(
+        self, delta: Delta, compared: _Compared, revision: SegmentRevision
+    ) -> tuple[Manifest, CorpusChanges]:
         with self.watch.stage("look up vectors"):
-            known = await asyncio.to_thread(known_vectors, revision.read_again)
-        embedding = Embedding(self.embedder, self.progress, delta.ready, known)
-        maker = Maker(self.versions, embedding, self.options)
+            known = await asyncio.to_thread(segment_vectors, revision.reusable_rows)
+        embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known)
+        builder = VersionBuilder(self.versions, embedding, self.options)
         ordinal = 1 + max((entry.ordinal for entry in self.manifest.segments), default=-1)
         with self.watch.stage("embed and write segments"):
-            added = await maker.segments(chain(compared.coming, revision.records()), ordinal)
+            added = await builder.write_segments(chain(compared.coming, revision.rewritten_records()), ordinal)
         changes = self._changes(compared, embedding.embedded)
-        removed, removed_passages = revision.dropped()
-        plan = Plan(
-            kept=revision.kept,
+        removed, removed_passages = revision.dropped_documents()
+        plan = VersionPlan(
+            kept=revision.kept_entries,
             added=added,
-            hidden=revision.hidden,
+            hidden=revision.hidden_rows,
             removed=removed,
             removed_passages=removed_passages,
-            before=self.versions.path(self.manifest.version),
+            before=self.versions.version_path(self.manifest.version),
             fit=self.manifest.fit,
             sources=delta.sources,
             rejections=delta.rejections,
             changes=changes,
         )
         with self.watch.stage("write words and publish"):
-            return await maker.publish(plan, self.accept), changes
+            return await builder.publish(plan, self.accept), changes
 
-    def _changes(self, compared: _Compared, embedded: int) -> Changes:
-        return Changes(
+    def _changes(self, compared: _Compared, embedded: int) -> CorpusChanges:
+        return CorpusChanges(
             before=self.manifest.version,
             new=len(compared.new),
             changed=len(compared.changed),
@@ -142,18 +197,49 @@ class _Update:
         )
 
 
-def _compare(reader: Reader, delta: Delta) -> _Compared:
-    units = reader.units(PaperId(record.id) for record in delta.upserts)
+def _compare(reader: VersionReader, delta: Delta) -> _Compared:
+    units = reader.units_of(PaperId(record.id) for record in delta.upserts)
     new: list[PaperRecord] = []
     changed: dict[int, PaperRecord] = {}
     for record in delta.upserts:
         unit = units.get(PaperId(record.id))
         if unit is None:
             new.append(record)
-        elif reader.digest(unit) != digest(record):
+        elif reader.record_digest(unit) != record_digest(record):
             changed[unit] = record
     unchanged = len(delta.upserts) - len(new) - len(changed)
-    removed = list(reader.units(delta.deletions).values())
+    removed = list(reader.units_of(delta.deletions).values())
     return _Compared(
         new, list(changed.values()), list(changed), unchanged, removed, len(set(delta.deletions)) - len(removed)
     )
+
+
+def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder: Embedder | None = None) -> Delta:
+    """From sources of records, and a file of ids, one a line. Vectors that came with records must be of the embedder's
+    model; without one they are left out. Raises InputError for what cannot be used, and for papers that are in both."""
+    if not upserts and deletions is None:
+        raise InputError("There is nothing to update with.", "Give files of paper records, or --remove with ids.")
+    sources = tuple(describe_source(path) for path in upserts)
+    harvest = RecordReader(upserts, embedder)
+    with RecordVectors() as ready:
+        records, vectors = list(ready.collect(harvest)), ready.known()
+    gone = _ids_in(deletions) if deletions else []
+    coming = {record.id for record in records}
+    both = [one for one in gone if one in coming]
+    if both:
+        raise InputError(
+            f"{len(both)} papers are to be removed and have a record, the first: {both[0]}.",
+            f"Take them out of {deletions}, or out of the records.",
+        )
+    return Delta(records, gone, sources, harvest.rejections, vectors)
+
+
+def _ids_in(path: Path) -> list[PaperId]:
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}.") from None
+    ids = list(dict.fromkeys(PaperId(line.strip()) for line in lines if line.strip()))
+    if not ids:
+        raise InputError(f"{path} holds no id.", "Write one a line.")
+    return ids

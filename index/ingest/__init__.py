@@ -1,30 +1,30 @@
 """From what others publish to paper records in Parquet: streaming, resumable, out of core.
 
-Stage one takes each source file in on its own (`intake`); stage two joins them by partitions (`joining`);
-`ingesting` decides what is missing and what has changed. The network comes in as a `Transport`.
+Stage one turns each source file into raw Parquet (`raw_files`); stage two joins the raw files by partitions
+(`record_join`); `pipeline` decides what is missing and what has changed. A new source needs a format (`source_formats`)
+and a way to fetch its files (`source_files`).
 """
 
-from index.ingest.arxiv_harvest import ArxivHarvest
-from index.ingest.ingesting import Holding, Ingest, IngestOptions, IngestSummary
-from index.ingest.intake import Source
+from index.ingest.arxiv_oai import ArxivHarvest
+from index.ingest.duckdb_tables import JoinLimits
 from index.ingest.openalex_snapshot import OpenAlexFiles
-from index.ingest.s2_service import S2Datasets, S2Files
-from index.ingest.supply import Files, Supply, Transport, s2_files
-from index.ingest.tables import JoinLimits
+from index.ingest.pipeline import Ingest, IngestOptions, IngestState, IngestSummary
+from index.ingest.semantic_scholar_datasets import S2Datasets, S2Files
+from index.ingest.source_files import IngestSource, IngestTransport, SourceAccess, StoredFiles, s2_dataset_files
 
 __all__ = [
     "ArxivHarvest",
-    "Files",
-    "Holding",
     "Ingest",
     "IngestOptions",
+    "IngestSource",
+    "IngestState",
     "IngestSummary",
+    "IngestTransport",
     "JoinLimits",
     "OpenAlexFiles",
     "S2Datasets",
     "S2Files",
-    "Source",
-    "Supply",
-    "Transport",
-    "s2_files",
+    "SourceAccess",
+    "StoredFiles",
+    "s2_dataset_files",
 ]

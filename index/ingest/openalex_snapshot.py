@@ -1,20 +1,31 @@
-"""The OpenAlex snapshot: its manifest names every file of works; what it names no longer is gone."""
+"""The OpenAlex snapshot: rows of its works, and the manifest that names every file of works; files that it no longer
+names are removed.
+"""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import csv
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from assayer.errors import InputError, SourceMalformed, SourceRefused
-from index.ingest.intake import Source
-from index.ingest.places import Place
-from index.ingest.supply import Transport
+from assayer.literature.paper_identity import doi, identifiers_in, with_arxiv
+from assayer.models import Identifiers
+from index.ingest.record_rows import IdentifierRow, RecordRow, as_count, as_day, as_link, as_list, as_text
+from index.ingest.source_files import IngestSource, IngestTransport
+from index.ingest.storage_path import StoragePath
 
-__all__ = ["OpenAlexFiles", "is_web"]
+__all__ = ["OpenAlexFiles", "abstract_text", "is_web", "merged_ids", "openalex_paper_id", "work_row"]
+
 
 _WORKS = "/works/"
 _HINT = "Give the address of a manifest of works, as `…/data/jsonl/works/manifest.json`."
+_WORK = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)
+_DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
+_MOST_WORDS = 100_000
 
 
 class _Meta(BaseModel):
@@ -43,14 +54,14 @@ class _Manifest(BaseModel):
 class OpenAlexFiles:
     """Files of works beside their manifest, on the web or in any file system."""
 
-    def __init__(self, manifest: str, transport: Transport, incoming: Path) -> None:
+    def __init__(self, manifest: str, transport: IngestTransport, incoming: Path) -> None:
         self._manifest = manifest
         self._transport = transport
         self._incoming = incoming
         self._sizes: Mapping[str, int] = {}
         self.date = ""
 
-    async def sources(self) -> Sequence[Source]:
+    async def sources(self) -> Sequence[IngestSource]:
         """Raises InputError, SourceMalformed, and what the transport raises."""
         try:
             told = _Manifest.model_validate_json(await self._read())
@@ -63,7 +74,7 @@ class OpenAlexFiles:
         self.date = told.date
         self._sizes = {name: meta.content_length for name, meta in named.items()}
         return [
-            Source(
+            IngestSource(
                 kind="openalex",
                 name=name,
                 address=f"{home}/{name}",
@@ -73,7 +84,7 @@ class OpenAlexFiles:
         ]
 
     @asynccontextmanager
-    async def at(self, source: Source) -> AsyncIterator[str]:
+    async def fetched(self, source: IngestSource) -> AsyncIterator[str]:
         if not is_web(source.address):
             yield source.address
             return
@@ -86,7 +97,7 @@ class OpenAlexFiles:
     async def _read(self) -> bytes:
         if is_web(self._manifest):
             return await self._transport.read(self._manifest)
-        place = Place.of(self._manifest)
+        place = StoragePath.parse(self._manifest)
         if not place.exists():
             raise InputError(f"There is no file {place}.", _HINT)
         return place.read()
@@ -94,3 +105,110 @@ class OpenAlexFiles:
 
 def is_web(address: str) -> bool:
     return address.startswith(("http://", "https://"))
+
+
+def openalex_paper_id(work: str) -> str:
+    """The id under which our OpenAlex source knows the work."""
+    return f"openalex:{work}"
+
+
+def work_row(data: Mapping[str, Any]) -> RecordRow | str:
+    work = _work(data.get("id"))
+    if not work:
+        return "id is missing"
+    if data.get("is_xpac") is True:
+        return "belongs to the expansion pack (is_xpac)"
+    title = as_text(data.get("title")) or as_text(data.get("display_name"))
+    abstract = abstract_text(data.get("abstract_inverted_index"))
+    if not title.strip() or not abstract:
+        return "title is missing" if not title.strip() else "abstract is missing"
+    home = _object(data.get("primary_location"))
+    return RecordRow(
+        openalex_paper_id(work),
+        title,
+        abstract,
+        _authors(data.get("authorships")),
+        as_day(_precise(as_text(data.get("publication_date"))), data.get("publication_year")),
+        as_text(_object(home.get("source")).get("display_name")),
+        as_link(home.get("landing_page_url")) or as_link(data.get("doi")) or as_link(data.get("id")),
+        as_count(data.get("cited_by_count")),
+        _identifiers(data, work),
+        [openalex_paper_id(cited) for one in as_list(data.get("referenced_works")) if (cited := _work(one))] or None,
+        _fields(data),
+        data.get("is_retracted") is True,
+    )
+
+
+def abstract_text(positions: Any) -> str:
+    """The words in the order of their positions; empty when there are none."""
+    placed = [
+        (place, word)
+        for word, places in (positions.items() if isinstance(positions, dict) else ())
+        for place in as_list(places)
+        if type(place) is int and 0 <= place < _MOST_WORDS
+    ]
+    return " ".join(word for _, word in sorted(placed))
+
+
+def merged_ids(lines: Iterable[str]) -> Iterator[str]:
+    """Ids of works that were merged into others: `merge_date,id,merge_into_id`, as the legacy snapshot lists them.
+    Raises csv.Error."""
+    for row in csv.DictReader(lines):
+        if work := _work(row.get("id")):
+            yield openalex_paper_id(work)
+
+
+def _work(value: Any) -> str:
+    match = _WORK.fullmatch(as_text(value).strip())
+    return match[1].upper() if match else ""
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _authors(value: Any) -> list[str]:
+    shown = (
+        as_text(_object(one.get("author")).get("display_name")) or as_text(one.get("raw_author_name"))
+        for one in as_list(value)
+        if isinstance(one, dict)
+    )
+    return [name for name in shown if name]
+
+
+def _precise(date: str) -> str:
+    """OpenAlex writes 1 for a month or day that it does not know."""
+    if date.endswith("-01-01"):
+        return date[:4]
+    return date[:7] if date.endswith("-01") else date
+
+
+def _fields(data: Mapping[str, Any]) -> list[str]:
+    topics = (_object(_object(one).get("field")).get("display_name") for one in as_list(data.get("topics")))
+    return list(dict.fromkeys(name for topic in topics if (name := as_text(topic))))
+
+
+def _identifiers(data: Mapping[str, Any], work: str) -> IdentifierRow:
+    places = [_object(data.get("primary_location")), _object(data.get("best_oa_location"))]
+    places += [_object(one) for one in as_list(data.get("locations"))]
+    addresses = (as_link(place.get(name)) for place in places for name in ("landing_page_url", "pdf_url"))
+    found = [identifiers_in(address) for address in dict.fromkeys(addresses) if address]
+    ids = _object(data.get("ids"))
+    pmc = _number(ids.get("pmcid"))
+    known = with_arxiv(
+        Identifiers(
+            doi=doi(as_text(data.get("doi"))),
+            arxiv=next((one.arxiv for one in found if one.arxiv), ""),
+            openalex=work,
+            pubmed=_number(ids.get("pmid")),
+            pmc=f"PMC{pmc}" if pmc else next((one.pmc for one in found if one.pmc), ""),
+            acl=next((one.acl for one in found if one.acl), ""),
+            openreview=next((one.openreview for one in found if one.openreview), ""),
+        )
+    )
+    return IdentifierRow(**known.model_dump())
+
+
+def _number(value: Any) -> str:
+    match = _DIGITS.fullmatch(as_text(value).rstrip("/").rsplit("/", 1)[-1])
+    return match[1] if match else ""

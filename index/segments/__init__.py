@@ -1,1 +1,1 @@
-"""One immutable part of a corpus and what lies in it: papers, vectors, words, citations."""
+"""One immutable part of a corpus and its files: papers, vectors, passages, citations."""

@@ -1,63 +1,146 @@
-"""Cuts texts into passages of whole sentences."""
+"""Passages of whole sentences: where they stand in a paper, and the texts that are embedded and indexed."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import sentencex
+from numpy.typing import NDArray
 
-__all__ = ["PASSAGE_WORDS", "Span", "spans"]
+from index.segments.paper_store import PaperStore
+
+__all__ = [
+    "ABSTRACT",
+    "PASSAGE_WORDS",
+    "IndexedText",
+    "PassageLocation",
+    "TextSpan",
+    "paper_text",
+    "paper_texts",
+    "passage_text",
+    "passage_texts",
+    "passages_of",
+    "read_locations",
+    "split_passages",
+    "write_locations",
+]
+
 
 PASSAGE_WORDS = 200
 """What the packaged model reads at once, less the paper's title."""
+ABSTRACT = -1
+"""Number that stands for the abstract among the sections."""
+_LOCATIONS = "places.npy"
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """Characters of a text, from `start` up to `end`."""
 
     start: int
     end: int
 
 
-def spans(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) -> list[Span]:
+def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) -> list[TextSpan]:
     """Passages of about `words` words that end where sentences end, in order, without gaps.
 
     A sentence longer than a passage is cut between words. A text up to `slack` longer than `words` stays
     whole, and a shorter rest joins the passage before it.
     """
     if len(text.split()) <= words:
-        return [Span(0, len(text))] if text.strip() else []
-    found: list[Span] = []
+        return [TextSpan(0, len(text))] if text.strip() else []
+    found: list[TextSpan] = []
     start = end = count = 0
     for piece in _pieces(text, words):
         size = len(text[piece.start : piece.end].split())
         if count and count + size > words:
-            found.append(Span(start, end))
+            found.append(TextSpan(start, end))
             start, count = piece.start, 0
         end, count = piece.end, count + size
     if not count:
         return found
     if found and count < words * slack and _words(text, found[-1]) + count <= words * (1 + slack):
         start = found.pop().start
-    return [*found, Span(start, end)]
+    return [*found, TextSpan(start, end)]
 
 
-def _words(text: str, span: Span) -> int:
+def _words(text: str, span: TextSpan) -> int:
     return len(text[span.start : span.end].split())
 
 
-def _pieces(text: str, words: int) -> Iterator[Span]:
-    """Sentences, the endless ones cut."""
+def _pieces(text: str, words: int) -> Iterator[TextSpan]:
+    """Sentences; those longer than a passage are cut."""
     for sentence in sentencex.get_sentence_boundaries("en", text):
         start, end = sentence["start_index"], sentence["end_index"]
         if len(text[start:end].split()) <= words:
-            yield Span(start, end)
+            yield TextSpan(start, end)
         else:
             yield from _cut(text, start, end, words)
 
 
-def _cut(text: str, start: int, end: int, words: int) -> Iterator[Span]:
+def _cut(text: str, start: int, end: int, words: int) -> Iterator[TextSpan]:
     while start < end:
         rest = text[start:end].split(maxsplit=words)
         stop = end - len(rest[words]) if len(rest) > words else end
-        yield Span(start, stop)
+        yield TextSpan(start, stop)
         start = stop
+
+
+class PassageLocation(NamedTuple):
+    """Where a passage stands: characters `start` to `end` of a section of the paper in a row."""
+
+    paper: int
+    section: int
+    start: int
+    end: int
+
+
+def paper_text(title: str, abstract: str) -> str:
+    """What is embedded and indexed of a paper; also stands for the first passage of its abstract."""
+    return f"{title}\n{abstract}"
+
+
+def passage_text(title: str, text: str, place: PassageLocation) -> str:
+    """What is embedded and indexed of a passage: its words under the paper's title. `text` is the abstract or the
+    section that it stands in."""
+    return f"{title}\n{text[place.start : place.end].strip()}"
+
+
+def passages_of(row: int, abstract: str, sections: Iterable[str]) -> list[PassageLocation]:
+    """Of the full text, and of a long abstract all but the first, which the paper itself stands for."""
+    places = [PassageLocation(row, ABSTRACT, *span) for span in split_passages(abstract)[1:]]
+    for number, text in enumerate(sections):
+        places += [PassageLocation(row, number, *span) for span in split_passages(text)]
+    return places
+
+
+def write_locations(places: NDArray[np.int32], directory: Path) -> None:
+    np.save(directory / _LOCATIONS, places)
+
+
+def read_locations(directory: Path) -> NDArray[np.int32]:
+    """One row a passage, columns as in PassageLocation, sorted by paper."""
+    places: NDArray[np.int32] = np.load(directory / _LOCATIONS, mmap_mode="r")
+    return places
+
+
+class IndexedText(NamedTuple):
+    text: str
+    record: Mapping[str, Any]
+    """The columns of its paper."""
+
+
+def paper_texts(store: PaperStore) -> Iterator[IndexedText]:
+    for record in store.all_indexed_columns():
+        yield IndexedText(paper_text(record["title"], record["abstract"]), record)
+
+
+def passage_texts(store: PaperStore, places: NDArray[np.int32]) -> Iterator[IndexedText]:
+    """`places` with columns as in PassageLocation, sorted by paper, so that each paper's record is read once."""
+    row, record = -1, {}
+    for columns in places.tolist():
+        spot = PassageLocation(*columns)
+        if spot.paper != row:
+            row, record = spot.paper, store.indexed_columns(spot.paper)
+        text = record["abstract"] if spot.section == ABSTRACT else record["sections"][spot.section]["text"]
+        yield IndexedText(passage_text(record["title"], text, spot), record)

@@ -1,4 +1,4 @@
-"""One immutable part of a corpus: papers that one build or update brought, with their vectors, passages, citations."""
+"""One immutable segment of a corpus: the papers of one build or update, with their vectors, passages and citations."""
 
 import datetime as dt
 from functools import lru_cache
@@ -9,27 +9,31 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from assayer.models import Frozen
-from index.files import FileSum
-from index.filters import Filters
-from index.segments.allowed import Allowed
-from index.segments.citations import Citations
-from index.segments.dense import Dense, DenseParameters
-from index.segments.layout import PAPERS, PASSAGES, PassagePlace, read_places
-from index.segments.store import PaperStore
+from assayer.models import Filters, Frozen
+from index.hashing import FileChecksum
+from index.segments.citation_graph import CitationGraph
+from index.segments.paper_store import PaperStore
+from index.segments.passages import PassageLocation, read_locations
+from index.segments.row_filter import RowFilter
+from index.segments.vector_index import VectorIndex, VectorIndexParameters
 
-__all__ = ["Segment", "SegmentEntry"]
+__all__ = ["PAPERS_FOLDER", "PASSAGES_FOLDER", "Segment", "SegmentEntry"]
+
 
 _FILTERS_REMEMBERED = 16
+PAPERS_FOLDER = "papers"
+"""Directory of the index over title and abstract, one row a paper."""
+PASSAGES_FOLDER = "passages"
+"""Directory of the index over the other passages, in the order of their papers."""
 
 
 class SegmentEntry(Frozen):
-    """What a manifest says of a segment."""
+    """A segment's entry in a manifest."""
 
     name: str
-    """Of its directory: a hash of the records and of all that determines what is made of them."""
+    """Of its directory: a hash of the records and of everything that determines what is built from them."""
     ordinal: int
-    """Stands for the segment in places; no two segments of a corpus ever had the same."""
+    """Identifies the segment in the BM25 index; never used twice in a corpus."""
     papers: int
     dated: int
     earliest: dt.date | None
@@ -37,12 +41,12 @@ class SegmentEntry(Frozen):
     full_texts: int
     with_references: int
     passages: int
-    paper_index: DenseParameters
-    passage_index: DenseParameters | None
-    """None without passages of its own."""
+    paper_index: VectorIndexParameters
+    passage_index: VectorIndexParameters | None
+    """None where it has no passages."""
     hidden: int = 0
     """Papers that a later segment replaced, or that were deleted."""
-    files: tuple[FileSum, ...]
+    files: tuple[FileChecksum, ...]
 
 
 class Segment:
@@ -51,17 +55,17 @@ class Segment:
     def __init__(self, directory: Path, entry: SegmentEntry, hidden: NDArray[np.int64], exact_up_to: int) -> None:
         self.entry = entry
         self.store = PaperStore(directory)
-        self.citations = Citations(directory)
-        self.papers = Dense(directory / PAPERS, entry.paper_index, exact_up_to)
-        self.passages: Dense | None = None
-        self.places: NDArray[np.int32] = np.empty((0, len(PassagePlace._fields)), np.int32)
+        self.citations = CitationGraph(directory)
+        self.papers = VectorIndex(directory / PAPERS_FOLDER, entry.paper_index, exact_up_to)
+        self.passages: VectorIndex | None = None
+        self.passage_locations: NDArray[np.int32] = np.empty((0, len(PassageLocation._fields)), np.int32)
         if entry.passage_index is not None:
-            self.passages = Dense(directory / PASSAGES, entry.passage_index, exact_up_to)
-            self.places = read_places(directory / PASSAGES)
+            self.passages = VectorIndex(directory / PASSAGES_FOLDER, entry.passage_index, exact_up_to)
+            self.passage_locations = read_locations(directory / PASSAGES_FOLDER)
         self.hidden = hidden
-        """Rows that do not answer, ascending."""
-        self.allowed = lru_cache(_FILTERS_REMEMBERED)(self._allowed)
-        self.allowed_passages = lru_cache(_FILTERS_REMEMBERED)(self._allowed_passages)
+        """Rows that a later segment replaced or that were deleted, ascending."""
+        self.row_filter = lru_cache(_FILTERS_REMEMBERED)(self._row_filter)
+        self.passage_row_filter = lru_cache(_FILTERS_REMEMBERED)(self._passage_row_filter)
 
     def __len__(self) -> int:
         return len(self.store)
@@ -74,30 +78,30 @@ class Segment:
         """Rows of the passages of some papers, ascending."""
         wanted = np.zeros(len(self), np.bool_)
         wanted[papers] = True
-        return np.flatnonzero(wanted[self.places[:, 0]])
+        return np.flatnonzero(wanted[self.passage_locations[:, 0]])
 
-    def _allowed(self, filters: Filters) -> Allowed:
-        """Of the papers; what `without` names is left to whoever asks, who knows ids."""
-        rows = self.store.until(filters.before)
+    def _row_filter(self, filters: Filters) -> RowFilter:
+        """Of the papers; `without` is left to the caller, who knows the ids."""
+        rows = self.store.count_until(filters.window.before)
         if filters.only_before and not len(self.hidden):
-            return Allowed(rows)
+            return RowFilter(rows)
         mask = np.ones(len(self), np.bool_)
         mask[self.hidden] = False
-        mask[: self.store.since(filters.after)] = False
+        mask[: self.store.first_row_since(filters.window.after)] = False
         if filters.venues:
-            mask &= self._any_of("venue", filters.venues)
+            mask &= self._naming_any("venue", filters.venues)
         if filters.fields:
-            mask &= self._any_of("fields", filters.fields)
+            mask &= self._naming_any("fields", filters.fields)
         if filters.retracted is not None:
             mask &= self.store.column("retracted").to_numpy() == filters.retracted
-        return Allowed(rows, mask)
+        return RowFilter(rows, mask)
 
-    def _allowed_passages(self, filters: Filters) -> Allowed:
-        papers = self.allowed(filters)
-        rows = int(np.searchsorted(self.places[:, 0], papers.rows))
-        return Allowed(rows, None if papers.mask is None else papers.mask[self.places[:, 0]])
+    def _passage_row_filter(self, filters: Filters) -> RowFilter:
+        papers = self.row_filter(filters)
+        rows = int(np.searchsorted(self.passage_locations[:, 0], papers.rows))
+        return RowFilter(rows, None if papers.mask is None else papers.mask[self.passage_locations[:, 0]])
 
-    def _any_of(self, column: str, names: frozenset[str]) -> NDArray[np.bool_]:
+    def _naming_any(self, column: str, names: frozenset[str]) -> NDArray[np.bool_]:
         wanted = [name.lower() for name in names]
         values = self.store.column(column)
         if column == "fields":

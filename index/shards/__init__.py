@@ -1,1 +1,1 @@
-"""A corpus in shards: one directory, versions of the whole, and answers merged exactly."""
+"""A corpus in shards: one directory, versions of the whole, and answers that are merged."""

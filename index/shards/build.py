@@ -1,4 +1,4 @@
-"""Builds a corpus in shards anew: the records are dealt out, every shard is built, then the whole is published."""
+"""Builds a corpus in shards: distributes the records, builds every shard, then publishes a version of the whole."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -8,29 +8,28 @@ from pathlib import Path
 from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.building.build import BuildSummary, build_corpus
-from index.building.making import BuildOptions
-from index.building.writing import OnProgress
-from index.disk import writing_to
-from index.reading.record_files import FiledRecord, RecordsWriter
-from index.reading.sources import Harvest, Rejection, describe
-from index.shards.manifest import ShardedManifest
-from index.shards.publishing import publish_shards
-from index.shards.shards import KEEP_ALL, Shards, shard_of
-from index.versions.manifest import counted
+from index.building.text_embedding import OnProgress
+from index.building.version_builder import BuildOptions
+from index.disk_access import explained_disk_errors
+from index.records.parquet_records import RecordWithVector, RecordWriter
+from index.records.record_sources import RecordReader, RejectedLine, describe_source
+from index.shards.publish import publish_shards
+from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
+from index.versions.manifest import count_rejections
 
-__all__ = ["BuildsShards", "ShardedBuild", "build_shards", "deal"]
+__all__ = ["BuildEachShard", "ShardedBuild", "build_shards", "distribute_records"]
 
 
-BuildsShards = Callable[[Sequence[Path | None], Sequence[Path], BuildOptions], Awaitable[Sequence[BuildSummary]]]
-"""Given the records of each shard and its directory; None for a shard without papers."""
+BuildEachShard = Callable[[Sequence[Path | None], Sequence[Path], BuildOptions], Awaitable[Sequence[BuildSummary]]]
+"""Builds every shard, given its records (None for a shard without papers) and its directory."""
 
 
 class ShardedBuild(Frozen):
     directory: Path
     manifest: ShardedManifest
     already_built: bool
-    """Same sources and model as the version at hand: nothing was done."""
-    rejections: tuple[Rejection, ...] = ()
+    """Same sources and model as the current version: nothing was done."""
+    rejections: tuple[RejectedLine, ...] = ()
 
 
 async def build_shards(
@@ -40,32 +39,32 @@ async def build_shards(
     embedder: Embedder,
     progress: OnProgress | None = None,
     options: BuildOptions | None = None,
-    each: BuildsShards | None = None,
+    each: BuildEachShard | None = None,
 ) -> ShardedBuild:
     """As `index.build_corpus`, one shard after the other, or as `each` does it. Raises CorpusError also for a corpus
     with another number of shards."""
-    shards, chosen = Shards(directory), options or BuildOptions()
+    shards, chosen = ShardStore(directory), options or BuildOptions()
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
-    files = tuple([await asyncio.to_thread(describe, path) for path in sources])
-    with writing_to(directory), shards.building(count):
-        at_hand = shards.read() if shards.versions.name() else None
+    files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
+    with explained_disk_errors(directory), shards.build_lock(count):
+        at_hand = shards.read_manifest() if shards.versions.current_version() else None
         if at_hand and at_hand.built_from(files, embedder.name, chosen.exact_up_to):
             shards.prune(chosen.keep)
             return ShardedBuild(directory=directory, manifest=at_hand, already_built=True)
-        harvest = Harvest(sources, None if chosen.embed_anew else embedder)
-        with shards.versions.unfinished() as scratch:
-            parts = await asyncio.to_thread(deal, harvest, count, scratch)
-            places = [shards.shard(number) for number in range(count)]
+        harvest = RecordReader(sources, None if chosen.embed_anew else embedder)
+        with shards.versions.scratch_directory() as scratch:
+            parts = await asyncio.to_thread(distribute_records, harvest, count, scratch)
+            places = [shards.shard_path(number) for number in range(count)]
             built = await (each or _one_by_one(embedder, progress))(parts, places, of_shards)
         versions = [one.manifest.version for one in built]
-        rejected = counted(harvest.rejections)
+        rejected = count_rejections(harvest.rejections)
         manifest = await publish_shards(directory, versions, embedder, chosen.keep, files, rejected)
     return ShardedBuild(
         directory=directory, manifest=manifest, already_built=False, rejections=tuple(harvest.rejections)
     )
 
 
-def _one_by_one(embedder: Embedder, progress: OnProgress | None) -> BuildsShards:
+def _one_by_one(embedder: Embedder, progress: OnProgress | None) -> BuildEachShard:
     async def build(parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions) -> list[BuildSummary]:
         return [
             await build_corpus([part] if part else [], place, embedder, progress, options)
@@ -75,12 +74,12 @@ def _one_by_one(embedder: Embedder, progress: OnProgress | None) -> BuildsShards
     return build
 
 
-def deal(records: Iterable[FiledRecord], count: int, folder: Path) -> list[Path | None]:
-    """A file of records for each shard, in the order in which they come; None for one that gets nothing."""
+def distribute_records(records: Iterable[RecordWithVector], count: int, folder: Path) -> list[Path | None]:
+    """A file of records for each shard, in their order; None for a shard without papers."""
     paths = [folder / f"shard-{number:02d}.parquet" for number in range(count)]
     dealt = [0] * count
     with ExitStack() as stack:
-        writers = [stack.enter_context(RecordsWriter(path)) for path in paths]
+        writers = [stack.enter_context(RecordWriter(path)) for path in paths]
         for record, vector in records:
             (own,) = shard_of([record.id], count).tolist()
             writers[own].write(record, vector)

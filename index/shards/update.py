@@ -1,4 +1,4 @@
-"""Brings a corpus in shards up to date: every shard as a corpus of its own, then one version of the whole."""
+"""Updates a corpus in shards: every shard as a corpus of its own, then publishes a version of the whole."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,17 +7,14 @@ from pathlib import Path
 from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.building.acceptance import Accept
-from index.building.delta import Delta
-from index.building.making import BuildOptions
-from index.building.stages import Stopwatch
-from index.building.update import UpdateSummary, update_corpus
-from index.building.writing import OnProgress
-from index.disk import writing_to
-from index.shards.manifest import ShardedManifest
-from index.shards.publishing import publish_shards
-from index.shards.shards import KEEP_ALL, Shards, shard_of
-from index.versions.manifest import Changes, Manifest, counted, read_manifest
-from index.versions.versions import Versions
+from index.building.text_embedding import OnProgress
+from index.building.update import Delta, Stopwatch, UpdateSummary, update_corpus
+from index.building.version_builder import BuildOptions
+from index.disk_access import explained_disk_errors
+from index.shards.publish import publish_shards
+from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
+from index.versions.manifest import CorpusChanges, Manifest, count_rejections, read_manifest
+from index.versions.version_store import VersionStore
 
 __all__ = ["ShardedUpdate", "split_delta", "update_shards"]
 
@@ -25,8 +22,8 @@ __all__ = ["ShardedUpdate", "split_delta", "update_shards"]
 class ShardedUpdate(Frozen):
     manifest: ShardedManifest
     published: bool
-    """False: nothing has changed in any shard, and the version at hand goes on."""
-    changes: Changes
+    """False: nothing has changed in any shard, and the current version stays."""
+    changes: CorpusChanges
     """In all shards together."""
 
 
@@ -39,32 +36,32 @@ async def update_shards(
     accept: Callable[[Manifest], Accept] | None = None,
     watch: Stopwatch | None = None,
 ) -> ShardedUpdate:
-    """As `index.update_corpus`, one shard after the other; `accept` is made for each shard from its manifest. What a
-    night that was killed had written is used again."""
-    shards, chosen, watch = Shards(directory), options or BuildOptions(), watch or Stopwatch()
+    """As `index.update_corpus`, one shard after the other; `accept` is made for each shard from its manifest. What an
+    interrupted update had written is reused."""
+    shards, chosen, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL})
-    with writing_to(directory), shards.building() as count:
-        before = shards.read()
+    with explained_disk_errors(directory), shards.build_lock() as count:
+        before = shards.read_manifest()
         parts = split_delta(delta, count)
         done = []
         for number, part in enumerate(parts):
-            place = shards.shard(number)
-            accepting = accept(read_manifest(Versions(place).current())) if accept else None
+            place = shards.shard_path(number)
+            accepting = accept(read_manifest(VersionStore(place).current_path())) if accept else None
             done.append(await update_corpus(part, place, embedder, progress, of_shards, accepting, watch))
-        changes = _together(before.version, parts, done, watch.seconds)
+        changes = _summed_changes(before.version, parts, done, watch.seconds)
         if not any(one.published for one in done):
             shards.prune(chosen.keep)
             return ShardedUpdate(manifest=before, published=False, changes=changes)
         versions = [one.manifest.version for one in done]
         with watch.stage("publish the whole"):
             manifest = await publish_shards(
-                directory, versions, embedder, chosen.keep, delta.sources, counted(delta.rejections), changes
+                directory, versions, embedder, chosen.keep, delta.sources, count_rejections(delta.rejections), changes
             )
     return ShardedUpdate(manifest=manifest, published=True, changes=changes)
 
 
 def split_delta(delta: Delta, count: int) -> list[Delta]:
-    """For each shard what is its own; what was set aside is noted with the first."""
+    """The part of each shard; rejected lines are noted with the first."""
     upserts = shard_of((record.id for record in delta.upserts), count).tolist()
     deletions = shard_of(delta.deletions, count).tolist()
     return [
@@ -78,11 +75,11 @@ def split_delta(delta: Delta, count: int) -> list[Delta]:
     ]
 
 
-def _together(before: str, parts: list[Delta], done: list[UpdateSummary], seconds: float) -> Changes:
-    """A shard that was not published knew all that it was told."""
+def _summed_changes(before: str, parts: list[Delta], done: list[UpdateSummary], seconds: float) -> CorpusChanges:
+    """A shard that was not published had no changes."""
     published = [one.manifest.changes for one in done if one.published and one.manifest.changes]
     same = [part for part, one in zip(parts, done, strict=True) if not one.published]
-    return Changes(
+    return CorpusChanges(
         before=before,
         new=sum(one.new for one in published),
         changed=sum(one.changed for one in published),

@@ -1,1 +1,1 @@
-"""The directory of a corpus: manifests, the name of the current version, and the proof that files are whole."""
+"""The directory of a corpus: manifests, the current version, and verification of files."""

@@ -1,21 +1,56 @@
-"""What a version of a corpus is made of."""
+"""Manifests: what a version of a corpus is made of, sealed on the disk.
+
+Beside a manifest lies its checksum, as `sha256sum` writes it: the manifest has the checksums of all other files, and
+nothing else would notice a change of its own. This guards against damage and mistakes. Whoever can write in the
+directory can write both: never open a corpus that others may change.
+"""
 
 import datetime as dt
+import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from pydantic import field_validator
+from pydantic import ValidationError, field_validator
 
+from assayer.errors import CorpusError
 from assayer.models import Frozen
-from index.files import FileSum
-from index.fit import FitCalibration
-from index.reading.sources import Rejection, SourceFile
+from assayer.ports import Embedder
+from index import corpus_fit
+from index.corpus_fit import FitCalibration
+from index.hashing import REBUILD_HINT, FileChecksum
+from index.records.record_sources import RecordSource, RejectedLine
+from index.segments import bm25_index, passages, vector_index
 from index.segments.segment import SegmentEntry
-from index.versions.format import FORMAT
-from index.versions.sealing import Sealed, read_sealed
 
-__all__ = ["Changes", "Manifest", "RejectionCount", "counted", "read_manifest"]
+__all__ = [
+    "FORMAT",
+    "MANIFEST",
+    "CorpusChanges",
+    "Manifest",
+    "RejectionCount",
+    "SealedManifest",
+    "check_embedder",
+    "count_rejections",
+    "read_manifest",
+    "read_sealed",
+    "write_sealed",
+]
+
+_CODE = 5
+"""Raise it with every change of the code that changes what is built; a test on known records notices."""
+_CONSTANTS = (
+    vector_index.TUNING_CONSTANTS,
+    corpus_fit.FIT_CONSTANTS,
+    bm25_index.TOKENIZER,
+    passages.PASSAGE_WORDS,
+    corpus_fit.SAMPLE_SIZE,
+)
+FORMAT = f"{_CODE}-{hashlib.sha256(repr(_CONSTANTS).encode()).hexdigest()[:12]}"
+"""Changes by itself with the constants."""
+MANIFEST = "manifest.json"
+_SEAL_FILE = "manifest.json.sha256"
 
 
 class RejectionCount(Frozen):
@@ -23,24 +58,31 @@ class RejectionCount(Frozen):
     count: int
 
 
-class Changes(Frozen):
-    """Of papers, against the version before."""
+class CorpusChanges(Frozen):
+    """Changes of papers against the previous version."""
 
     before: str
-    """That version."""
+    """The previous version."""
     new: int
     changed: int
     unchanged: int
     removed: int
     unknown: int
-    """Deletions of papers that were not there."""
+    """Deletions of papers that were not in the corpus."""
     embedded: int
     """Texts that had to be embedded; the others kept their vectors."""
     seconds: float
-    """Until the segments were written; the word index and publishing come after."""
+    """Until the segments were written; the BM25 index and publishing come after."""
 
 
-class Manifest(Sealed):
+class SealedManifest(Frozen):
+    """Subclasses have a field `format` that refuses other releases."""
+
+    version: str
+    """Hash of everything that determines an answer; also the name of the directory."""
+
+
+class Manifest(SealedManifest):
     format: str = FORMAT
     embedder: str
     dimensions: int
@@ -49,13 +91,13 @@ class Manifest(Sealed):
     """The oldest first."""
     fit: FitCalibration | None
     """None for a corpus too small to measure."""
-    sources: tuple[SourceFile, ...]
+    sources: tuple[RecordSource, ...]
     rejected: tuple[RejectionCount, ...]
-    """Lines set aside, the most frequent reason first; each line is in `rejected.jsonl`."""
-    changes: Changes | None
+    """Rejected lines, the most frequent reason first; each line is in `rejected.jsonl`."""
+    changes: CorpusChanges | None
     """None for a corpus that was built anew."""
-    files: tuple[FileSum, ...]
-    """Of the version's own directory; those of segments stand with them."""
+    files: tuple[FileChecksum, ...]
+    """Of the version's own directory; those of segments are listed with them."""
 
     @field_validator("format")
     @classmethod
@@ -85,12 +127,75 @@ class Manifest(Sealed):
         return sum(file.bytes for file in (*self.files, *(file for one in self.segments for file in one.files)))
 
 
-def counted(rejections: Iterable[Rejection]) -> tuple[RejectionCount, ...]:
+def count_rejections(rejections: Iterable[RejectedLine]) -> tuple[RejectionCount, ...]:
     """The most frequent reason first."""
     reasons = Counter(rejection.reason for rejection in rejections).most_common()
     return tuple(RejectionCount(reason=reason, count=count) for reason, count in reasons)
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Raises CorpusError when it is missing, of another format or version, or not as it was written."""
+    """Raises CorpusError when it is missing, of another format or version, or has changed since it was written."""
     return read_sealed(directory, Manifest)
+
+
+class EmbeddedWith(Protocol):
+    """A manifest, or a description of a version that is open elsewhere."""
+
+    @property
+    def embedder(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+
+def check_embedder(manifest: EmbeddedWith, embedder: Embedder, directory: Path) -> None:
+    """Raises CorpusError for a corpus of another embedding model."""
+    # The name first: the dimensions may need the model to be downloaded and loaded.
+    if manifest.embedder != embedder.name or manifest.dimensions != embedder.dimensions:
+        raise CorpusError(
+            f"The corpus in {directory} was built with the embedding model {manifest.embedder} "
+            f"({manifest.dimensions} dimensions), not with the present {embedder.name}.",
+            "Configure that model (ASSAYER_EMBEDDER__MODEL), or build again: assayer corpus build PATH.",
+        )
+
+
+OfKind = TypeVar("OfKind", bound=SealedManifest)
+
+
+def write_sealed(manifest: SealedManifest, directory: Path) -> None:
+    """With its checksum beside it."""
+    written = (manifest.model_dump_json(indent=1) + "\n").encode()
+    (directory / MANIFEST).write_bytes(written)
+    (directory / _SEAL_FILE).write_text(_seal_line(written), "ascii")
+
+
+def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
+    """Raises CorpusError when it is missing, of another format or version, or has changed since it was written."""
+    path = directory / MANIFEST
+    try:
+        written = path.read_bytes()
+        manifest = kind.model_validate_json(written)
+    except OSError:
+        raise CorpusError(f"The corpus version in {directory} has no readable manifest.", REBUILD_HINT) from None
+    except ValidationError as error:
+        if any(problem["loc"] == ("format",) for problem in error.errors()):
+            raise CorpusError(
+                f"The corpus in {directory} was built by another release of assayer.", REBUILD_HINT
+            ) from None
+        raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD_HINT) from None
+    if not _is_sealed(directory, written):
+        raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", REBUILD_HINT)
+    if manifest.version != directory.name:
+        raise CorpusError(f"The corpus is damaged: {path} is that of version {manifest.version}.", REBUILD_HINT)
+    return manifest
+
+
+def _is_sealed(directory: Path, written: bytes) -> bool:
+    try:
+        return (directory / _SEAL_FILE).read_text("ascii") == _seal_line(written)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _seal_line(written: bytes) -> str:
+    return f"{hashlib.sha256(written).hexdigest()}  {MANIFEST}\n"

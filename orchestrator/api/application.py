@@ -1,4 +1,4 @@
-"""The ASGI application, put together from its services; nothing of it is shared between two applications."""
+"""The ASGI application, composed from its services."""
 
 import logging
 import re
@@ -14,33 +14,33 @@ from starlette.routing import Match
 from starlette.types import ExceptionHandler
 
 from assayer.errors import InputError, StorageError
-from orchestrator.api.documented import describe
-from orchestrator.api.limits import BodyLimit, Lingering, RequestLimit, Streams
-from orchestrator.api.observing import Observing, out_of_reach, visit
-from orchestrator.api.problems import Refusal, kind_of
+from orchestrator.api.authentication import Authentication
+from orchestrator.api.backpressure import BodyLimit, RequestLimit, StreamLimit, UnreadBodyDrain, UploadLimit
+from orchestrator.api.openapi import openapi_document
+from orchestrator.api.problems import HttpProblem, problem_kind
+from orchestrator.api.request_log import RequestLogging, database_unavailable, request_record
 from orchestrator.api.routes import (
-    batch_rows,
+    batch_upload,
     batches,
     comparisons,
+    console,
     corpus,
     evaluations,
     events,
     health,
     keys,
     methods,
-    pages,
     rankings,
     tenants,
     usage,
     webhooks,
 )
-from orchestrator.api.security import Authentication
 from orchestrator.api.services import Services
-from orchestrator.api.uploads import Uploads
-from orchestrator.api.validation import explained
-from orchestrator.jobs.idempotency import KeyReused, QueueFull
+from orchestrator.api.validation_errors import validation_problem
+from orchestrator.jobs.submissions import QueueFull
+from orchestrator.store.idempotency import IdempotencyKeyReused
 
-__all__ = ["application", "described"]
+__all__ = ["create_app", "create_documented_app"]
 
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
@@ -48,7 +48,7 @@ _QUEUE_SECONDS = 60
 _ROUTERS = (
     evaluations,
     events,
-    batch_rows,
+    batch_upload,
     batches,
     comparisons,
     rankings,
@@ -59,23 +59,23 @@ _ROUTERS = (
     usage,
     tenants,
     health,
-    pages,
+    console,
 )
-_UPLOADS = re.compile(r"/v1/(batches(/[^/]+/rows)?|rankings)")
-"""Paths whose bodies hold many ideas."""
-_ABOUT = """Evaluates research ideas against the literature.
+_UPLOAD_PATHS = re.compile(r"/v1/(batches(/[^/]+/rows)?|rankings)")
+"""Paths whose bodies may hold many ideas."""
+_DESCRIPTION = """Evaluates research ideas against the literature.
 
 Every accepted evaluation ends in exactly one verdict: a report, or a problem that says why there is none.
 Every refusal is an RFC 9457 problem document. Every POST takes an `Idempotency-Key`."""
 
 
-def described() -> FastAPI:
+def create_documented_app() -> FastAPI:
     """All routes and their OpenAPI document, without anything to serve them."""
     app = FastAPI(
         title="assayer",
         version=version("assayer"),
         summary="Research ideas in, cited and auditable reports out.",
-        description=_ABOUT,
+        description=_DESCRIPTION,
         docs_url=None,  # both pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
@@ -83,85 +83,85 @@ def described() -> FastAPI:
     )
     for routes in _ROUTERS:
         app.include_router(routes.router)
-    app.openapi = lambda: describe(app)  # type: ignore[method-assign]
+    app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     return app
 
 
-def application(services: Services) -> FastAPI:
-    """`services` are opened and closed by the caller; they must be open while requests are served."""
-    app = described()
+def create_app(services: Services) -> FastAPI:
+    """The caller opens and closes `services`, which must be open while requests are served."""
+    app = create_documented_app()
     app.state.services = services
-    app.state.streams = Streams(services.settings)
-    app.state.uploads = Uploads(services.batches)
+    app.state.streams = StreamLimit(services.settings)
+    app.state.uploads = UploadLimit(services.batches)
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, cast(ExceptionHandler, handler))
     # The last one added is the first one that a request meets.
-    app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOADS)
+    app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOAD_PATHS)
     app.add_middleware(Authentication, keys=services.keys, clock=services.clock, settings=services.settings)
     app.add_middleware(RequestLimit, settings=services.settings)
-    app.add_middleware(Lingering, settings=services.settings)
-    app.add_middleware(Observing, ids=services.ids, settings=services.settings)
+    app.add_middleware(UnreadBodyDrain, settings=services.settings)
+    app.add_middleware(RequestLogging, ids=services.new_id, settings=services.settings)
     return app
 
 
-async def _invalid(request: Request, error: RequestValidationError) -> Response:
+async def _validation_error(request: Request, error: RequestValidationError) -> Response:
     field = getattr(request.scope.get("route"), "body_field", None)
     model = getattr(getattr(field, "field_info", None), "annotation", None)
     known = model if isinstance(model, type) and issubclass(model, BaseModel) else None
-    return _answer(request, explained(error, known))
+    return _response(request, validation_problem(error, known))
 
 
-async def _refused(request: Request, error: HTTPException) -> Response:
-    """FastAPI's and Starlette's own refusals get our words."""
-    if isinstance(error, Refusal):
-        return _answer(request, error)
-    kind = kind_of(error.status_code, error.detail)
+async def _http_problem(request: Request, error: HTTPException) -> Response:
+    """Exceptions of FastAPI and Starlette become problem documents as well."""
+    if isinstance(error, HttpProblem):
+        return _response(request, error)
+    kind = problem_kind(error.status_code, error.detail)
     headers = dict(error.headers or {})
     match error.status_code:
         case 400:
             cause = error.__cause__
             detail = f"The body cannot be read: {cause}." if cause is not None else error.detail
         case 404:
-            detail = f"There is nothing at {request.url.path}. /openapi.json lists what there is."
+            detail = f"There is nothing at {request.url.path}. /openapi.json lists all paths."
         case 405:
-            allowed = _allowed(request)
+            allowed = _allowed_methods(request)
             headers["Allow"] = ", ".join(allowed)
-            detail = f"{request.method} is not possible here. Possible: {', '.join(allowed)}."
+            detail = f"{request.method} is not supported here. Supported: {', '.join(allowed)}."
         case _:
             detail = error.detail
-    return _answer(request, Refusal(kind.slug, detail, headers=headers, kind=kind))
+    return _response(request, HttpProblem(kind.slug, detail, headers=headers, kind=kind))
 
 
-async def _unusable(request: Request, error: InputError) -> Response:
-    slug = "idempotency-key-reused" if isinstance(error, KeyReused) else "invalid-request"
-    return _answer(request, Refusal(slug, str(error)))
+async def _input_error(request: Request, error: InputError) -> Response:
+    slug = "idempotency-key-reused" if isinstance(error, IdempotencyKeyReused) else "invalid-request"
+    return _response(request, HttpProblem(slug, str(error)))
 
 
 async def _queue_full(request: Request, error: QueueFull) -> Response:
-    return _answer(request, Refusal("queue-full", str(error), retry_after=_QUEUE_SECONDS))
+    return _response(request, HttpProblem("queue-full", str(error), retry_after=_QUEUE_SECONDS))
 
 
-async def _out_of_reach(request: Request, error: StorageError) -> Response:
-    _LOG.warning("request %s: %s", visit(request.scope).request_id, error)
+async def _database_unavailable(request: Request, error: StorageError) -> Response:
+    _LOG.warning("request %s: %s", request_record(request.scope).request_id, error)
     services: Services = request.app.state.services
-    return _answer(request, out_of_reach(services.settings))
+    return _response(request, database_unavailable(services.settings))
 
 
 _HANDLERS: dict[type[Exception], Any] = {
-    RequestValidationError: _invalid,
-    HTTPException: _refused,
-    InputError: _unusable,
+    RequestValidationError: _validation_error,
+    HTTPException: _http_problem,
+    InputError: _input_error,
     QueueFull: _queue_full,
-    StorageError: _out_of_reach,
+    StorageError: _database_unavailable,
 }
 
 
-def _answer(request: Request, refusal: Refusal) -> Response:
-    return refusal.response(request.url.path, visit(request.scope).request_id)
+def _response(request: Request, refusal: HttpProblem) -> Response:
+    return refusal.response(request.url.path, request_record(request.scope).request_id)
 
 
-def _allowed(request: Request) -> list[str]:
-    """Every method that some route answers at this path; Starlette names those of the first route alone."""
+def _allowed_methods(request: Request) -> list[str]:
+    """Every method that any route answers at this path; Starlette names only those of the first route."""
     return sorted(
         method
         for method in ("DELETE", "GET", "PATCH", "POST", "PUT")

@@ -11,10 +11,10 @@ from typing import Annotated
 from fastapi import Header, Request
 from starlette.responses import Response
 
-from orchestrator.api.problems import Refusal
-from orchestrator.jobs.idempotency import Once, Replay
+from orchestrator.api.problems import HttpProblem
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
 
-__all__ = ["IdempotencyKey", "fingerprint", "once", "replayed"]
+__all__ = ["IdempotencyKey", "idempotency_record", "replayed_response", "request_fingerprint"]
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -23,22 +23,22 @@ IdempotencyKey = Annotated[
     Header(
         alias="Idempotency-Key",
         max_length=257,
-        description="1 to 255 visible characters, drawn by the client anew for every new thing that it wants.",
+        description="1 to 255 visible characters: new for every new request, the same when a request is repeated.",
     ),
 ]
 
 
 def plain_key(header: str) -> str:
-    """The draft writes a quoted string; bare ones are common. Raises Refusal."""
+    """The draft writes a quoted string; bare ones are common. Raises HttpProblem."""
     quoted = len(header) > 1 and header[0] == header[-1] == '"'
     key = header[1:-1] if quoted else header
     if not _KEY.fullmatch(key):
-        raise Refusal.parameter("Idempotency-Key", "It must be 1 to 255 visible ASCII characters, such as a UUID.")
+        raise HttpProblem.parameter("Idempotency-Key", "It must be 1 to 255 visible ASCII characters, such as a UUID.")
     return key
 
 
-def fingerprint(request: Request, content: bytes, *more: str) -> bytes:
-    """Two requests that mean the same have the same one. `content` is the body, `more` what else it depends on."""
+def request_fingerprint(request: Request, content: bytes, *more: str) -> bytes:
+    """The same for requests that mean the same. `content` is the body, `more` what else matters."""
     digest = hashlib.sha256()
     for part in (request.method.encode(), request.url.path.encode(), *(text.encode() for text in more), content):
         digest.update(len(part).to_bytes(8))
@@ -46,13 +46,15 @@ def fingerprint(request: Request, content: bytes, *more: str) -> bytes:
     return digest.digest()
 
 
-def once(key: str | None, request: bytes, status: int, body: bytes, location: str) -> Once | None:
-    """What to store beside the new thing; None when the client asks for no such care. `request`: its fingerprint."""
+def idempotency_record(
+    key: str | None, request: bytes, status: int, body: bytes, location: str
+) -> IdempotencyRecord | None:
+    """What to store with the new resource; None for a request without a key. `request`: its fingerprint."""
     if key is None:
         return None
-    return Once(key=plain_key(key), request=request, status=status, body=body, location=location)
+    return IdempotencyRecord(key=plain_key(key), request=request, status=status, body=body, location=location)
 
 
-def replayed(replay: Replay) -> Response:
-    headers = {"Location": replay.location, "Idempotency-Replayed": "true"}
-    return Response(replay.body, replay.status, headers, "application/json")
+def replayed_response(recorded: RecordedResponse) -> Response:
+    headers = {"Location": recorded.location, "Idempotency-Replayed": "true"}
+    return Response(recorded.body, recorded.status, headers, "application/json")

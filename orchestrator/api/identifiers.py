@@ -8,12 +8,12 @@ from fastapi import Path
 
 from assayer.ports import Clock
 
-__all__ = ["Identifiers", "PathId", "drawn"]
+__all__ = ["IdGenerator", "PathId", "id_generator"]
 
 PathId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """Of a thing, in the path of a request."""
 
-Identifiers = Callable[[str], str]
+IdGenerator = Callable[[str], str]
 """A new id with this prefix: `ev_01k7zq9v3xj4t0c5m2h8r6w1ye`."""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -22,7 +22,7 @@ _RANDOM_BITS = 80
 _CHARACTERS = 26
 
 
-def drawn(clock: Clock) -> Identifiers:
+def id_generator(clock: Clock) -> IdGenerator:
     """48 bits of milliseconds, then 80 that nobody can guess."""
 
     def draw(prefix: str) -> str:

@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from orchestrator.api.resources import ProblemDocument, ProblemError
+from orchestrator.api.common_schemas import ProblemDocument, ProblemError
 from orchestrator.jobs.models import JobState, Problem
 
-__all__ = ["KINDS", "MEDIA_TYPE", "Kind", "Refusal", "kind_of", "type_uri"]
+__all__ = ["MEDIA_TYPE", "PROBLEM_KINDS", "HttpProblem", "ProblemKind", "not_found", "problem_kind", "type_uri"]
 
 MEDIA_TYPE = "application/problem+json"
 _BASE = "https://assayer.dev/problems/"
 
 
-class Kind(NamedTuple):
+class ProblemKind(NamedTuple):
     """A type of problem: the last part of its URI, its status and its title."""
 
     slug: str
@@ -23,48 +23,48 @@ class Kind(NamedTuple):
     title: str
 
 
-KINDS: Mapping[str, Kind] = {
+PROBLEM_KINDS: Mapping[str, ProblemKind] = {
     kind.slug: kind
     for kind in (
-        Kind("malformed-body", 400, "The body cannot be read"),
-        Kind("unauthenticated", 401, "A valid API key is needed"),
-        Kind("forbidden", 403, "The API key does not allow this"),
-        Kind("not-found", 404, "There is no such thing"),
-        Kind("method-not-allowed", 405, "The resource does not answer to this method"),
-        Kind("not-acceptable", 406, "There is no such representation"),
-        Kind("conflict", 409, "The resource is not in a state for this"),
-        Kind("not-finished", 409, "There is no result yet"),
-        Kind("cancelled", 409, "There is no result: it was cancelled"),
-        Kind("gone", 410, "The result has been deleted"),
-        Kind("content-too-large", 413, "The body is too large"),
-        Kind("unsupported-media-type", 415, "The body is of a kind that cannot be read here"),
-        Kind("invalid-request", 422, "The request cannot be used"),
-        Kind("idempotency-key-reused", 422, "The idempotency key belongs to another request"),
-        Kind("rate-limited", 429, "Too many requests"),
-        Kind("too-many-streams", 429, "Too many streams are open"),
-        Kind("queue-full", 429, "The queue is full"),
-        Kind("internal-error", 500, "The service failed"),
-        Kind("not-configured", 501, "The service is not set up for this"),
-        Kind("unavailable", 503, "The service is out of reach"),
-        Kind("busy", 503, "The service is busy"),
-        Kind("not-ready", 503, "The service is not ready"),
+        ProblemKind("malformed-body", 400, "The body cannot be read"),
+        ProblemKind("unauthenticated", 401, "A valid API key is needed"),
+        ProblemKind("forbidden", 403, "The API key does not allow this"),
+        ProblemKind("not-found", 404, "Not found"),
+        ProblemKind("method-not-allowed", 405, "The resource does not support this method"),
+        ProblemKind("not-acceptable", 406, "No acceptable representation"),
+        ProblemKind("conflict", 409, "The resource's state does not allow this"),
+        ProblemKind("not-finished", 409, "There is no result yet"),
+        ProblemKind("cancelled", 409, "There is no result: it was cancelled"),
+        ProblemKind("gone", 410, "The result has been deleted"),
+        ProblemKind("content-too-large", 413, "The body is too large"),
+        ProblemKind("unsupported-media-type", 415, "The body's media type is not supported"),
+        ProblemKind("invalid-request", 422, "The request cannot be used"),
+        ProblemKind("idempotency-key-reused", 422, "The idempotency key belongs to another request"),
+        ProblemKind("rate-limited", 429, "Too many requests"),
+        ProblemKind("too-many-streams", 429, "Too many streams are open"),
+        ProblemKind("queue-full", 429, "The queue is full"),
+        ProblemKind("internal-error", 500, "The service failed"),
+        ProblemKind("not-configured", 501, "The service is not set up for this"),
+        ProblemKind("unavailable", 503, "The service is out of reach"),
+        ProblemKind("busy", 503, "The service is busy"),
+        ProblemKind("not-ready", 503, "The service is not ready"),
     )
 }
 
-_BY_STATUS = {kind.status: kind for kind in reversed(list(KINDS.values()))}
+_BY_STATUS = {kind.status: kind for kind in reversed(list(PROBLEM_KINDS.values()))}
 
 
 def type_uri(slug: str) -> str:
     return _BASE + slug
 
 
-def kind_of(status: int, title: str) -> Kind:
-    """For a status that no part of ours has raised; `title` names one that is in no list."""
-    return _BY_STATUS.get(status) or Kind("http-error", status, title)
+def problem_kind(status: int, title: str) -> ProblemKind:
+    """For a status that a library raised; `title` is for one that is not in the list."""
+    return _BY_STATUS.get(status) or ProblemKind("http-error", status, title)
 
 
-class Refusal(HTTPException):
-    """Ends a request with a problem document. `members` are further members of ProblemDocument."""
+class HttpProblem(HTTPException):
+    """Ends a request with a problem document. `members` are its further members."""
 
     def __init__(
         self,
@@ -74,26 +74,26 @@ class Refusal(HTTPException):
         errors: Sequence[ProblemError] = (),
         retry_after: int | None = None,
         headers: Mapping[str, str] | None = None,
-        kind: Kind | None = None,
+        kind: ProblemKind | None = None,
         **members: Any,
     ) -> None:
-        self.kind = kind or KINDS[slug]
+        self.kind = kind or PROBLEM_KINDS[slug]
         waiting = {} if retry_after is None else {"Retry-After": str(retry_after)}
         super().__init__(self.kind.status, detail, {**(headers or {}), **waiting})
         self.members = members | {"errors": tuple(errors) or None, "retry_after": retry_after}
 
     @classmethod
-    def of(cls, problem: Problem, state: JobState) -> "Refusal":
+    def of(cls, problem: Problem, state: JobState) -> "HttpProblem":
         """For whoever asks for the result of a job that ended without one."""
-        return cls("", problem.detail, kind=Kind(problem.type, 409, problem.title), state=state)
+        return cls("", problem.detail, kind=ProblemKind(problem.type, 409, problem.title), state=state)
 
     @classmethod
-    def invalid(cls, detail: str, pointer: str) -> "Refusal":
+    def invalid(cls, detail: str, pointer: str) -> "HttpProblem":
         """One thing is wrong with the body."""
         return cls("invalid-request", detail, errors=[ProblemError(detail=detail, pointer=pointer)])
 
     @classmethod
-    def parameter(cls, name: str, detail: str) -> "Refusal":
+    def parameter(cls, name: str, detail: str) -> "HttpProblem":
         """A query, path or header parameter is wrong."""
         return cls("invalid-request", detail, errors=[ProblemError(detail=detail, parameter=name)])
 
@@ -110,3 +110,7 @@ class Refusal(HTTPException):
         body = document.model_dump_json(exclude_none=True)
         headers = {"Cache-Control": "no-store", **(self.headers or {})}
         return Response(body, self.kind.status, headers, MEDIA_TYPE)
+
+
+def not_found(what: str, name: str) -> HttpProblem:
+    return HttpProblem("not-found", f"You have no {what} {name[:80]!r}. Was it deleted?")

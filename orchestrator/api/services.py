@@ -1,4 +1,4 @@
-"""All that the API stands on; put together in the composition root, handed to `application`."""
+"""The services that the API uses; put together in the composition root, handed to `create_app`."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,55 +6,59 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from assayer.models import BlindDefault
 from assayer.ports import Clock
-from orchestrator.api.identifiers import Identifiers
-from orchestrator.api.limits import Streams
-from orchestrator.api.resources import Check
-from orchestrator.api.searching import SearchedCorpora
-from orchestrator.api.settings import ApiSettings
-from orchestrator.api.uploads import Uploads
-from orchestrator.batches.settings import BatchSettings
+from orchestrator.api.backpressure import StreamLimit, UploadLimit
+from orchestrator.api.common_schemas import Check
+from orchestrator.api.identifiers import IdGenerator
+from orchestrator.api.searchable_corpus import SearchableCorpora
+from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.store import (
-    Listener,
-    PgCensus,
+    NotificationListener,
     PgEvents,
     PgJobs,
     PgKeys,
     PgLedger,
+    PgServiceMetrics,
     PgTenants,
     PgUsage,
 )
 from orchestrator.store.webhooks import PgWebhooks
-from orchestrator.webhooks.sealing import Seal
+from orchestrator.webhooks.secrets import SecretCipher
 
-__all__ = ["LargeUploads", "Offered", "OpenStreams", "Services"]
+__all__ = ["Services", "ServicesDependency", "StreamLimitDependency", "UploadLimitDependency"]
 
 
 @dataclass(frozen=True)
 class Services:
     settings: ApiSettings
     clock: Clock
-    ids: Identifiers
+    new_id: IdGenerator
     jobs: PgJobs
     events: PgEvents
     ledger: PgLedger
     tenants: PgTenants
     keys: PgKeys
     usage: PgUsage
-    census: PgCensus
-    listener: Listener
+    metrics: PgServiceMetrics
+    listener: NotificationListener
     """Opened and closed by whoever made it."""
     methods: Mapping[str, str]
     """What each method is, in one line, by name."""
-    corpora: SearchedCorpora | None
+    corpora: SearchableCorpora | None
     """None: this process has none, and searching it is answered 503."""
     ready: Callable[[], Awaitable[Sequence[Check]]]
     """Looks at everything that evaluations need; must not raise."""
     webhooks: PgWebhooks
-    seal: Seal
+    cipher: SecretCipher
     check_address: Callable[[str], None]
     """Raises AddressRefused for what no webhook may be."""
     batches: BatchSettings
+    blind: BlindDefault = "several"
+    """Which ideas are judged blind where the request does not say."""
+
+    def judged_blind(self, said: bool | None, several: bool) -> bool:
+        return said if said is not None else self.blind == "always" or (several and self.blind == "several")
 
 
 async def _services(request: Request) -> Services:
@@ -62,16 +66,16 @@ async def _services(request: Request) -> Services:
     return services
 
 
-async def _streams(request: Request) -> Streams:
-    streams: Streams = request.app.state.streams
+async def _stream_limit(request: Request) -> StreamLimit:
+    streams: StreamLimit = request.app.state.streams
     return streams
 
 
-async def _uploads(request: Request) -> Uploads:
-    uploads: Uploads = request.app.state.uploads
+async def _upload_limit(request: Request) -> UploadLimit:
+    uploads: UploadLimit = request.app.state.uploads
     return uploads
 
 
-Offered = Annotated[Services, Depends(_services)]
-OpenStreams = Annotated[Streams, Depends(_streams)]
-LargeUploads = Annotated[Uploads, Depends(_uploads)]
+ServicesDependency = Annotated[Services, Depends(_services)]
+StreamLimitDependency = Annotated[StreamLimit, Depends(_stream_limit)]
+UploadLimitDependency = Annotated[UploadLimit, Depends(_upload_limit)]

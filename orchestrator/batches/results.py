@@ -1,4 +1,4 @@
-"""What became of a batch: a line a row, refused ones among them, for programs and for spreadsheets."""
+"""Results of a batch as JSON lines, CSV or Parquet: one line per row, rejected rows included."""
 
 import csv
 import io
@@ -10,46 +10,61 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assayer.models import Absent, Frozen, Report
-from assayer.models.money import Dollars
-from assayer.reports.cells import cell
+from assayer.models.base import Dollars
+from assayer.reports.escaping import cell
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import JobState, Problem
 from orchestrator.jobs.submissions import BatchRow
 
-__all__ = ["FlatResult", "ResultLine", "Row", "as_csv", "as_line", "as_parquet", "every_row", "flat"]
+__all__ = [
+    "FlatResult",
+    "ResultLine",
+    "ResultRow",
+    "as_csv",
+    "as_json_line",
+    "as_parquet",
+    "flat_result",
+    "rows_in_order",
+]
 
-Row: TypeAlias = BatchRow | RejectedRow
-State: TypeAlias = JobState | Literal["refused"]
-"""`refused`: the row gave no idea, so there is no evaluation of it."""
+ResultRow: TypeAlias = BatchRow | RejectedRow
+RowState: TypeAlias = JobState | Literal["refused"]
+"""`refused`: the row holds no usable idea, so there is no evaluation."""
 
-_SCORE = "score_"
-"""Begins the name of a column with a part's score."""
+_SCORE_PREFIX = "score_"
+"""Prefix of the columns with scores."""
+
+_TYPES = {"row": pa.int32(), "papers_found": pa.int32(), "papers_cited": pa.int32(), "quotes_unverified": pa.int32()}
 
 
 class ResultLine(Frozen):
-    """One line of JSONL: what one row came to."""
+    """One JSON line: the result of one row."""
 
     id: str | None
-    """Of its evaluation; a refused row has none."""
+    """Of its evaluation; a rejected row has none."""
     row: int | None
     source: str
     title: str
-    state: State
+    state: RowState
     cost_usd: Dollars | None
     problem: Problem | None
     report: Report | None
 
 
 class FlatResult(Frozen):
-    """One row of a table. None and empty cells: there is no such value, never zero."""
+    """One row of a table. None is an empty cell, and never zero."""
 
     id: str | None
     row: int | None
     source: str
     title: str
-    state: State
+    state: RowState
+    release: Literal["complete", "incomplete"] | None
+    below_minima: str | None
+    """Minima that an incomplete report fails, for which it has no total: `judged, quotes_found`."""
     scores: dict[str, float]
-    """By part of the method, on the scale of the report; parts without a score are missing."""
+    """By part of the method, on the scale of the report; parts without a score are missing, all of
+    them in an incomplete report."""
     decision: str | None
     """By labelled ideas or a calibrated board, where the method gives one."""
     corpus_fit: str | None
@@ -62,8 +77,8 @@ class FlatResult(Frozen):
     problem_detail: str | None
 
 
-async def every_row(rows: AsyncIterator[BatchRow], rejected: Sequence[RejectedRow]) -> AsyncIterator[Row]:
-    """In the order in which they were handed in."""
+async def rows_in_order(rows: AsyncIterator[BatchRow], rejected: Sequence[RejectedRow]) -> AsyncIterator[ResultRow]:
+    """In the order in which they were submitted."""
     left = deque(sorted(rejected, key=lambda one: one.row))
     async for row in rows:
         while left and row.job.row is not None and left[0].row < row.job.row:
@@ -73,11 +88,11 @@ async def every_row(rows: AsyncIterator[BatchRow], rejected: Sequence[RejectedRo
         yield one
 
 
-def as_line(row: Row) -> bytes:
-    return _line(row).model_dump_json().encode() + b"\n"
+def as_json_line(row: ResultRow) -> bytes:
+    return _result_line(row).model_dump_json().encode() + b"\n"
 
 
-def _line(row: Row) -> ResultLine:
+def _result_line(row: ResultRow) -> ResultLine:
     if isinstance(row, RejectedRow):
         return ResultLine(
             id=None,
@@ -86,7 +101,7 @@ def _line(row: Row) -> ResultLine:
             title="",
             state="refused",
             cost_usd=None,
-            problem=_refusal(row),
+            problem=_rejection_problem(row),
             report=None,
         )
     job = row.job
@@ -102,22 +117,25 @@ def _line(row: Row) -> ResultLine:
     )
 
 
-def _refusal(row: RejectedRow) -> Problem:
-    """What the same text alone would have been answered."""
+def _rejection_problem(row: RejectedRow) -> Problem:
+    """The problem that the row would have got as a request of its own."""
     return Problem(type="invalid-request", title="The row cannot be used", detail=row.detail)
 
 
-def flat(row: Row) -> FlatResult:
-    line = _line(row)
+def flat_result(row: ResultRow) -> FlatResult:
+    line = _result_line(row)
     report = line.report
     coverage = report.coverage if report else None
     fit = coverage.corpus_fit if coverage else None
+    release = report.release if report else None
     return FlatResult(
         id=line.id,
         row=line.row,
         source=line.source,
         title=line.title,
         state=line.state,
+        release=release.state if release else None,
+        below_minima=", ".join(one.name for one in release.failed) or None if release else None,
         scores=_scores(report) if report else {},
         decision=_decision(report) if report else None,
         corpus_fit=None if fit is None or isinstance(fit, Absent) else fit.level,
@@ -151,7 +169,7 @@ def _parts(results: Sequence[FlatResult]) -> list[str]:
 
 def _columns(parts: Sequence[str]) -> list[str]:
     before, after = _around_scores()
-    return [*before, *(f"{_SCORE}{name}" for name in parts), *after]
+    return [*before, *(f"{_SCORE_PREFIX}{name}" for name in parts), *after]
 
 
 def _around_scores() -> tuple[list[str], list[str]]:
@@ -167,7 +185,7 @@ def _values(result: FlatResult, parts: Sequence[str]) -> list[object]:
 
 
 def as_csv(results: Sequence[FlatResult]) -> str:
-    """UTF-8 with a byte order mark, without which spreadsheets take it for something else. No cell is a formula."""
+    """UTF-8 with a byte order mark, which spreadsheets need to recognise it. No cell is a formula."""
     parts = _parts(results)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
@@ -177,11 +195,8 @@ def as_csv(results: Sequence[FlatResult]) -> str:
     return "\ufeff" + text.getvalue()
 
 
-_TYPES = {"row": pa.int32(), "papers_found": pa.int32(), "papers_cited": pa.int32(), "quotes_unverified": pa.int32()}
-
-
 def as_parquet(results: Sequence[FlatResult]) -> bytes:
-    """Texts as they are: nothing carries them out."""
+    """Texts unchanged: no program runs them as formulas."""
     parts = _parts(results)
     names = _columns(parts)
     rows = [_values(result, parts) for result in results]
@@ -192,6 +207,6 @@ def as_parquet(results: Sequence[FlatResult]) -> bytes:
 
 
 def _type(name: str) -> pa.DataType:
-    if name.startswith(_SCORE) or name == "cost_usd":
+    if name.startswith(_SCORE_PREFIX) or name == "cost_usd":
         return pa.float64()
     return _TYPES.get(name, pa.string())

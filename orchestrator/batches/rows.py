@@ -1,33 +1,47 @@
-"""What reading a batch gives, row by row."""
+"""Rows of a batch, accepted or rejected, and the lines of text that they are read from."""
 
 import codecs
+import io
 import re
-from typing import NamedTuple, TypeAlias
+from collections.abc import Generator
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 from assayer.errors import InputError
 from assayer.models import Frozen, Idea
-from assayer.reports.outside import one_line
+from assayer.reports.escaping import one_line
+from assayer.text.decoding import Encoding
 
-__all__ = ["AcceptedRow", "Read", "RejectedRow", "Remark", "check_readable", "place", "rejected", "shown"]
+__all__ = [
+    "AcceptedRow",
+    "BoundedLine",
+    "FileNotice",
+    "RejectedRow",
+    "RowOrNotice",
+    "bounded_lines",
+    "check_readable",
+    "display_name",
+    "rejected_row",
+    "row_name",
+]
 
 _LONGEST_NAME = 120
-_ESCAPED = re.compile("[\udc80-\udcff]")
-"""How `surrogateescape` keeps bytes that could not be decoded."""
-_NAMES = {"cp1252": "Windows-1252"}
+_UNDECODABLE = re.compile("[\udc80-\udcff]")
+"""Bytes that could not be decoded, as `surrogateescape` represents them."""
+_ENCODING_NAMES = {"cp1252": "Windows-1252"}
 
 
 class AcceptedRow(NamedTuple):
     number: int
-    """From 1, over the whole request. Blank rows have numbers and are passed over; a table's header has none."""
+    """From 1, over the whole request. Blank rows have numbers and are skipped; a table's header has none."""
     source: str
     """For people: `proposals.csv:12`, `row 12`."""
     idea: Idea | None
-    """None for a document, which is parsed when its job begins."""
+    """None for a document, which is parsed when its job starts."""
     document: bytes | None
 
 
 class RejectedRow(Frozen):
-    """A row that gave no idea, and why. The others go on."""
+    """A row that holds no usable idea, and why. The others are evaluated."""
 
     row: int
     source: str
@@ -37,37 +51,62 @@ class RejectedRow(Frozen):
     """What was wrong, and what to do."""
 
 
-class Remark(Frozen):
-    """Something about a whole file that its sender should know."""
+class FileNotice(Frozen):
+    """A remark about a whole file for its sender."""
 
     text: str
 
 
-Read: TypeAlias = AcceptedRow | RejectedRow | Remark
+RowOrNotice: TypeAlias = AcceptedRow | RejectedRow | FileNotice
 
 
-def place(file: str, number: int, row: int) -> str:
-    """What a row is called: by its number in its file, or in the batch where the request is the file (`file` empty)."""
+def row_name(file: str, number: int, row: int) -> str:
+    """The name of a row: its number in its file, or in the batch where the body is the file (`file` is empty)."""
     return f"{file}:{number}" if file else f"row {row}"
 
 
-def rejected(number: int, source: str, error: InputError, field: str = "") -> RejectedRow:
+def rejected_row(number: int, source: str, error: InputError, field: str = "") -> RejectedRow:
     return RejectedRow(row=number, source=source, field=error.field or field, detail=str(error))
 
 
-def shown(name: str) -> str:
-    """A file name from outside, without its folders."""
+def display_name(name: str) -> str:
+    """The file name of an upload, without folders, on one line, not too long."""
     line = one_line(name.replace("\\", "/").rsplit("/", 1)[-1])
     return line if len(line) <= _LONGEST_NAME else f"{line[: _LONGEST_NAME - 1]}…"
 
 
 def check_readable(text: str, encoding: str, what: str, field: str = "") -> None:
-    """Raises InputError when the text holds bytes that its file's encoding has no character for."""
-    if found := _ESCAPED.search(text):
-        name = _NAMES.get(encoding, codecs.lookup(encoding).name.upper().removesuffix("-SIG"))
+    """Raises InputError when the text has bytes that are no character in the file's encoding."""
+    if found := _UNDECODABLE.search(text):
+        name = _ENCODING_NAMES.get(encoding, codecs.lookup(encoding).name.upper().removesuffix("-SIG"))
         raise InputError(
             f"{what} holds the byte 0x{ord(found[0]) - 0xDC00:02X} after {found.start():,} characters, which is not "
             f"{name} as the rest of the file.",
             "Save the file as UTF-8.",
             field,
         )
+
+
+class BoundedLine(NamedTuple):
+    text: str
+    """With its end of line."""
+    whole: bool
+    """False when it was longer than allowed: what came after is left out."""
+
+
+def bounded_lines(file: BinaryIO, encoding: Encoding, most: int) -> Generator[BoundedLine, None, None]:
+    """Ends of line are `\\n`, `\\r\\n` and `\\r`; bytes that cannot be decoded are kept as surrogates.
+
+    To be closed before the file is."""
+    # No such bytes in UTF-16, where every pair is a character or half of one.
+    errors = "replace" if encoding == "utf-16" else "surrogateescape"
+    text = io.TextIOWrapper(file, encoding, errors, newline="")
+    try:
+        while line := text.readline(most + 1):
+            whole = len(line) <= most or line.endswith(("\n", "\r"))
+            rest = line
+            while not rest.endswith(("\n", "\r")) and (rest := text.readline(most)):
+                whole = False
+            yield BoundedLine(line, whole)
+    finally:
+        text.detach()

@@ -1,1 +1,1 @@
-"""Jobs of the service, without a database: what they are, the states they go through, whose turn it is."""
+"""Jobs of the service, without a database: their records, their states, retries, and the fair scheduler."""

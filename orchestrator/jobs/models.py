@@ -1,4 +1,4 @@
-"""Jobs of the service: what somebody asked for, where it stands, and who works on it."""
+"""The service's records: jobs and their events, leases, verdicts, problems, tenants, and the ids that name them."""
 
 import datetime as dt
 from typing import Annotated, Any, Literal, NewType, TypeAlias
@@ -12,17 +12,21 @@ from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, Ran
 __all__ = [
     "TERMINAL",
     "BatchId",
+    "EventKind",
     "Job",
+    "JobEvent",
     "JobId",
     "JobKind",
+    "JobRequest",
     "JobState",
     "JobVerdict",
     "KeyId",
     "Lease",
     "Priority",
     "Problem",
+    "Tenant",
     "TenantId",
-    "Work",
+    "TenantPlan",
 ]
 
 TenantId = NewType("TenantId", str)
@@ -33,10 +37,17 @@ BatchId = NewType("BatchId", str)
 JobKind = Literal["evaluation", "comparison", "ranking"]
 Priority = Literal["interactive", "batch"]
 JobState = Literal["queued", "running", "done", "failed", "dead", "cancelled"]
-"""failed: it cannot be done, for a reason that trying again does not change; dead: given up after every try."""
+"""failed: for a reason that another attempt would not change; dead: given up after too many attempts."""
 TERMINAL: frozenset[JobState] = frozenset({"done", "failed", "dead", "cancelled"})
 
-Work: TypeAlias = Annotated[EvaluationRequest | ComparisonRequest | RankingRequest, Field(discriminator="kind")]
+JobRequest: TypeAlias = Annotated[EvaluationRequest | ComparisonRequest | RankingRequest, Field(discriminator="kind")]
+
+EventKind: TypeAlias = Literal[
+    "queued", "started", "progress", "retried", "repinned", "done", "failed", "dead", "cancelled"
+]
+"""retried: back in the queue; repinned: started again with other settings. The last four are final."""
+TenantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+"""Of a tenant among tenants."""
 
 
 class Problem(Frozen):
@@ -50,7 +61,7 @@ class Problem(Frozen):
 
 
 class Job(Frozen):
-    """One line of the queue, whole."""
+    """A job of the queue."""
 
     id: JobId
     tenant: TenantId
@@ -63,42 +74,72 @@ class Job(Frozen):
     subject: str
     """For lists: the idea's title, `12 ideas`."""
     attempt: int
-    """How often it was begun."""
+    """How often it was started."""
     run_id: EvaluationId | None
-    """Names the work by all that determines its result; known once it has begun."""
+    """Identifies everything that determines the result; known once it has started."""
     problem: Problem | None
     cost_usd: float | None
-    """Of everything that was paid for it; None while unknown."""
+    """Everything that was paid for it; None while unknown."""
     created_at: dt.datetime
     started_at: dt.datetime | None
     finished_at: dt.datetime | None
 
 
 class Lease(Frozen):
-    """The right to work on a job, until somebody else has it."""
+    """The right to run a job, until it is leased anew."""
 
     job: JobId
     tenant: TenantId
     token: UUID
-    """A new one every time the job is leased: a writer without it is refused."""
+    """New every time the job is leased: a writer with another one is refused."""
     attempt: int
     priority: Priority
-    work: Work
+    request: JobRequest
     document: bytes | None
-    """The PDF in which the idea came, where the work names none."""
+    """The PDF with the idea, where the request holds none."""
     max_usd: float | None
-    """The most that this job may cost; of the request's limit and what the tenant has left, the lesser."""
+    """The most that this job may cost: the lesser of the request's limit and what the tenant has left."""
     pinned: dict[str, Any] | None
-    """Everything that determined the result when the job was first begun; None at the first try."""
+    """Everything that determined the result when the job was first started; None at the first attempt."""
 
 
 class JobVerdict(Frozen):
-    """How a job ended. Written once, by whoever holds the lease."""
+    """How a job ended. Stored once, by the holder of the lease."""
 
     state: Literal["done", "failed", "dead"]
     run_id: EvaluationId | None = None
     result: dict[str, Any] | None = None
-    """Of a comparison or a ranking; an evaluation's report lies with its run."""
+    """Of a comparison or a ranking; an evaluation's report is stored with its run."""
     problem: Problem | None = None
     cost_usd: float | None = None
     prompt_tokens: int = 0
+
+
+class JobEvent(Frozen):
+    job: JobId
+    number: int
+    """From 1, without gaps within a job."""
+    kind: EventKind
+    data: dict[str, Any]
+    at: dt.datetime
+
+
+class TenantPlan(Frozen):
+    """A tenant's limits and share."""
+
+    name: str = Field(min_length=1, max_length=200)
+    weight: float = Field(default=1.0, gt=0, le=1_000)
+    """Share of the service, relative to the weights of the other tenants with waiting jobs."""
+    max_running: int | None = Field(default=None, gt=0)
+    """Jobs at once; None: no limit."""
+    max_queued: int = Field(default=20_000, gt=0)
+    """Further ones are refused."""
+    monthly_usd: float | None = Field(default=None, gt=0)
+    """Of a calendar month in UTC. Jobs for which too little is left wait for the next."""
+    retention_days: int | None = Field(default=None, gt=0)
+    """Jobs are deleted, with everything that belongs to them, so long after they ended; None: never."""
+
+
+class Tenant(TenantPlan):
+    id: TenantId
+    created_at: dt.datetime

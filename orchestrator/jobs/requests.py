@@ -26,6 +26,8 @@ class EvaluationRequest(Frozen):
     """What the caller calls it: a file name, the id in their row."""
     method: str = "scholareval"
     cutoff: dt.date | None = None
+    blind: bool = False
+    """Names, affiliations and the like are masked before anything judges the idea."""
     limits: Limits = Limits()
 
 

@@ -4,15 +4,15 @@ Whoever performs a job dumps one of these (`model_dump(mode="json")`); whoever r
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
 from assayer.models import Absent, Frozen, IdeaId, PromptVersion
-from assayer.models.money import Dollars
+from assayer.models.base import Dollars
 from assayer.models.ranking import Comparison, Ranking
 
-__all__ = ["ComparisonResult", "JobResult", "Outcome", "RankingResult", "outcomes_of"]
+__all__ = ["ComparisonResult", "JobResult", "Outcome", "RankingResult", "RunCost", "outcomes_of"]
 
 _OTHER: dict[str, Literal["first", "second", "tie"]] = {"first": "second", "second": "first", "tie": "tie"}
 
@@ -70,3 +70,11 @@ def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, 
         )
         for dimension, winners in seen.items()
     )
+
+
+class RunCost(NamedTuple):
+    """What runs cost, over all their executions."""
+
+    usd: float | None
+    """None where a price is not known."""
+    prompt_tokens: int

@@ -1,26 +1,39 @@
-"""What is handed to the queue, and batches as they stand."""
+"""What is handed to the queue (jobs, batches and further rows), how far a batch has come, and why the queue refuses."""
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from assayer.errors import AssayerError
 from assayer.models import Frozen, Report
 from orchestrator.batches.rows import RejectedRow
-from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId, Work
+from orchestrator.jobs.models import TERMINAL, BatchId, Job, JobId, JobRequest, JobState, Priority, TenantId
 
-__all__ = ["Batch", "BatchClosed", "BatchRow", "Cursor", "MoreRows", "NewBatch", "NewJob"]
+__all__ = [
+    "BatchClosed",
+    "BatchRow",
+    "BatchStatus",
+    "Cursor",
+    "MoreRows",
+    "NewBatch",
+    "NewJob",
+    "QueueFull",
+    "count_ended",
+    "count_unfinished",
+    "ideas_per_hour",
+]
 
 
 class NewJob(Frozen):
     id: JobId
-    """Drawn by the caller, so that the same job sent twice is one."""
-    work: Work
+    """Chosen by the caller, so that the same job submitted twice is one."""
+    request: JobRequest
     subject: str
     priority: Priority
     document: bytes | None = None
     row: int | None = None
     traceparent: str | None = None
-    """Of the request (W3C Trace Context), if it was part of a trace."""
+    """Of the request (W3C Trace Context), where it is part of a trace."""
 
 
 class NewBatch(Frozen):
@@ -30,7 +43,7 @@ class NewBatch(Frozen):
     """Of the input, rejected ones included."""
     rejected: tuple[RejectedRow, ...] = ()
     open: bool = False
-    """More rows are to come: it has not finished, however many of its jobs have ended."""
+    """More rows will follow: it has not finished, even when all of its jobs have ended."""
 
 
 class MoreRows(Frozen):
@@ -45,21 +58,21 @@ class MoreRows(Frozen):
 
 
 class BatchClosed(AssayerError):
-    """The batch takes no such rows; nothing was added."""
+    """The batch does not take these rows; nothing was added."""
 
     def __init__(self, batch: str, first: int) -> None:
         super().__init__(
             f"The batch {batch} takes no rows from number {first} on: it is closed, or has rows with such numbers.",
-            "What was sent last said where the next part begins, and whether the batch stays open.",
+            "The answer to the part before says where the next one begins, and whether the batch is open.",
         )
         self.args = (batch, first)
 
 
-class Batch(NewBatch):
+class BatchStatus(NewBatch):
     tenant: TenantId
     created_at: dt.datetime
     counts: dict[JobState, int]
-    """Jobs in each state; states without a job are missing. Rows that were rejected are no jobs."""
+    """Jobs in each state; states without jobs are missing. Rejected rows have no job."""
     cost_usd: float
     """Of the jobs that have ended, as far as known."""
     finished_at: dt.datetime | None
@@ -67,20 +80,49 @@ class Batch(NewBatch):
 
 
 class BatchRow(NamedTuple):
-    """One job of a batch, and what it came to."""
+    """One job of a batch, with its report if there is one."""
 
     job: Job
     source: str
-    """What its sender calls it."""
+    """The sender's name for it."""
     report: Report | None
 
 
 class Cursor(NamedTuple):
-    """A place in a list that begins with the newest."""
+    """A position in a list that begins with the newest."""
 
     created_at: dt.datetime
     id: str
 
     @classmethod
-    def of(cls, last: Job | Batch) -> "Cursor":
+    def of(cls, last: Job | BatchStatus) -> "Cursor":
         return cls(last.created_at, last.id)
+
+
+class QueueFull(AssayerError):
+    """The tenant has as many jobs queued as it may; nothing was added."""
+
+    reason = "the queue was full"
+
+    def __init__(self, queued: int, added: int, most: int) -> None:
+        super().__init__(
+            f"{queued:,} jobs are queued; with {added:,} more there would be more than the limit of {most:,}.",
+            "Send them when some have ended." if added <= most else "Send them in smaller parts.",
+        )
+        self.args = (queued, added, most)
+        self.queued, self.added, self.most = queued, added, most
+
+
+def count_ended(counts: Mapping[JobState, int]) -> int:
+    return sum(count for state, count in counts.items() if state in TERMINAL)
+
+
+def count_unfinished(counts: Mapping[JobState, int]) -> int:
+    return sum(count for state, count in counts.items() if state not in TERMINAL)
+
+
+def ideas_per_hour(counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime) -> float | None:
+    """Ideas an hour that came to a verdict of their own; None before the first. Cancelled ones tell nothing."""
+    judged = count_ended(counts) - counts.get("cancelled", 0)
+    hours = (until - since).total_seconds() / 3600
+    return judged / hours if judged and hours > 0 else None

@@ -1,4 +1,4 @@
-"""When a job did what: drawn from its events and from what the ledger says about its calls."""
+"""The timeline of a job: its waits, stages and calls, from its events and the ledger."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,10 +7,9 @@ from typing import Any
 
 from assayer.models import CallRecord, LedgerRow
 from assayer.models.timeline import Span, SpanOutcome, Timeline
-from orchestrator.jobs.events import JobEvent
-from orchestrator.jobs.models import Job
+from orchestrator.jobs.models import Job, JobEvent
 
-__all__ = ["rows_within", "timeline_of"]
+__all__ = ["ledger_rows_of_job", "timeline_of"]
 
 _ENDS_ATTEMPT = frozenset({"retried", "done", "failed", "dead", "cancelled"})
 
@@ -18,17 +17,17 @@ _ENDS_ATTEMPT = frozenset({"retried", "done", "failed", "dead", "cancelled"})
 def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], now: dt.datetime) -> Timeline:
     """`events` in their order; `rows` of the job's run."""
     end = job.finished_at or now
-    calls = [_call(row) for row in rows_within(job, events, rows, end)]
+    calls = [_call_span(row) for row in ledger_rows_of_job(job, events, rows, end)]
     spans = sorted((*_waits(job, events, end), *_stages(events, end), *calls), key=lambda span: (span.start, span.end))
     return Timeline(id=job.id, title=job.subject, state=job.state, start=job.created_at, end=end, spans=tuple(spans))
 
 
-def rows_within(
+def ledger_rows_of_job(
     job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], end: dt.datetime
 ) -> Iterator[LedgerRow]:
-    """Of a run's rows those of this job's time: other jobs with the same request may have made some as well."""
-    begun = next((event.at for event in events if event.kind == "started"), job.started_at)
-    return (row for row in rows if begun is not None and begun <= row.at <= end)
+    """Those ledger rows of a run that fall into this job's time: other jobs with the same request share the run."""
+    started = next((event.at for event in events if event.kind == "started"), job.started_at)
+    return (row for row in rows if started is not None and started <= row.at <= end)
 
 
 def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
@@ -48,7 +47,7 @@ def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[S
 class _Stage:
     since: dt.datetime
     until: dt.datetime
-    """When it last moved."""
+    """When it last progressed."""
     done: int
     total: int
 
@@ -60,13 +59,13 @@ class _Stage:
 
 
 def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
-    """Events tell now and then how far every stage of an attempt is: one that is new has begun since the last."""
+    """Progress events list every stage of an attempt: a stage that is new has started since the last event."""
     stages: dict[str, _Stage] = {}
     before = end
     for event in events:
         if event.kind == "progress":
-            for told in event.data.get("stages", ()):
-                _move(stages, told, before, event.at)
+            for progress in event.data.get("stages", ()):
+                _update_stage(stages, progress, before, event.at)
         elif event.kind in _ENDS_ATTEMPT:
             outcome: SpanOutcome = "done" if event.kind == "done" else "failed"
             yield from (stage.span(name, event.at, outcome) for name, stage in stages.items())
@@ -75,26 +74,26 @@ def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
     yield from (stage.span(name, end, "open") for name, stage in stages.items())
 
 
-def _move(stages: dict[str, _Stage], told: Mapping[str, Any], before: dt.datetime, at: dt.datetime) -> None:
-    name, done, total = str(told["stage"]), int(told["done"]), int(told["total"])
+def _update_stage(stages: dict[str, _Stage], progress: Mapping[str, Any], before: dt.datetime, at: dt.datetime) -> None:
+    name, done, total = str(progress["stage"]), int(progress["done"]), int(progress["total"])
     stage = stages.setdefault(name, _Stage(before, at, done, total))
     if (stage.done, stage.total) != (done, total):
         stage.done, stage.total, stage.until = done, total, at
 
 
-def _call(row: LedgerRow) -> Span:
-    """The ledger notes a call when it is over."""
+def _call_span(row: LedgerRow) -> Span:
+    """The ledger records a call when it is over."""
     record = row.record
     if record.cached:
         return Span(name=record.task, kind="call", start=row.at, end=row.at, outcome="cached", detail=record.model)
     start = row.at - dt.timedelta(seconds=record.latency_seconds)
     outcome: SpanOutcome = "failed" if row.outcome == "failed" else "done"
     return Span(
-        name=record.task, kind="call", start=start, end=row.at, outcome=outcome, detail=_told(record, row.error)
+        name=record.task, kind="call", start=start, end=row.at, outcome=outcome, detail=_call_detail(record, row.error)
     )
 
 
-def _told(record: CallRecord, error: str) -> str:
+def _call_detail(record: CallRecord, error: str) -> str:
     tokens = f"{record.model}, {record.prompt_tokens:,} + {record.completion_tokens:,} tokens"
     tries = f", {record.attempts} attempts" if record.attempts > 1 else ""
     return f"{tokens}{tries}\n{error}".strip()

@@ -1,48 +1,49 @@
 """What outlives a process: jobs, tenants, answers, ledger, papers, reports and viewpoint graphs, in PostgreSQL.
 
-`PgViewpointGraph` is in `orchestrator.store.viewpoints`: it takes a numerical library.
+`PgViewpointGraph` is in `orchestrator.store.viewpoint_graph`: it takes a numerical library.
 """
 
-from orchestrator.settings import DatabaseSettings, KeySettings
-from orchestrator.store.answers import PgAnswers
-from orchestrator.store.census import Census, PgCensus
-from orchestrator.store.database import Database, DatabaseHealth, Revive
-from orchestrator.store.evaluations import PgEvaluations
-from orchestrator.store.events import PgEvents
+from orchestrator.settings import ApiKeySettings, DatabaseSettings
+from orchestrator.store.answer_cache import PgAnswerCache
+from orchestrator.store.api_keys import PgKeys
+from orchestrator.store.claims import PgClaims
+from orchestrator.store.database import Database, DatabaseHealth, StartServer
+from orchestrator.store.job_events import PgEvents
 from orchestrator.store.jobs import PgJobs
-from orchestrator.store.keys import PgKeys
 from orchestrator.store.leases import PgLeases
 from orchestrator.store.ledger import LedgerTotals, PgLedger
-from orchestrator.store.listening import Heard, Listener, Missed
-from orchestrator.store.papers import PgPapers
-from orchestrator.store.replies import PgReplies
+from orchestrator.store.notifications import NotificationListener, NotificationsMissed, Subscription
+from orchestrator.store.rate_limits import PgRateLimits
+from orchestrator.store.reports import PgPapers, PgReports
+from orchestrator.store.response_cache import PgResponseCache
+from orchestrator.store.service_metrics import PgServiceMetrics, ServiceMetrics
 from orchestrator.store.tenants import PgTenants
-from orchestrator.store.turns import PgTurns
 from orchestrator.store.usage import PgUsage, TenantUsage
 
 __all__ = [
-    "Census",
+    "ApiKeySettings",
     "Database",
     "DatabaseHealth",
     "DatabaseSettings",
-    "Heard",
-    "KeySettings",
     "LedgerTotals",
-    "Listener",
-    "Missed",
-    "PgAnswers",
-    "PgCensus",
-    "PgEvaluations",
+    "NotificationListener",
+    "NotificationsMissed",
+    "PgAnswerCache",
+    "PgClaims",
     "PgEvents",
     "PgJobs",
     "PgKeys",
     "PgLeases",
     "PgLedger",
     "PgPapers",
-    "PgReplies",
+    "PgRateLimits",
+    "PgReports",
+    "PgResponseCache",
+    "PgServiceMetrics",
     "PgTenants",
-    "PgTurns",
     "PgUsage",
-    "Revive",
+    "ServiceMetrics",
+    "StartServer",
+    "Subscription",
     "TenantUsage",
 ]

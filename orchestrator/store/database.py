@@ -1,4 +1,4 @@
-"""The connection to PostgreSQL: pooled, deadlined, and back by itself after a loss."""
+"""The connection to PostgreSQL: a pool, deadlines, and retries after a lost connection."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,39 +12,39 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, w
 from assayer.errors import AssayerError, ConfigurationError, StorageError
 from assayer.models import Frozen
 from orchestrator.settings import DatabaseSettings
-from orchestrator.store import schema
-from orchestrator.store.failures import LOST, address, explain
+from orchestrator.store import migrator
+from orchestrator.store.database_errors import RETRYABLE_ERRORS, safe_address, translate_error
 
-__all__ = ["Connection", "Database", "DatabaseHealth", "Revive"]
+__all__ = ["Connection", "Database", "DatabaseHealth", "StartServer"]
 
 T = TypeVar("T")
 Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
-Revive: TypeAlias = Callable[[], Awaitable[str]]
-"""Makes sure that a server runs, and says at which URL."""
+StartServer: TypeAlias = Callable[[], Awaitable[str]]
+"""Makes sure that a server runs; returns its URL."""
 
 
 class DatabaseHealth(Frozen):
-    """What `assayer doctor` tells about the database."""
+    """What `assayer doctor` says about the database."""
 
-    where: str
+    address: str
     server: str | None
     """`PostgreSQL 18.4`; None when it does not answer."""
     revision: str | None
-    """Of the tables; None before they are made."""
+    """Of the tables; None before they are created."""
     problem: str
     """In plain words; empty when all is well."""
 
 
-class _Lost(Exception):
-    """The connection went in the middle of work that may be done again."""
+class _ConnectionLost(Exception):
+    """The connection was lost in the middle of work that may be done again."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(cause)
         self.cause = cause
 
 
-async def _keep_session(_: schema.AnyConnection) -> None:
-    """Instead of asyncpg's reset query on every release: our statements leave nothing behind in a session."""
+async def _no_reset(_: migrator.AnyConnection) -> None:
+    """Instead of asyncpg's reset query on every release: our statements leave no state in a session."""
 
 
 class Database:
@@ -53,14 +53,14 @@ class Database:
     Every operation raises StorageError (ConfigurationError for an unusable URL), never a driver's error.
     """
 
-    def __init__(self, settings: DatabaseSettings, revive: Revive | None = None) -> None:
-        """`revive` serves when the settings have no URL; it is called before every new connection."""
-        if not settings.url and revive is None:
+    def __init__(self, settings: DatabaseSettings, start_server: StartServer | None = None) -> None:
+        """`start_server` is for settings without a URL; it is called before every new connection."""
+        if not settings.url and start_server is None:
             raise ConfigurationError("No database is configured.", "Set ASSAYER_DATABASE__URL.")
         self._settings = settings
         self._url = settings.url.get_secret_value() if settings.url else None
-        self._revive = revive
-        self._where = address(self._url) if self._url else "the embedded PostgreSQL"
+        self._start_server = start_server
+        self._address = safe_address(self._url) if self._url else "the embedded PostgreSQL"
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
 
     async def __aenter__(self) -> Self:
@@ -78,8 +78,8 @@ class Database:
             self._pool = asyncpg.create_pool(
                 min_size=0,
                 max_size=self._settings.max_connections,
-                connect=self._dial,
-                reset=_keep_session,
+                connect=self._connect,
+                reset=_no_reset,
             )
             await self._pool
         patience = self._settings.connect_seconds if self._url else self._settings.patience_seconds
@@ -101,10 +101,10 @@ class Database:
 
     async def migrate(self) -> None:
         """Brings the tables up to date; many processes may do so at once."""
-        revision = await self.run(schema.present)
-        schema.refuse_newer(revision)
-        if revision != schema.newest():
-            await self.run(lambda _: schema.upgrade(self._dial))
+        revision = await self.run(migrator.current_revision)
+        migrator.refuse_newer_schema(revision)
+        if revision != migrator.latest_revision():
+            await self.run(lambda _: migrator.upgrade_schema(self._connect))
 
     async def ping(self) -> DatabaseHealth:
         """Never raises, and needs no `connect`."""
@@ -112,25 +112,25 @@ class Database:
         problem = ""
         try:
             async with asyncio.timeout(self._settings.connect_seconds + self._settings.command_seconds):
-                connection = await self._dial()
+                connection = await self._connect()
                 try:
                     server = f"PostgreSQL {await connection.fetchval('SHOW server_version')}"
-                    revision = await schema.present(connection)
+                    revision = await migrator.current_revision(connection)
                     if await connection.fetchval("SELECT pg_is_in_recovery()"):
                         problem = "The server is a read-only standby. Point ASSAYER_DATABASE__URL at the primary."
-                    schema.refuse_newer(revision)
+                    migrator.refuse_newer_schema(revision)
                 finally:
                     await connection.close()
         except AssayerError as error:
             problem = str(error)
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            problem = str(explain(error, self._where))
-        return DatabaseHealth(where=self._where, server=server, revision=revision, problem=problem)
+            problem = str(translate_error(error, self._address))
+        return DatabaseHealth(address=self._address, server=server, revision=revision, problem=problem)
 
-    async def dial(self) -> "asyncpg.Connection[asyncpg.Record]":
+    async def connect_unpooled(self) -> "asyncpg.Connection[asyncpg.Record]":
         """A connection outside of the pool, for whoever listens; the caller closes it. Raises what `LOST` lists, and
         StorageError or ConfigurationError."""
-        return await self._dial()
+        return await self._connect()
 
     async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
         """Does the work on one connection, and again on another when the first is lost: the work must be such
@@ -154,17 +154,17 @@ class Database:
             async with asyncio.timeout(patience):
                 try:
                     return await self._attempt(work)
-                except _Lost as lost:
+                except _ConnectionLost as lost:
                     last = lost.cause
-                return await self._again(work, patience)
+                return await self._retry(work, patience)
         except TimeoutError:
-            raise explain(last, self._where) from last
-        except _Lost as lost:
-            raise explain(lost.cause, self._where) from lost.cause
+            raise translate_error(last, self._address) from last
+        except _ConnectionLost as lost:
+            raise translate_error(lost.cause, self._address) from lost.cause
 
-    async def _again(self, work: Callable[[Connection], Awaitable[T]], patience: float) -> T:
+    async def _retry(self, work: Callable[[Connection], Awaitable[T]], patience: float) -> T:
         retrying = AsyncRetrying(
-            retry=retry_if_exception_type(_Lost),
+            retry=retry_if_exception_type(_ConnectionLost),
             wait=wait_random_exponential(multiplier=0.05, max=2.0),
             stop=stop_after_delay(patience),
             reraise=True,
@@ -179,17 +179,17 @@ class Database:
                 try:
                     return await work(connection)
                 except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-                    if _gone(connection):
-                        raise _Lost(error) from error
+                    if _is_closed(connection):
+                        raise _ConnectionLost(error) from error
                     raise
-        except LOST as error:
-            raise _Lost(error) from error
+        except RETRYABLE_ERRORS as error:
+            raise _ConnectionLost(error) from error
         except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            raise explain(error, self._where) from error
+            raise translate_error(error, self._address) from error
 
-    async def _dial(self, *_: object, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
+    async def _connect(self, *_: object, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
         """A new connection; the pool adds arguments of its own."""
-        url = self._url or (await self._revive() if self._revive else "")
+        url = self._url or (await self._start_server() if self._start_server else "")
         try:
             connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(
                 url,
@@ -199,11 +199,11 @@ class Database:
                 **arguments,
             )
         except ValueError as error:  # also asyncpg's ClientConfigurationError
-            raise explain(error, self._where) from None
+            raise translate_error(error, self._address) from None
         return connection
 
 
-def _gone(connection: Connection) -> bool:
+def _is_closed(connection: Connection) -> bool:
     """A connection that is lost in the middle of a transaction leaves the pool by itself, and may not be asked."""
     try:
         return connection.is_closed()

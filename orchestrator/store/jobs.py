@@ -1,4 +1,4 @@
-"""Jobs and batches as their tenants see them. Another tenant's are not there."""
+"""Jobs and batches as their tenants see them: those of other tenants do not exist."""
 
 import asyncio
 import datetime as dt
@@ -10,18 +10,17 @@ from pydantic import TypeAdapter
 
 from assayer.models import Report
 from orchestrator.batches.rows import RejectedRow
-from orchestrator.jobs.idempotency import Once, Replay
-from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobState, TenantId, Work
-from orchestrator.jobs.settings import QueueSettings
-from orchestrator.jobs.submissions import Batch, BatchRow, Cursor, MoreRows, NewBatch, NewJob
-from orchestrator.jobs.waiting import Circumstances, why_waiting
-from orchestrator.store import job_rows, retention
+from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
+from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobRequest, JobState, TenantId
+from orchestrator.jobs.submissions import BatchRow, BatchStatus, Cursor, MoreRows, NewBatch, NewJob
+from orchestrator.settings import QueueSettings
+from orchestrator.store import retention
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.documents import read
-from orchestrator.store.endings import PAID, ended
-from orchestrator.store.job_rows import JOB
-from orchestrator.store.submitting import submit
-from orchestrator.store.telling import cancelled, tell
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
+from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, finish_statement, job_of_row, request_of_row
+from orchestrator.store.job_submission import submit_jobs
+from orchestrator.store.json_columns import from_json_column, from_json_text
+from orchestrator.store.notifications import cancelled_notifications, notify
 
 __all__ = ["PgJobs"]
 
@@ -29,10 +28,10 @@ _ADD_SECONDS = 600.0
 _PAGE = 50
 _REJECTED = TypeAdapter(tuple[RejectedRow, ...])
 
-_GET = f"SELECT {JOB} FROM jobs WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
+_GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
 
 _LIST = f"""
-    SELECT {JOB} FROM jobs
+    SELECT {JOB_COLUMNS} FROM jobs
     WHERE tenant = $1 AND ($2::text IS NULL OR batch = $2) AND ($3::text IS NULL OR kind = $3)
       AND ($4::text IS NULL OR state = $4) AND ($5::timestamptz IS NULL OR (created_at, id) < ($5, $6::text))
     ORDER BY created_at DESC, id DESC LIMIT $7
@@ -47,7 +46,7 @@ _REPORT = """
 _REPORTS = f"""
     SELECT page.*, CASE WHEN state = 'done' THEN report END AS report
     FROM (
-        SELECT {JOB}, coalesce(request #>> '{{idea,source}}', request ->> 'source') AS source FROM jobs
+        SELECT {JOB_COLUMNS}, coalesce(request #>> '{{idea,source}}', request ->> 'source') AS source FROM jobs
         WHERE tenant = $1 AND batch = $2 AND ($3::integer IS NULL OR "row" > $3) ORDER BY "row" LIMIT $4
     ) AS page
     LEFT JOIN LATERAL (SELECT report FROM evaluations WHERE evaluations.id = page.run_id) AS run ON true
@@ -69,12 +68,12 @@ _CIRCUMSTANCES = """
     WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
 """
 
-_CANCEL = ended(
-    f"state = 'cancelled', cost_usd = {PAID}",
+_CANCEL = finish_statement(
+    f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     "tenant = $1 AND state IN ('queued', 'running') AND id = $2",
 )
-_CANCEL_BATCH = ended(
-    f"state = 'cancelled', cost_usd = {PAID}",
+_CANCEL_BATCH = finish_statement(
+    f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     "id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state IN ('queued', 'running') "
     "ORDER BY id FOR UPDATE)",
 )
@@ -109,25 +108,25 @@ class PgJobs:
         tenant: TenantId,
         jobs: Sequence[NewJob],
         batch: NewBatch | MoreRows | None = None,
-        once: Once | None = None,
-    ) -> Replay | None:
-        """All of them, or nothing and what the same request was answered before. Raises KeyReused, QueueFull,
-        BatchClosed."""
+        record: IdempotencyRecord | None = None,
+    ) -> RecordedResponse | None:
+        """All of them, or nothing and the recorded response to the same request. Raises IdempotencyKeyReused,
+        QueueFull, BatchClosed."""
 
-        async def work(connection: Connection) -> Replay | None:
-            return await submit(connection, tenant, jobs, batch, once)
+        async def work(connection: Connection) -> RecordedResponse | None:
+            return await submit_jobs(connection, tenant, jobs, batch, record)
 
         return await self._database.run(work, _ADD_SECONDS if len(jobs) > 1 else None)
 
     async def get(self, tenant: TenantId, job: JobId) -> Job | None:
         row = await self._database.fetch_one(_GET, tenant, job)
-        return None if row is None else job_rows.job(row)
+        return None if row is None else job_of_row(row)
 
-    async def work(self, tenant: TenantId, job: JobId) -> Work | None:
-        """What was asked."""
+    async def request(self, tenant: TenantId, job: JobId) -> JobRequest | None:
+        """What was submitted."""
         query = "SELECT id, request FROM jobs WHERE tenant = $1 AND id = $2"
         row = await self._database.fetch_one(query, tenant, job)
-        return None if row is None else job_rows.work(row)
+        return None if row is None else request_of_row(row)
 
     async def list(
         self,
@@ -141,24 +140,24 @@ class PgJobs:
     ) -> list[Job]:
         """The newest first."""
         rows = await self._database.fetch(_LIST, tenant, batch, kind, state, *(after or (None, None)), limit)
-        return [job_rows.job(row) for row in rows]
+        return [job_of_row(row) for row in rows]
 
     async def result(self, tenant: TenantId, job: JobId) -> dict[str, Any] | None:
         """Of a comparison or a ranking that is done."""
         query = "SELECT result FROM jobs WHERE tenant = $1 AND id = $2"
         row = await self._database.fetch_one(query, tenant, job)
-        value: dict[str, Any] | None = None if row is None else job_rows.json_value(row["result"])
+        value: dict[str, Any] | None = None if row is None else from_json_text(row["result"])
         return value
 
     async def report(self, tenant: TenantId, job: JobId) -> Report | None:
         """Of an evaluation that is done."""
         row = await self._database.fetch_one(_REPORT, tenant, job)
-        return None if row is None else _own_report(row, job)
+        return None if row is None else _report_of_row(row, job)
 
-    async def waiting(self, tenant: TenantId, job: JobId) -> str | None:
+    async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
         """Why a queued job does not run yet, for people; None when it is not queued."""
         row = await self._database.fetch_one(_CIRCUMSTANCES, tenant, job, self._settings.max_usd)
-        return None if row is None else why_waiting(Circumstances(**dict(row)))
+        return None if row is None else waiting_reason(QueuePosition(**dict(row)))
 
     async def cancel(self, tenant: TenantId, job: JobId) -> Job | None:
         """A job that has ended stays as it is."""
@@ -166,63 +165,64 @@ class PgJobs:
         return await self.get(tenant, job)
 
     async def cancel_batch(self, tenant: TenantId, batch: BatchId) -> int:
-        """How many had not ended. It takes no more rows."""
+        """Cancels its jobs that have not ended, and closes it; how many jobs they were."""
         await self._database.execute("UPDATE batches SET open = false WHERE tenant = $1 AND id = $2", tenant, batch)
         return await self._cancel(_CANCEL_BATCH, tenant, batch)
 
-    async def _cancel(self, statement: str, tenant: TenantId, what: str) -> int:
+    async def _cancel(self, statement: str, tenant: TenantId, id: str) -> int:
         async def work(connection: Connection) -> int:
-            rows = await connection.fetch(statement, tenant, what)
-            await tell(connection, (news for row in rows for news in cancelled(row["id"])))
+            rows = await connection.fetch(statement, tenant, id)
+            await notify(connection, (one for row in rows for one in cancelled_notifications(row["id"])))
             return len(rows)
 
         return await self._database.run(work)
 
-    async def batch(self, tenant: TenantId, batch: BatchId) -> Batch | None:
+    async def batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
         rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1)
         return _batch(rows[0]) if rows else None
 
-    async def batches(self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50) -> Sequence[Batch]:
+    async def batches(self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50) -> Sequence[BatchStatus]:
         """The newest first."""
         rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit)
         return [_batch(row) for row in rows]
 
-    async def reports(self, tenant: TenantId, batch: BatchId) -> AsyncIterator[BatchRow]:
+    async def batch_rows(self, tenant: TenantId, batch: BatchId) -> AsyncIterator[BatchRow]:
         """Every job of a batch in the order of its rows, a page at a time."""
         last: int | None = None
         while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE):
-            # In a thread: reports are large, and others ask meanwhile.
+            # In a thread: reports are large, and the event loop serves other requests meanwhile.
             for one in await asyncio.to_thread(lambda page: [_batch_row(row) for row in page], rows):
                 yield one
             last = rows[-1]["row"]
 
     async def delete(self, tenant: TenantId, job: JobId) -> bool:
-        """With all that is only its own; one that has not ended is cancelled first. False when there is none."""
+        """With everything that belongs only to it; one that has not ended is cancelled first. False when there is
+        none."""
         await self._cancel(_CANCEL, tenant, job)
         return await retention.delete_jobs(self._database, tenant, [job]) == 1
 
     async def purge(self, now: dt.datetime) -> int:
-        """Deletes what its tenant no longer keeps, and old idempotency records and deliveries. Gives the jobs."""
+        """Deletes jobs past their tenant's retention, old idempotency records and deliveries. Returns how many jobs."""
         return await retention.purge(self._database, now)
 
 
 def _batch_row(row: asyncpg.Record) -> BatchRow:
-    job = job_rows.job(row)
-    return BatchRow(job, row["source"] or "", None if row["report"] is None else _own_report(row, job.id))
+    job = job_of_row(row)
+    return BatchRow(job, row["source"] or "", None if row["report"] is None else _report_of_row(row, job.id))
 
 
-def _own_report(row: asyncpg.Record, job: JobId) -> Report:
-    """With the source that this job's idea came from: whoever asked for the same idea first called it something else,
-    which may be nobody else's business."""
-    report = read(Report, row["report"], f"The report of job {job}")
+def _report_of_row(row: asyncpg.Record, job: JobId) -> Report:
+    """With the source of this job's idea: the job that evaluated the same idea first may have called it something
+    else, which other tenants must not see."""
+    report = from_json_column(Report, row["report"], f"The report of job {job}")
     return report.model_copy(update={"idea": report.idea.model_copy(update={"source": row["source"] or ""})})
 
 
-def _batch(row: Any) -> Batch:
+def _batch(row: Any) -> BatchStatus:
     counts = zip(row["states"] or (), row["jobs"] or (), strict=True)
     names = ("id", "tenant", "name", "rows", "open", "cost_usd", "created_at")
     finished = None if row["open"] else row["finished_at"] or (None if row["states"] else row["created_at"])
-    return Batch(
+    return BatchStatus(
         **{name: row[name] for name in names},
         rejected=_REJECTED.validate_json(row["rejected"]),
         counts=dict(counts),

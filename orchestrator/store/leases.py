@@ -1,4 +1,4 @@
-"""Leases: the right to work on a job, given out fairly, kept by heartbeats, fenced by tokens."""
+"""Leases: the right to run a job, granted fairly, renewed by heartbeats, fenced by tokens; and what ends or expires."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -7,39 +7,53 @@ from uuid import UUID, uuid4
 import asyncpg
 
 from assayer.models import EvaluationId
-from orchestrator.jobs.fairness import Places
+from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobState, JobVerdict, Lease
-from orchestrator.jobs.settings import QueueSettings
-from orchestrator.jobs.states import Cause, Event, Expired, GivenBack, Standing, Tries, gave_up, step
+from orchestrator.jobs.state_machine import (
+    AttemptHistory,
+    AttemptLimits,
+    Expired,
+    GivenBack,
+    RetryCause,
+    StateChange,
+    gave_up_problem,
+    transition,
+)
+from orchestrator.settings import QueueSettings
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.documents import document, plain
-from orchestrator.store.endings import PAID, ended
-from orchestrator.store.job_rows import json_document
-from orchestrator.store.leasing import give_out, waiting
-from orchestrator.store.telling import QUEUED, News, event, finished, tell
+from orchestrator.store.job_sql import PAID_SO_FAR, finish_statement
+from orchestrator.store.json_columns import mapping_to_json_column, storable_text, to_json_column
+from orchestrator.store.lease_granting import grant_leases, has_waiting_jobs
+from orchestrator.store.notifications import (
+    JOB_QUEUED,
+    Notification,
+    event_notification,
+    finished_notifications,
+    notify,
+)
 
 __all__ = ["PgLeases"]
 
-_EXPIRED_AT_ONCE = 100
+_EXPIRED_PER_STATEMENT = 100
 
-_BEAT = """
+_RENEW = """
     UPDATE jobs SET leased_until = statement_timestamp() + $2 * interval '1 second' WHERE lease = ANY($1)
     RETURNING lease
 """
 
 _BEGIN = "UPDATE jobs SET run_id = $3, pinned = $4 WHERE id = $1 AND lease = $2 RETURNING id"
 
-_FINISH = ended(
+_FINISH = finish_statement(
     "state = $3, last_lease = $2, run_id = coalesce($4, run_id), result = $5, problem = $6, "
-    f"cost_usd = coalesce($7::float8, {PAID}), prompt_tokens = $8",
+    f"cost_usd = coalesce($7::float8, {PAID_SO_FAR}), prompt_tokens = $8",
     "id = $1 AND lease = $2",
 )
 _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
 
 _STANDING = "id, state, failures, losses, outages, reasons, worker"
-_MINE = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"  # noqa: S608 - of constants
+_HELD_JOB = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"  # noqa: S608 - of constants
 _GIVEN_BACK = "SELECT state FROM jobs WHERE id = $1 AND last_lease = $2 AND state IN ('queued', 'dead')"
-_SILENT = f"""
+_EXPIRED = f"""
     SELECT {_STANDING} FROM jobs WHERE state = 'running' AND leased_until < statement_timestamp()
     ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
 """  # noqa: S608 - put together from constants
@@ -60,95 +74,105 @@ _REQUEUE = """
     SELECT id FROM given_back
 """
 
-_BURY = ended(
+_BURY = finish_statement(
     "state = 'dead', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "
-    f"cost_usd = {PAID}",
+    f"cost_usd = {PAID_SO_FAR}",
     "id = $1",
 )
 
 
 class PgLeases:
-    """Any number of dispatchers and workers at once; a writer whose lease is somebody else's changes nothing."""
+    """For any number of dispatchers and workers at once; a writer that no longer holds the lease changes nothing."""
 
     def __init__(self, database: Database, settings: QueueSettings, draw: Callable[[], UUID] = uuid4) -> None:
         self._database = database
         self._settings = settings
         self._draw = draw
-        self._most = Tries(settings.max_failures, settings.max_losses, settings.max_outages)
+        self._most = AttemptLimits(settings.max_failures, settings.max_losses, settings.max_outages)
 
-    async def lease(self, worker: str, places: Places) -> list[Lease]:
-        """At most one a free place, interactive ones first. Jobs whose limit is above their tenant's monthly budget, or
-        that cannot be read, end here, explained; those for which the month has too little left wait."""
-        if places.free <= 0 or not await self._database.run(waiting):
+    async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]:
+        """At most one lease per free slot, interactive jobs first. Jobs that may cost more than their tenant's monthly
+        budget, or cannot be read, fail here; those for which too little is left of the month wait."""
+        if slots.free <= 0 or not await self._database.run(has_waiting_jobs):
             return []
-        tokens = [self._draw() for _ in range(places.free)]
+        tokens = [self._draw() for _ in range(slots.free)]
 
         async def work(connection: Connection) -> list[Lease]:
-            given = await give_out(connection, worker, places, tokens, self._settings)
-            begun = [event(lease.job) for lease in given.leases]
-            await tell(connection, [*begun, *(news for job in given.refused for news in finished(job))])
-            return given.leases
+            granted = await grant_leases(connection, worker, slots, tokens, self._settings)
+            started = [event_notification(lease.job) for lease in granted.leases]
+            await notify(
+                connection, [*started, *(one for job in granted.rejected for one in finished_notifications(job))]
+            )
+            return granted.leases
 
         return await self._database.run(work)
 
-    async def beat(self, tokens: Sequence[UUID]) -> set[UUID]:
+    async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
         """Those that still hold."""
-        rows = await self._database.fetch(_BEAT, sorted(tokens), self._settings.lease_seconds)
+        rows = await self._database.fetch(_RENEW, sorted(tokens), self._settings.lease_seconds)
         return {row["lease"] for row in rows}
 
-    async def begin(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Records what determines the result, before anything is paid for it."""
-        row = await self._database.fetch_one(_BEGIN, lease.job, lease.token, run_id, json_document(pinned))
+    async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
+        """Records the run and all that determines its result, before anything is spent on it."""
+        row = await self._database.fetch_one(_BEGIN, lease.job, lease.token, run_id, mapping_to_json_column(pinned))
         return row is not None
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        """Without a cost in the verdict, the ledger's sum over the run is taken."""
-        problem = None if verdict.problem is None else document(verdict.problem)
-        values = (verdict.run_id, json_document(verdict.result), problem, verdict.cost_usd, verdict.prompt_tokens)
+        """A verdict without a cost gets the sum of the ledger over the run."""
+        problem = None if verdict.problem is None else to_json_column(verdict.problem)
+        values = (
+            verdict.run_id,
+            mapping_to_json_column(verdict.result),
+            problem,
+            verdict.cost_usd,
+            verdict.prompt_tokens,
+        )
 
         async def work(connection: Connection) -> bool:
             who = (lease.job, lease.token, verdict.state)
-            # The second: written before, by a try whose answer was lost.
-            written = await connection.fetch(_FINISH, *who, *values) or await connection.fetch(_FINISHED, *who)
-            if written:
-                await tell(connection, finished(lease.job))
-            return bool(written)
+            # The second: written before, by an attempt whose answer was lost.
+            stored = await connection.fetch(_FINISH, *who, *values) or await connection.fetch(_FINISHED, *who)
+            if stored:
+                await notify(connection, finished_notifications(lease.job))
+            return bool(stored)
 
         return await self._database.run(work)
 
-    async def give_back(self, lease: Lease, why: str, *, blame: bool, after_seconds: float = 0) -> JobState | None:
-        """Back to the queue, or dead when its tries are used up; None when the lease no longer holds.
+    async def give_back(
+        self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
+    ) -> JobState | None:
+        """Back to the queue, or dead when its attempts are used up; None when the lease no longer holds.
 
-        With `blame` it counts as a failure of the job. Otherwise, with a pause, as an outage of something that every
-        job needs; without one as the loss of a worker, of which a job has few, too: it may be what kills them.
+        With `attempt_failed` it counts as a failure of the job. Otherwise, with a pause, as an outage of something that
+        every job needs; without one as the loss of a worker. Losses are limited as well: the job may cause them.
         """
-        cause: Cause = "failure" if blame else "outage" if after_seconds > 0 else "loss"
+        cause: RetryCause = "failure" if attempt_failed else "outage" if after_seconds > 0 else "loss"
 
         async def work(connection: Connection) -> JobState | None:
             async with connection.transaction():
-                row = await connection.fetchrow(_MINE, lease.job, lease.token)
+                row = await connection.fetchrow(_HELD_JOB, lease.job, lease.token)
                 state: JobState | None
                 if row is None:
                     state = await connection.fetchval(_GIVEN_BACK, lease.job, lease.token)
                 else:
                     state = await self._take_back(connection, row, GivenBack(why, cause), lease.token, after_seconds)
             if state is not None:
-                await tell(connection, _taken_back(lease.job, state))
+                await notify(connection, _notifications_of(lease.job, state))
             return state
 
         return await self._database.run(work)
 
     async def expire(self) -> int:
-        """Takes back what nobody has beaten for too long; as many as were taken back."""
+        """Takes back the jobs whose leases have expired; how many they were."""
 
         async def work(connection: Connection) -> int:
             async with connection.transaction():
-                rows = await connection.fetch(_SILENT, _EXPIRED_AT_ONCE)
+                rows = await connection.fetch(_EXPIRED, _EXPIRED_PER_STATEMENT)
                 states = [
                     await self._take_back(connection, row, Expired(row["worker"] or "unknown"), None, 0) for row in rows
                 ]
             for row, state in zip(rows, states, strict=True):
-                await tell(connection, _taken_back(row["id"], state))
+                await notify(connection, _notifications_of(row["id"], state))
             return len(rows)
 
         taken = 0
@@ -157,19 +181,19 @@ class PgLeases:
         return taken
 
     async def _take_back(
-        self, connection: Connection, row: asyncpg.Record, what: Event, token: UUID | None, after_seconds: float
+        self, connection: Connection, row: asyncpg.Record, what: StateChange, token: UUID | None, after_seconds: float
     ) -> JobState:
-        before = Standing(row["state"], row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
-        after = step(before, what, self._most)
+        before = AttemptHistory(row["state"], row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
+        after = transition(before, what, self._most)
         assert after is not None, "the row is locked and running"  # noqa: S101
-        reasons = [plain(why) for why in after.reasons]
+        reasons = [storable_text(why) for why in after.reasons]
         counts = (row["id"], token, after.failures, after.losses, after.outages, reasons)
         if after.state == "dead":
-            await connection.fetch(_BURY, *counts, document(gave_up(after)))
+            await connection.fetch(_BURY, *counts, to_json_column(gave_up_problem(after)))
         else:
             await connection.fetch(_REQUEUE, *counts, float(after_seconds), reasons[-1])
         return after.state
 
 
-def _taken_back(job: str, state: JobState) -> tuple[News, News]:
-    return finished(job) if state == "dead" else (QUEUED, event(job))
+def _notifications_of(job: str, state: JobState) -> tuple[Notification, Notification]:
+    return finished_notifications(job) if state == "dead" else (JOB_QUEUED, event_notification(job))

@@ -1,14 +1,17 @@
-"""What the ledger says, row by row and in sums."""
+"""The ledger of language model calls: row by row, in sums, and as the cost of runs."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import asyncpg
 from pydantic import TypeAdapter
 
-from assayer.models import Absent, CallRecord, Fault, Frozen, LedgerRow
+from assayer.models import Absent, CallRecord, EvaluationId, Fault, Frozen, LedgerRow
+from orchestrator.jobs.results import RunCost
 from orchestrator.store.database import Database
 
-__all__ = ["LedgerTotals", "PgLedger"]
+__all__ = ["LedgerRunCosts", "LedgerTotals", "PgLedger"]
 
 _FAULTS = TypeAdapter(tuple[Fault, ...])
 
@@ -52,7 +55,7 @@ class LedgerTotals(Frozen):
 
 
 class PgLedger:
-    """Read only: rows are written by `PgAnswers`."""
+    """Read only: rows are written by `PgAnswerCache`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -62,12 +65,12 @@ class PgLedger:
         return [_row(row) for row in await self._database.fetch(_ROWS, run_id)]
 
     async def totals(self, by: Literal["run", "task", "model"], run_id: str | None = None) -> list[LedgerTotals]:
-        """By name; of one run, or of everything ever asked."""
+        """By name; of one run, or of all calls there ever were."""
         return [_totals(row) for row in await self._database.fetch(_TOTALS, by, run_id)]
 
 
 def _row(row: asyncpg.Record) -> LedgerRow:
-    record = {name: row[name] for name in CallRecord.model_fields if name != "faults"}
+    record = {name: row[name] for name in CallRecord.model_fields if name not in ("faults", "struck")}
     faults = _FAULTS.validate_json(row["faults"])
     return LedgerRow(
         run_id=row["run_id"],
@@ -85,3 +88,16 @@ def _totals(row: asyncpg.Record) -> LedgerTotals:
     if unpriced:
         values["cost_usd"] = Absent(reason=f"The price of {unpriced} calls is not known.")
     return LedgerTotals(**values)
+
+
+@dataclass(frozen=True)
+class LedgerRunCosts:
+    """Implements `orchestrator.execution.ports.RunCosts`."""
+
+    ledger: PgLedger
+
+    async def cost_of(self, runs: Sequence[EvaluationId]) -> RunCost:
+        totals = [total for run in runs for total in await self.ledger.totals("run", run)]
+        costs = [total.cost_usd for total in totals]
+        known = [cost for cost in costs if not isinstance(cost, Absent)]
+        return RunCost(sum(known) if len(known) == len(costs) else None, sum(total.prompt_tokens for total in totals))

@@ -1,4 +1,4 @@
-"""Deleting what is no longer kept, and all that belonged to it."""
+"""Deletion: of jobs past their retention, of single jobs, of tenants, with everything that belongs to them."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ __all__ = ["delete_jobs", "delete_tenant", "purge"]
 
 _AT_ONCE = 200
 _DAY = dt.timedelta(days=1)
-"""Whoever has not sent the rest of a batch by then will not."""
+"""An open batch is closed after this long."""
 _WEEK = dt.timedelta(days=7)
 
-# Runs that no other job refers to go with their reports and the answers that were given in them; of the ledger the
-# figures stay, which are the operator's books. Papers are public.
+# Runs that no other job refers to are deleted, with their reports and the answers obtained in them. The ledger stays:
+# it is the operator's accounting. Papers are public.
 _DELETE = """
     WITH chosen AS (
         SELECT id, run_id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
@@ -54,7 +54,7 @@ async def delete_jobs(database: Database, tenant: TenantId, jobs: Sequence[JobId
 
 
 async def delete_tenant(database: Database, tenant: TenantId) -> bool:
-    """With all that is theirs. Their keys go first, so that nothing new comes in meanwhile."""
+    """With everything that belongs to it. Its keys go first, so that nothing new comes in meanwhile."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
     while await database.fetch(_DELETE_SOME, tenant, _AT_ONCE):
         pass
@@ -62,7 +62,7 @@ async def delete_tenant(database: Database, tenant: TenantId) -> bool:
 
 
 async def purge(database: Database, now: dt.datetime) -> int:
-    """A few at a time, so that nobody waits long for a lock."""
+    """A few at a time, so that locks are short."""
     deleted = 0
     while some := await database.fetch(_DELETE_OLD, now, _AT_ONCE):
         deleted += len(some)

@@ -1,14 +1,12 @@
-"""Tenants."""
+"""Tenants and their plans: weight, limits, budget, retention."""
 
 import asyncpg
 
-from orchestrator.jobs.idempotency import Once, Replay
-from orchestrator.jobs.models import TenantId
-from orchestrator.jobs.tenancy import Tenant, TenantPlan
+from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
 from orchestrator.store import retention
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.documents import plain
-from orchestrator.store.once import done_once
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
+from orchestrator.store.json_columns import storable_text
 
 __all__ = ["PgTenants"]
 
@@ -26,24 +24,26 @@ _UPDATE = f"""
 
 _GET = f"SELECT {_COLUMNS} FROM tenants WHERE id = $1"  # noqa: S608 - put together from constants
 
+_NOT_IN_PLAN = {"id", "created_at"}
+
 
 class PgTenants:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def create(
-        self, tenant: TenantId, plan: TenantPlan, once: Once | None = None, by: TenantId | None = None
-    ) -> Tenant | Replay | None:
-        """None when another has this id. Sent again with the same plan it is the same tenant. `once` is kept among
-        the requests of the tenant `by`. Raises KeyReused."""
+        self, tenant: TenantId, plan: TenantPlan, record: IdempotencyRecord | None = None, by: TenantId | None = None
+    ) -> Tenant | RecordedResponse | None:
+        """None when another tenant has this id. Creating it again with the same plan is no error. `record` belongs to
+        the tenant `by`. Raises IdempotencyKeyReused."""
 
         async def work(connection: Connection) -> Tenant | None:
             row = await connection.fetchrow(_CREATE, tenant, *_values(plan))
             row = row or await connection.fetchrow(_GET, tenant)
             made = None if row is None else _tenant(row)
-            return made if made and TenantPlan(**made.model_dump(exclude=_OWN)) == plan else None
+            return made if made and TenantPlan(**made.model_dump(exclude=_NOT_IN_PLAN)) == plan else None
 
-        return await done_once(self._database, by or tenant, once, work)
+        return await insert_once(self._database, by or tenant, record, work)
 
     async def get(self, tenant: TenantId) -> Tenant | None:
         row = await self._database.fetch_one(_GET, tenant)
@@ -55,21 +55,18 @@ class PgTenants:
         return [_tenant(row) for row in await self._database.fetch(query, after, limit)]
 
     async def update(self, tenant: TenantId, plan: TenantPlan) -> Tenant | None:
-        """Takes the place of the old plan; jobs that run already go on."""
+        """Replaces the old plan; running jobs go on."""
         row = await self._database.fetch_one(_UPDATE, tenant, *_values(plan))
         return None if row is None else _tenant(row)
 
     async def delete(self, tenant: TenantId) -> bool:
-        """With keys, jobs, reports, batches and webhooks; work that runs stops at its next heartbeat."""
+        """With its keys, jobs, reports, batches and webhooks; running jobs stop when their leases are next renewed."""
         return await retention.delete_tenant(self._database, tenant)
-
-
-_OWN = {"id", "created_at"}
 
 
 def _values(plan: TenantPlan) -> tuple[object, ...]:
     return (
-        plain(plan.name),
+        storable_text(plan.name),
         plan.weight,
         plan.max_running,
         plan.max_queued,

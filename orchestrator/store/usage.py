@@ -1,4 +1,4 @@
-"""What a tenant had done in a span of time, and what it cost."""
+"""A tenant's usage in a period: jobs, calls, tokens, cost, and what is left of the month's budget."""
 
 import datetime as dt
 
@@ -47,23 +47,23 @@ class JobCount(Frozen):
 
 
 class TenantUsage(Frozen):
-    """Of jobs that are still kept; the budget's figures outlive them."""
+    """Of jobs that are still stored; the budget's figures include deleted ones."""
 
     since: dt.datetime
     until: dt.datetime
     jobs: tuple[JobCount, ...]
-    """Accepted in the span, by the state in which they are now."""
+    """Accepted in the period, by their current state."""
     calls: int
-    """Of language models in the span, answers from the cache included."""
+    """Calls of language models in the period, answers from the cache included."""
     cached: int
     prompt_tokens: int
-    """Of calls that were sent."""
+    """Of calls that were sent, not answered from the cache."""
     completion_tokens: int
     cost_usd: float | Absent
     spent_this_month_usd: float
     """By jobs that have ended."""
     reserved_usd: float
-    """For jobs that run, of the month's budget."""
+    """Of the month's budget, for running jobs."""
     monthly_usd: float | None
 
 

@@ -1,16 +1,15 @@
-"""Webhooks and what is owed to them. What is owed for a job is put down by a trigger, with its end (v0005)."""
+"""Webhooks and the deliveries due to them. Those for a job are inserted by a trigger when it ends (v0005)."""
 
 import json
 from collections.abc import Collection, Sequence
 from typing import assert_never
 
-from orchestrator.jobs.idempotency import Once, Replay
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.documents import plain
-from orchestrator.store.once import done_once
-from orchestrator.webhooks.models import Delivery, Dispatch, Webhook, WebhookEvent, WebhookId
-from orchestrator.webhooks.schedule import Dead, Delivered, Later, Next
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
+from orchestrator.store.json_columns import storable_text
+from orchestrator.webhooks.models import ClaimedDelivery, Delivery, Webhook, WebhookEvent, WebhookId
+from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater
 
 __all__ = ["PgWebhooks"]
 
@@ -30,7 +29,7 @@ _DELIVERIES = """
     WHERE tenant = $1 AND webhook = $2 ORDER BY deliveries.created_at DESC, deliveries.id LIMIT $3
 """
 
-# Whoever claims one has it until `next_at`, and its attempt is the token by which it is settled.
+# A claim holds until `next_at`; the number of the attempt is the token by which it is settled.
 _CLAIM = """
     WITH due AS (
         SELECT id, row_number() OVER (PARTITION BY webhook ORDER BY next_at, id) AS place FROM deliveries
@@ -48,8 +47,8 @@ _CLAIM = """
     RETURNING deliveries.id, webhook, url, sealed, payload, attempt
 """
 
-# Who comes second waits for the first, and then finds the batch told.
-_OWE_BATCHES = """
+# Of two at once the second waits for the first, and then finds the batch marked.
+_ADD_FINISHED_BATCHES = """
     WITH finished AS (
         SELECT id FROM batches WHERE NOT told AND NOT open
           AND NOT EXISTS (SELECT FROM jobs WHERE tenant = batches.tenant AND batch = batches.id AND state = 'running')
@@ -84,7 +83,7 @@ _SETTLE = """
 
 
 class PgWebhooks:
-    """Implements `orchestrator.webhooks.ports.Outbox`."""
+    """Implements `orchestrator.webhooks.delivery.Outbox`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -97,32 +96,32 @@ class PgWebhooks:
         sealed: str,
         events: Sequence[WebhookEvent],
         most: int,
-        once: Once | None = None,
-    ) -> Webhook | Replay | None:
-        """None when the tenant has as many as it may. Raises KeyReused."""
+        record: IdempotencyRecord | None = None,
+    ) -> Webhook | RecordedResponse | None:
+        """None when the tenant has as many as it may. Raises IdempotencyKeyReused."""
 
         async def work(connection: Connection) -> Webhook | None:
             row = await connection.fetchrow(_ADD, tenant, webhook, url, sealed, list(events), most)
             return None if row is None else Webhook(**dict(row))
 
-        return await done_once(self._database, tenant, once, work)
+        return await insert_once(self._database, tenant, record, work)
 
-    async def sealed(self) -> list[tuple[WebhookId, str]]:
-        """Every webhook's secret, as it is kept."""
+    async def encrypted_secrets(self) -> list[tuple[WebhookId, str]]:
+        """Every webhook's encrypted secret."""
         rows = await self._database.fetch("SELECT id, sealed FROM webhooks ORDER BY id")
         return [(row["id"], row["sealed"]) for row in rows]
 
-    async def reseal(self, webhook: WebhookId, before: str, after: str) -> bool:
-        """Whether it was still kept as before."""
+    async def replace_secret(self, webhook: WebhookId, before: str, after: str) -> bool:
+        """False when it was no longer `before`."""
         query = "UPDATE webhooks SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING id"
         return await self._database.fetch_one(query, webhook, before, after) is not None
 
-    async def of(self, tenant: TenantId) -> list[Webhook]:
+    async def list_for(self, tenant: TenantId) -> list[Webhook]:
         """The newest first."""
         return [Webhook(**dict(row)) for row in await self._database.fetch(_LIST, tenant)]
 
     async def delete(self, tenant: TenantId, webhook: WebhookId) -> bool:
-        """With all that is still owed to it. Whether it was there."""
+        """With its pending deliveries. False when there is none."""
         query = "DELETE FROM webhooks WHERE tenant = $1 AND id = $2 RETURNING id"
         return await self._database.fetch_one(query, tenant, webhook) is not None
 
@@ -131,24 +130,26 @@ class PgWebhooks:
         rows = await self._database.fetch(_DELIVERIES, tenant, webhook, limit)
         return [Delivery(**dict(row)) for row in rows]
 
-    async def owe_batches(self) -> int:
-        return len(await self._database.fetch(_OWE_BATCHES))
+    async def add_finished_batches(self) -> int:
+        return len(await self._database.fetch(_ADD_FINISHED_BATCHES))
 
     async def claim(
         self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float
-    ) -> list[Dispatch]:
+    ) -> list[ClaimedDelivery]:
         rows = await self._database.fetch(_CLAIM, most, most_per_webhook, sorted(busy), seconds)
-        return [Dispatch(**dict(row) | {"payload": json.loads(row["payload"])}) for row in rows]
+        return [ClaimedDelivery(**dict(row) | {"payload": json.loads(row["payload"])}) for row in rows]
 
-    async def settle(self, dispatch: Dispatch, step: Next) -> bool:
-        match step:
+    async def settle(self, delivery: ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
+        match outcome:
             case Delivered():
                 state, seconds = "delivered", 0.0
-            case Later():
-                state, seconds = "pending", step.seconds
-            case Dead():
+            case RetryLater():
+                state, seconds = "pending", outcome.seconds
+            case GivenUp():
                 state, seconds = "dead", 0.0
             case _:
-                assert_never(step)
-        row = await self._database.fetch_one(_SETTLE, dispatch.id, dispatch.attempt, state, plain(step.said), seconds)
+                assert_never(outcome)
+        row = await self._database.fetch_one(
+            _SETTLE, delivery.id, delivery.attempt, state, storable_text(outcome.detail), seconds
+        )
         return row is not None

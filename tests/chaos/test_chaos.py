@@ -12,8 +12,8 @@ from benchmarks.chaos.running import Chaos, Ground, Outcome, run
 from benchmarks.chaos.telling import told
 from index import build_corpus
 from tests.corpus_papers import ON_TOPIC, RECORDS, write_jsonl
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 TEXTS = [f"Variant {number} of an idea. {ON_TOPIC}" for number in range(8)]
 

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
@@ -20,14 +19,14 @@ import psutil
 from index import build_corpus
 from tests.cluster.processes import family
 from tests.corpus_papers import RECORDS, write_jsonl
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from tests.polling import wait_until
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 __all__ = ["ENDED", "Running", "running"]
 
-JOB_SECONDS = 400.0
-"""Ends a test of a service that hangs, as does the next; a busy machine is not one."""
 ASK_SECONDS = 120
+"""Ends a test of a service that hangs; a busy machine is not one."""
 ENDED = {"done", "failed", "dead", "cancelled"}
 
 
@@ -67,11 +66,7 @@ class Running(NamedTuple):
         return self.wait_for(job, ENDED)
 
     def wait_for(self, job: str, states: set[str]) -> str:
-        deadline = time.monotonic() + JOB_SECONDS
-        while (state := self.state(job)) not in states:
-            assert time.monotonic() < deadline, f"{job} is still {state or 'unknown'}"
-            time.sleep(0.2)
-        return state
+        return wait_until(lambda: self.state(job), lambda state: state in states, interval=0.2)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -12,25 +11,25 @@ import psutil
 import pytest
 
 from assayer.errors import InputError
-from cluster.corpora.building import build_on_ray
-from cluster.corpora.cluster import building_cluster
-from cluster.corpora.embedding import embed_on_ray
-from cluster.corpora.plan import Share, Wanted
-from cluster.serving.environment import private_environment
+from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan, build_on_ray, embed_on_ray
+from cluster.ray_cluster import corpus_build_cluster, private_environment
 from index import build_corpus, build_shards
 from tests.corpus_papers import RECORDS, write_jsonl
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from tests.polling import wait_until
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
-# Ray Data warns of its own defaults.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")
+pytestmark = [
+    # Ray Data warns of its own defaults.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context"),
+]
 
 SECTIONS = [{"title": "Method", "text": "We count the visits of bees to blossoms. " * 60}]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
-    with private_environment() as folder, building_cluster(folder, cpus=1):
+    with private_environment() as folder, corpus_build_cluster(folder, cpus=1):
         yield
 
 
@@ -44,13 +43,13 @@ def sources(tmp_path: Path) -> tuple[Path, ...]:
     return first, second
 
 
-def wanted(tmp_path: Path, sources: tuple[Path, ...], shards: int | None = None) -> Wanted:
-    return Wanted(
+def wanted(tmp_path: Path, sources: tuple[Path, ...], shards: int | None = None) -> RayBuildPlan:
+    return RayBuildPlan(
         sources=sources,
         directory=tmp_path / f"corpus-{shards}",
         vectors=(tmp_path / "vectors").as_uri(),
         embedder=EmbedderSettings(),
-        share=Share(processes=1, texts=3),
+        share=EmbeddingResources(processes=1, texts=3),
         shards=shards,
     )
 
@@ -73,7 +72,7 @@ def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Pa
 
 
 def test_a_process_that_is_killed_costs_no_more_than_what_it_was_at(tmp_path: Path, sources: tuple[Path, ...]) -> None:
-    embedding = wanted(tmp_path, sources).model_copy(update={"share": Share(processes=1, texts=1)})
+    embedding = wanted(tmp_path, sources).model_copy(update={"share": EmbeddingResources(processes=1, texts=1)})
     with ThreadPoolExecutor(1) as pool:
         killer = pool.submit(_kill_once_something_is_stored, tmp_path)
         stored = embed_on_ray(embedding, silent)
@@ -105,11 +104,7 @@ def test_a_source_without_a_paper_is_refused_in_its_own_words(tmp_path: Path) ->
 
 def _kill_once_something_is_stored(tmp_path: Path) -> int:
     """How many portions were stored then. It looks by itself: what Ray Data tells its caller comes late."""
-    deadline = time.monotonic() + 200
-    while not (_files(tmp_path) and (found := _embedding_processes())):
-        assert time.monotonic() < deadline, "nothing was stored"
-        time.sleep(0.01)
-    for process in found:
+    for process in wait_until(lambda: _embedding_processes() if _files(tmp_path) else [], interval=0.01):
         process.kill()
     return len(_files(tmp_path))
 

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -21,11 +20,11 @@ from tests.cluster.running import ENDED, Running, running
 from tests.contract.reranking_model import small_model
 from tests.corpus_papers import ON_TOPIC
 from tests.e2e.program import addresses, reading
+from tests.polling import wait_until
 
 POOLS = {"ingress", "dispatcher", "evaluator", "llm", "embedder", "reranker", "index", "literature", "full_texts"}
 MOST = 2
 PLACES = 4
-GROWN_SECONDS = 400.0
 QUEUED = 0
 """Status of a request that has no answer while those before it have none."""
 
@@ -102,10 +101,7 @@ def test_service_that_has_more_requests_than_it_can_queue_says_when_to_come_agai
 def test_evaluators_grow_in_number_while_their_places_are_taken(service: Running, simulator: Simulator) -> None:
     simulator.configure(latency_mean=3.0)
     jobs = [service.submit(f"Idea number {number}. {ON_TOPIC}") for number in range(3 * PLACES)]
-    deadline = time.monotonic() + GROWN_SECONDS
-    while len(replicas(service.process.pid, "evaluator")) < MOST:
-        assert time.monotonic() < deadline, "there is still one evaluator"
-        time.sleep(0.5)
+    wait_until(lambda: len(replicas(service.process.pid, "evaluator")), lambda number: number >= MOST, interval=0.5)
     simulator.configure(latency_mean=0.05)
     assert [service.verdict(job) for job in jobs] == ["done"] * len(jobs)
 

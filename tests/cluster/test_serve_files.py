@@ -11,11 +11,11 @@ from ray.serve.schema import ServeDeploySchema
 
 from assayer.errors import ConfigurationError
 from cluster.serving.application import NAME, build
+from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import ServingSettings
-from cluster.serving.where import Where
 from index import build_shards
 from tests.corpus_papers import RECORDS, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "serve"
 FILES = ("laptop", "cpu-cluster", "gpu-cluster")
@@ -38,7 +38,7 @@ def _args(name: str) -> dict[str, Any]:
     return dict(application.args)
 
 
-def _built(where: Where) -> BuiltApplication:
+def _built(where: ReplicaConfig) -> BuiltApplication:
     return build_app(build(where), name=NAME)
 
 
@@ -48,7 +48,7 @@ def test_there_is_no_config_that_is_not_tested() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_config_builds_the_pools_that_it_names(name: str) -> None:
-    where = Where.model_validate(_args(name))
+    where = ReplicaConfig.model_validate(_args(name))
     assert where.serving is not None
     built = {one.name: one for one in _built(where).deployments}
     pools = {pool for pool in ServingSettings.model_fields if hasattr(getattr(where.serving, pool), "replicas")}
@@ -64,7 +64,7 @@ def test_config_builds_the_pools_that_it_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_evaluators_whose_places_for_batches_are_taken_are_too_few(name: str) -> None:
-    where = Where.model_validate(_args(name))
+    where = ReplicaConfig.model_validate(_args(name))
     assert where.serving is not None
     pool = where.serving.evaluator
     (built,) = (one for one in _built(where).deployments if one.name == "evaluator")
@@ -77,19 +77,19 @@ def test_evaluators_whose_places_for_batches_are_taken_are_too_few(name: str) ->
 
 
 def test_laptop_config_is_what_serve_runs_without_one() -> None:
-    assert Where.model_validate(_args("laptop")).serving == ServingSettings()
+    assert ReplicaConfig.model_validate(_args("laptop")).serving == ServingSettings()
 
 
 def test_models_without_configuration_get_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ASSAYER_LLM__BASE_URL", "ASSAYER_LLM__MODEL", "ASSAYER_RERANKER__MODEL"):
         monkeypatch.delenv(name)
-    names = {one.name for one in _built(Where.model_validate(_args("laptop"))).deployments}
+    names = {one.name for one in _built(ReplicaConfig.model_validate(_args("laptop"))).deployments}
     assert names == SERVICE | {"embedder", "index"}
 
 
 @pytest.mark.parametrize(("shards", "pools"), [(0, {"index"}), (3, {"index-0", "index-1", "index-2"})])
 def test_each_shard_of_the_corpus_gets_a_pool(shards: int, pools: set[str]) -> None:
-    where = Where(serving=ServingSettings(index_shards=shards))
+    where = ReplicaConfig(serving=ServingSettings(index_shards=shards))
     assert {one.name for one in _built(where).deployments if one.name.startswith("index")} == pools
 
 
@@ -99,7 +99,7 @@ async def test_shards_are_counted_where_the_service_is_deployed_from(
     source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
     await build_shards([source], 2, tmp_path / "corpus", HashingEmbedder())
     monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "corpus"))
-    names = {one.name for one in _built(Where()).deployments}
+    names = {one.name for one in _built(ReplicaConfig()).deployments}
     assert {"index-0", "index-1"} < names
     assert "index" not in names
 
@@ -107,7 +107,7 @@ async def test_shards_are_counted_where_the_service_is_deployed_from(
 def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAYER_DATABASE__URL")
     with pytest.raises(ConfigurationError, match="need one database"):
-        build(Where.model_validate(_args("cpu-cluster")))
+        build(ReplicaConfig.model_validate(_args("cpu-cluster")))
 
 
 @pytest.mark.parametrize(
@@ -122,4 +122,4 @@ def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.Monkey
 )
 def test_unusable_pools_are_refused_by_name(serving: dict[str, Any], why: str) -> None:
     with pytest.raises(ValidationError, match=why):
-        Where.model_validate({"serving": serving})
+        ReplicaConfig.model_validate({"serving": serving})

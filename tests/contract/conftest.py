@@ -1,19 +1,15 @@
-"""A real PostgreSQL for the contract tests: one server a session, empty tables for every test."""
+"""A real PostgreSQL for the contract tests: one server a run, one database a worker, empty tables for every test."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Iterator
-from itertools import count
 from pathlib import Path
 
-import asyncpg
 import pytest
 from pydantic import SecretStr
 
-from cluster.postgres import EmbeddedPostgres
 from orchestrator.store import Database, DatabaseSettings
+from tests.postgres import SharedPostgres
 
-_NUMBERS = count()
 _TABLES = (
     "answers",
     "ledger",
@@ -31,38 +27,28 @@ _EMPTY = "; ".join(f"DELETE FROM {table}" for table in _TABLES)  # noqa: S608 - 
 
 
 @pytest.fixture(scope="session")
-def server_url() -> Iterator[str]:
-    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
-    with tempfile.TemporaryDirectory(prefix="assayer-pg-") as folder:
-        server = EmbeddedPostgres(Path(folder), durable=False)
-        yield asyncio.run(server.ensure())
-        asyncio.run(server.close())
-
-
-async def _create_database(server_url: str, name: str) -> str:
-    connection = await asyncpg.connect(server_url)
-    try:
-        await connection.execute(f"CREATE DATABASE {name}")
-    finally:
-        await connection.close()
-    return server_url.replace("/postgres?", f"/{name}?")
+def postgres(run_folder: Path) -> Iterator[SharedPostgres]:
+    server = SharedPostgres(run_folder)
+    server.start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture
-async def empty_database_url(server_url: str) -> str:
+async def empty_database_url(postgres: SharedPostgres) -> str:
     """A database without tables."""
-    return await _create_database(server_url, f"test_{next(_NUMBERS)}")
+    return await postgres.empty_database()
 
 
 @pytest.fixture(scope="session")
-def shared_url(server_url: str) -> str:
-    return asyncio.run(_create_database(server_url, "shared"))
+def database_url(postgres: SharedPostgres) -> str:
+    """Of the database of this worker."""
+    return asyncio.run(postgres.migrated_database())
 
 
 @pytest.fixture
-async def database(shared_url: str) -> AsyncIterator[Database]:
+async def database(database_url: str) -> AsyncIterator[Database]:
     """Migrated and empty."""
-    async with Database(DatabaseSettings(url=SecretStr(shared_url))) as opened:
-        await opened.migrate()
+    async with Database(DatabaseSettings(url=SecretStr(database_url))) as opened:
         await opened.run(lambda connection: connection.execute(_EMPTY))
         yield opened

@@ -3,7 +3,7 @@
     python -m tests.contract.corpus_killer WHAT SOURCE REMOVED DIRECTORY[:STEP]...
 
 WHAT is `build` or `update`. A step is a change of the file system below Python (a file opened for writing, a move, a
-removal …), a call in index/segments/words.py, which writes by itself what it is given, or texts that are embedded.
+removal …), a call in index/segments/bm25_index.py, which writes by itself what it is given, or texts that are embedded.
 Prints a line for each directory: the number of steps that were done, and by which signal it ended (0: by none).
 """
 
@@ -20,8 +20,8 @@ from typing import Any, Literal
 
 from assayer.ports import Vectors
 from index import BuildOptions, build_corpus, read_delta, update_corpus
-from index.segments import words
-from workers.embedding_hashing import HashingEmbedder
+from index.segments import bm25_index
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 _CHANGES = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.link", "os.chmod", "shutil.rmtree"}
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -43,7 +43,7 @@ class Steps:
             self.step()
 
     def profile(self, frame: FrameType, event: str, given: Any) -> None:
-        if event == "call" and frame.f_code.co_filename == words.__file__:
+        if event == "call" and frame.f_code.co_filename == bm25_index.__file__:
             self.step()
 
 

@@ -11,9 +11,8 @@ from benchmarks.simulator.datasets.s2_lines import embedding_of, sections_of
 from benchmarks.simulator.datasets.server import KEY
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.sample import SAMPLE
-from cluster.ingest_settings import IngestSettings
-from cluster.settings import Settings
-from index.reading.record_files import FiledRecord, read_records, record_parts
+from cluster.settings import IngestSettings, Settings
+from index.records.parquet_records import RecordWithVector, parquet_files, read_records
 from workers.fetching.settings import FetchingSettings, TransferSettings
 from workers.remote.settings import ArxivSettings, SemanticScholarSettings
 
@@ -42,13 +41,13 @@ def ignore(_stage: str, _done: int, _total: int) -> None:
     """Progress that nobody watches."""
 
 
-def read(folder: Path) -> list[FiledRecord]:
-    rows = [row for part in record_parts(folder) for _, row in read_records(part)]
-    assert all(isinstance(row, FiledRecord) for row in rows), "every record that ingest writes is valid"
-    return [row for row in rows if isinstance(row, FiledRecord)]
+def read(folder: Path) -> list[RecordWithVector]:
+    rows = [row for part in parquet_files(folder) for _, row in read_records(part)]
+    assert all(isinstance(row, RecordWithVector) for row in rows), "every record that ingest writes is valid"
+    return [row for row in rows if isinstance(row, RecordWithVector)]
 
 
-def upserts(folder: Path) -> list[FiledRecord]:
+def upserts(folder: Path) -> list[RecordWithVector]:
     return read(folder / "upserts")
 
 

@@ -6,12 +6,11 @@ from itertools import count
 from typing import TypeVar
 
 from assayer.models import Idea, IdeaId
-from orchestrator.jobs.fairness import Places
-from orchestrator.jobs.models import JobId, JobVerdict, Lease, Priority, TenantId
+from orchestrator.jobs.fair_scheduler import FreeSlots
+from orchestrator.jobs.models import JobId, JobVerdict, Lease, Priority, TenantId, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest, Limits
-from orchestrator.jobs.settings import QueueSettings
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.jobs.tenancy import TenantPlan
+from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, PgJobs, PgLeases, PgTenants
 from orchestrator.store.database import Connection
 
@@ -28,7 +27,7 @@ def job(name: str = "", priority: Priority = "batch", max_usd: float | None = No
     title = name or f"ev_{next(_NUMBERS)}"
     idea = Idea(id=IdeaId(f"idea_{title}"), title=title, text="We study ore.", sections=(), source="test")
     work = EvaluationRequest(idea=idea, limits=Limits(max_usd=max_usd))
-    return NewJob(id=JobId(title), work=work, subject=title, priority=priority, row=row)
+    return NewJob(id=JobId(title), request=work, subject=title, priority=priority, row=row)
 
 
 class Queue:
@@ -44,7 +43,7 @@ class Queue:
         await self.jobs.add(tenant, jobs)
 
     async def lease(self, free: int = 1, interactive_only: int = 0, worker: str = "worker") -> list[Lease]:
-        return await self.leases.lease(worker, Places(free, interactive_only))
+        return await self.leases.acquire(worker, FreeSlots(free, interactive_only))
 
     async def one(self) -> Lease:
         (lease,) = await self.lease()

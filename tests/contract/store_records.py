@@ -16,8 +16,8 @@ from assayer.models import (
     PaperId,
     Provenance,
     Report,
+    RunUsage,
     Summary,
-    Usage,
 )
 
 AT = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
@@ -103,7 +103,7 @@ def report(evaluation: str = "ev_1", text: str = "We smelt it.") -> Report:
             completion_tokens=0,
             cost_usd=Absent(reason="No LLM."),
         ),
-        usage=Usage(
+        usage=RunUsage(
             started_at=AT, wall_seconds=1.0, llm_calls_paid=0, llm_calls_cached=0, paid_usd=Absent(reason="No LLM.")
         ),
     )

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from cluster.postgres import EmbeddedPostgres
-from orchestrator.store import Database, DatabaseSettings, PgAnswers
+from orchestrator.store import Database, DatabaseSettings, PgAnswerCache
 from tests.contract.store_records import answer, answered
 
 WORKERS = 8
@@ -21,7 +21,7 @@ async def write(home: Path, run: str, count: int) -> None:
     server = EmbeddedPostgres(home, durable=False)
     async with Database(DatabaseSettings(), server.ensure) as database:
         await database.migrate()
-        answers = PgAnswers(database)
+        answers = PgAnswerCache(database)
         numbers = iter(range(count))
 
         async def work() -> None:

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from assayer.errors import ConfigurationError
-from orchestrator.client import (
+from assayer_client import (
     ApiProblem,
     AsyncClient,
     Client,
+    ConfigurationError,
     EvaluationBody,
     IdeaBody,
-    Patience,
     ProblemAt,
+    RetryPolicy,
     ServiceUnreachable,
 )
 from tests.contract.scripted_service import Scripted, answer, event, events_begun, problem, serving
@@ -27,7 +27,7 @@ KEY = "ak_0123_a-secret-that-nobody-else-sees"
 _BODY = EvaluationBody(idea=IdeaBody(text="A thought."), source="a.txt")
 _LINKS = dict.fromkeys(("evaluation", "report", "events", "timeline"), "/")
 _ACCEPTED = answer({"id": "ev_1", "state": "queued", "links": _LINKS}, 202)
-_PATIENCE = Patience(attempts=4, seconds=100, first_pause=0.01)
+_RETRIES = RetryPolicy(attempts=4, seconds=100, first_pause=0.01)
 
 
 class Asking:
@@ -37,18 +37,18 @@ class Asking:
         self._kind = kind
         self.pauses: list[float] = []
 
-    def ask(self, url: str, name: str, *arguments: Any, patience: Patience = _PATIENCE, **named: Any) -> Any:
+    def ask(self, url: str, name: str, *arguments: Any, retries: RetryPolicy = _RETRIES, **named: Any) -> Any:
         if self._kind is AsyncClient:
-            return asyncio.run(self._awaited(url, name, patience, arguments, named))
-        with Client(url, KEY, patience=patience, sleep=self.pauses.append) as client:
+            return asyncio.run(self._awaited(url, name, retries, arguments, named))
+        with Client(url, KEY, retries=retries, sleep=self.pauses.append) as client:
             result = getattr(client, name)(*arguments, **named)
             return list(result) if isinstance(result, Iterator) else result
 
-    async def _awaited(self, url: str, name: str, patience: Patience, arguments: Any, named: Any) -> Any:
+    async def _awaited(self, url: str, name: str, retries: RetryPolicy, arguments: Any, named: Any) -> Any:
         async def noted(seconds: float) -> None:
             self.pauses.append(seconds)
 
-        async with AsyncClient(url, KEY, patience=patience, sleep=noted) as client:
+        async with AsyncClient(url, KEY, retries=retries, sleep=noted) as client:
             result = getattr(client, name)(*arguments, **named)
             return [one async for one in result] if hasattr(result, "__aiter__") else await result
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from assayer.errors import ConfigurationError, DownloadFailed, DownloadRefused
-from assayer.models import Absent, Codebase
+from assayer.models import OPEN, Absent, Codebase, Window
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.repositories import Repositories
@@ -18,20 +18,19 @@ from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.clock import SystemClock
 from tests.loopback import loopback_only
 from workers.code import CodeSettings
-from workers.code.checkout import Commit, Entry
-from workers.code.cloning import Cloner
+from workers.code.adapter import CodeAdapter
+from workers.code.checkout import Commit, TreeEntry
+from workers.code.git_clone import GitCloner
 from workers.code.github import GitHub
-from workers.code.run_code import RunCode
-from workers.full_texts.storage import Storage
-from workers.keeping import Keeper
-from workers.remote.call import Ask
-from workers.remote.courier import Courier
-from workers.remote.replies import MemoryReplies
+from workers.file_cache import FileCache
+from workers.file_storage import FileStorage
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.request import RequestContext
+from workers.remote.response_cache import InMemoryResponseCache
 from workers.remote.settings import GithubSettings
-from workers.remote.turns import MemoryTurns
-from workers.sources.source import Window
 
-ASK = Ask("evaluation", 30.0)
+ASK = RequestContext("evaluation", 30.0)
 CLOCK = SystemClock()
 KNOWN = Repositories(Library(SAMPLE))
 FIRST = KNOWN.of_paper[0]
@@ -52,15 +51,17 @@ def world(outside: OutsideWorld) -> Iterator[OutsideWorld]:
 
 
 @pytest.fixture
-async def remote(world: OutsideWorld) -> AsyncIterator[Courier]:
+async def remote(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
     settings = GithubSettings.model_validate({"base_url": world.url("github"), "spacing_seconds": 0.0})
-    async with Courier({"github": settings}, MemoryReplies(CLOCK), MemoryTurns(CLOCK), CLOCK) as courier:
-        yield courier
+    async with SourceGateway(
+        {"github": settings}, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
+    ) as gateway:
+        yield gateway
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Keeper[Codebase]:
-    return Keeper(Storage(str(tmp_path)), "code", Codebase, CLOCK, dt.timedelta.max, dt.timedelta(days=1))
+def kept(tmp_path: Path) -> FileCache[Codebase]:
+    return FileCache(FileStorage(str(tmp_path)), "code", Codebase, CLOCK, dt.timedelta.max, dt.timedelta(days=1))
 
 
 def cloning(world: OutsideWorld, **limits: float) -> CodeSettings:
@@ -68,22 +69,24 @@ def cloning(world: OutsideWorld, **limits: float) -> CodeSettings:
 
 
 @pytest.fixture(params=["git", "api"])
-def code(request: pytest.FixtureRequest, world: OutsideWorld, remote: Courier, kept: Keeper[Codebase]) -> RunCode:
+def code(
+    request: pytest.FixtureRequest, world: OutsideWorld, remote: SourceGateway, kept: FileCache[Codebase]
+) -> CodeAdapter:
     """Both ways of reading must tell the same."""
     if request.param == "api":
-        return RunCode(remote, None, kept, CodeSettings(), ASK)
+        return CodeAdapter(remote, None, kept, CodeSettings(), ASK)
     settings = cloning(world)
-    return RunCode(remote, Cloner(settings), kept, settings, ASK)
+    return CodeAdapter(remote, GitCloner(settings), kept, settings, ASK)
 
 
-async def read(code: RunCode, name: str, before: dt.date | None = None) -> Codebase:
-    (found,) = (await code.read([name], before)).values()
+async def read(code: CodeAdapter, name: str, before: dt.date | None = None) -> Codebase:
+    (found,) = (await code.read([name], Window.until(before))).values()
     assert isinstance(found, Codebase), found
     return found
 
 
-async def test_search_finds_repositories_created_in_the_window(remote: Courier) -> None:
-    window = Window(dt.date(2014, 1, 1), dt.date(2020, 12, 31))
+async def test_search_finds_repositories_created_in_the_window(remote: SourceGateway) -> None:
+    window = Window(after=dt.date(2014, 1, 1), before=dt.date(2020, 12, 31))
     found = await GitHub(remote).search('graph "networks": NOT learning OR (attention)', 50, window, ASK)
     assert found
     for repository in found:
@@ -96,12 +99,12 @@ async def test_search_finds_repositories_created_in_the_window(remote: Courier) 
         assert repository.url == f"https://github.com/{repository.name}"
 
 
-async def test_search_with_a_long_query_and_few_stars_keeps_to_the_rules_of_the_api(remote: Courier) -> None:
+async def test_search_with_a_long_query_and_few_stars_keeps_to_the_rules_of_the_api(remote: SourceGateway) -> None:
     found = await GitHub(remote, least_stars=50).search("graph networks " * 60, 200, Window(), ASK)
     assert all((repository.stars or 0) >= 50 for repository in found)
 
 
-async def test_repository_is_read_to_readme_structure_and_definitions(code: RunCode) -> None:
+async def test_repository_is_read_to_readme_structure_and_definitions(code: CodeAdapter) -> None:
     base = await read(code, FIRST.name)
     assert FIRST.entry is not None
     assert base.readme.startswith(f"# {FIRST.entry.record.title}")
@@ -121,27 +124,27 @@ async def test_repository_is_read_to_readme_structure_and_definitions(code: RunC
 
 
 async def test_a_state_that_was_read_is_not_fetched_again(
-    world: OutsideWorld, remote: Courier, kept: Keeper[Codebase]
+    world: OutsideWorld, remote: SourceGateway, kept: FileCache[Codebase]
 ) -> None:
     settings = cloning(world)
-    first = await read(RunCode(remote, Cloner(settings), kept, settings, ASK), FIRST.name)
+    first = await read(CodeAdapter(remote, GitCloner(settings), kept, settings, ASK), FIRST.name)
     gone = settings.model_copy(update={"clone_url": world.url("nowhere")})
-    assert await read(RunCode(remote, Cloner(gone), kept, gone, ASK), FIRST.name) == first
+    assert await read(CodeAdapter(remote, GitCloner(gone), kept, gone, ASK), FIRST.name) == first
     narrower = gone.model_copy(update={"sources": 1})
-    (found,) = (await RunCode(remote, Cloner(narrower), kept, narrower, ASK).read([FIRST.name], None)).values()
+    (found,) = (await CodeAdapter(remote, GitCloner(narrower), kept, narrower, ASK).read([FIRST.name], OPEN)).values()
     assert isinstance(found, Absent)
 
 
-async def test_repository_is_read_as_it_was_on_the_day(code: RunCode) -> None:
+async def test_repository_is_read_as_it_was_on_the_day(code: CodeAdapter) -> None:
     early = await read(code, FIRST.name, FIRST.created)
     assert "NEWS.md" not in early.tree
     assert early.committed == FIRST.created
     day_before = FIRST.created - dt.timedelta(days=1)
-    absent = (await code.read([FIRST.name], day_before))[FIRST.name]
+    absent = (await code.read([FIRST.name], Window.until(day_before)))[FIRST.name]
     assert absent == Absent(reason="no such repository, or nothing in it yet")
 
 
-async def test_links_are_not_followed_out_of_the_repository(code: RunCode) -> None:
+async def test_links_are_not_followed_out_of_the_repository(code: CodeAdapter) -> None:
     base = await read(code, "hostile/links")
     assert base.readme == ""
     assert base.left_out == ("README.md", "docs", "src/above.py")
@@ -149,14 +152,14 @@ async def test_links_are_not_followed_out_of_the_repository(code: RunCode) -> No
     assert "root:" not in base.model_dump_json()
 
 
-async def test_names_that_lead_out_of_the_tree_are_not_read(code: RunCode) -> None:
+async def test_names_that_lead_out_of_the_tree_are_not_read(code: CodeAdapter) -> None:
     base = await read(code, "hostile/parents")
     assert set(base.left_out) == {"..", "../../escaped.py", "a/../../b.py"}
     assert base.sources == ()
     assert base.readme == "def escaped(): pass"
 
 
-async def test_nothing_of_a_repository_runs_and_its_orders_are_flagged(code: RunCode) -> None:
+async def test_nothing_of_a_repository_runs_and_its_orders_are_flagged(code: CodeAdapter) -> None:
     base = await read(code, "hostile/orders")
     assert base.readme == "# Reef\n\nA library."
     assert {flag.kind for flag in base.flags} == {"hidden_text", "suspected_injection"}
@@ -167,8 +170,8 @@ async def test_nothing_of_a_repository_runs_and_its_orders_are_flagged(code: Run
 
 
 @pytest.mark.parametrize("name", ["hostile/empty", "nobody/nothing", "../../etc", "a/b/c", "hostile/links?x"])
-async def test_repository_that_cannot_be_read_is_absent_and_costs_no_other(code: RunCode, name: str) -> None:
-    found = await code.read([name, FIRST.name, name], None)
+async def test_repository_that_cannot_be_read_is_absent_and_costs_no_other(code: CodeAdapter, name: str) -> None:
+    found = await code.read([name, FIRST.name, name], OPEN)
     assert list(found) == [name, FIRST.name]
     assert isinstance(found[name], Absent)
     assert isinstance(found[FIRST.name], Codebase)
@@ -184,12 +187,12 @@ async def test_repository_that_cannot_be_read_is_absent_and_costs_no_other(code:
     ],
 )
 async def test_clone_over_a_limit_is_given_up_and_its_processes_are_gone(
-    world: OutsideWorld, remote: Courier, limits: dict[str, float], error: type[Exception], says: str
+    world: OutsideWorld, remote: SourceGateway, limits: dict[str, float], error: type[Exception], says: str
 ) -> None:
-    commit = await GitHub(remote).commit(FIRST.name, None, ASK)
+    commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
     assert commit is not None
     with pytest.raises(error, match=says):
-        async with Cloner(cloning(world, **limits)).fetched(FIRST.name, commit) as clone:
+        async with GitCloner(cloning(world, **limits)).clone(FIRST.name, commit) as clone:
             await clone.entries()
     # The simulated host is a child too, and has gits of its own.
     assert not [child for child in psutil.Process().children() if "core.hooksPath" in _command(child)]
@@ -202,30 +205,30 @@ def _command(process: psutil.Process) -> str:
 
 
 async def test_file_that_the_tree_names_and_nobody_has_is_a_failed_download(
-    world: OutsideWorld, remote: Courier
+    world: OutsideWorld, remote: SourceGateway
 ) -> None:
-    commit = await GitHub(remote).commit(FIRST.name, None, ASK)
+    commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
     assert commit is not None
-    async with Cloner(cloning(world)).fetched(FIRST.name, commit) as clone:
+    async with GitCloner(cloning(world)).clone(FIRST.name, commit) as clone:
         known = [entry for entry in await clone.entries() if entry.path == "train.py"]
         assert list(await clone.contents(known)) == ["train.py"]
         for sha in ("1" * 40, commit.sha):
             with pytest.raises(DownloadFailed, match="lacks a file"):
-                await clone.contents([*known, Entry("x.py", "100644", sha, 10)])
+                await clone.contents([*known, TreeEntry("x.py", "100644", sha, 10)])
 
 
 async def test_unknown_commit_is_a_failed_download(world: OutsideWorld) -> None:
     with pytest.raises(DownloadFailed, match="git could not fetch"):
-        async with Cloner(cloning(world)).fetched(FIRST.name, Commit("0" * 40, "")):
+        async with GitCloner(cloning(world)).clone(FIRST.name, Commit("0" * 40, "")):
             pass
 
 
-async def test_git_is_not_sent_elsewhere(world: OutsideWorld, remote: Courier) -> None:
-    commit = await GitHub(remote).commit(FIRST.name, None, ASK)
+async def test_git_is_not_sent_elsewhere(world: OutsideWorld, remote: SourceGateway) -> None:
+    commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
     assert commit is not None
     settings = CodeSettings(clone_url=world.url("github/moved"))
     with pytest.raises(DownloadFailed, match="git could not fetch"):
-        async with Cloner(settings).fetched(FIRST.name, commit):
+        async with GitCloner(settings).clone(FIRST.name, commit):
             pass
     operations = world.stats("github").by_operation
     assert operations["moved"] == 1
@@ -237,4 +240,4 @@ async def test_cloner_speaks_one_protocol_only_and_needs_a_host() -> None:
         with pytest.raises(ValueError, match="clone_url"):
             CodeSettings(clone_url=wrong)
     with pytest.raises(ConfigurationError):
-        Cloner(CodeSettings())
+        GitCloner(CodeSettings())

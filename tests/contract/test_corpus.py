@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from assayer.models import Absent, Paper, PaperId
+from assayer.models import OPEN, Absent, Paper, PaperId, Window
 from assayer.ports import Literature
 from index import Corpus, CorpusFullTexts, build_corpus
-from index.memory import MemoryCorpus
-from index.reading.records import PaperRecord
+from index.memory_corpus import MemoryCorpus
+from index.records.paper_record import PaperRecord
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC, RECORDS, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 CUTOFF = dt.date(2015, 6, 15)
+BEFORE_CUTOFF = Window.until(CUTOFF)
 """The day on which `bee-05` was published."""
 BEE, HANDBOOK, UNDATED, UNKNOWN = (PaperId(one) for one in ("bee-05", "bee-12", "bee-13", "nobody-knows"))
 QUERIES = ("bumblebees in meadows after late mowing", "transects for counting pollinators")
@@ -60,7 +61,7 @@ async def corpus(tmp_path: Path) -> AsyncIterator[Corpus]:
 
 
 async def test_search_answers_every_query_in_order_with_whole_records(literature: Literature) -> None:
-    meadows, transects = await literature.search(QUERIES, 3, None)
+    meadows, transects = await literature.search(QUERIES, 3, OPEN)
     assert (len(meadows), len(transects)) == (3, 3)
     assert meadows[0].paper.title == "How bumblebees use late mowing in meadows"
     assert transects[0].paper.id == HANDBOOK
@@ -69,20 +70,20 @@ async def test_search_answers_every_query_in_order_with_whole_records(literature
 
 
 async def test_search_of_nothing_is_nothing(literature: Literature) -> None:
-    assert await literature.search([], 3, None) == []
-    assert len((await literature.search(["bees"], 1000, None))[0]) == len(RECORDS)
+    assert await literature.search([], 3, OPEN) == []
+    assert len((await literature.search(["bees"], 1000, OPEN))[0]) == len(RECORDS)
 
 
 async def test_search_before_a_cutoff_knows_no_later_and_no_undated_paper(literature: Literature) -> None:
-    for hits in await literature.search(QUERIES, 100, CUTOFF):
+    for hits in await literature.search(QUERIES, 100, BEFORE_CUTOFF):
         dates = [hit.paper.publication_date for hit in hits]
         assert None not in dates
         assert max(date for date in dates if date) == CUTOFF
-    assert await literature.search(QUERIES, 100, dt.date(1999, 1, 1)) == [[], []]
+    assert await literature.search(QUERIES, 100, Window.until(dt.date(1999, 1, 1))) == [[], []]
 
 
 async def test_snippets_come_from_papers_before_the_cutoff(literature: Literature) -> None:
-    for passages in await literature.snippets(QUERIES, 5, CUTOFF):
+    for passages in await literature.snippets(QUERIES, 5, BEFORE_CUTOFF):
         assert len(passages) == 5
         assert all(passage.paper.publication_date <= CUTOFF for passage in passages)  # type: ignore[operator]
         assert all(passage.text in passage.paper.abstract for passage in passages)
@@ -90,7 +91,7 @@ async def test_snippets_come_from_papers_before_the_cutoff(literature: Literatur
 
 
 async def test_neighbours_are_others_and_unknown_papers_have_none(literature: Literature) -> None:
-    answer = await literature.neighbours([BEE, UNKNOWN, UNDATED], 4, CUTOFF)
+    answer = await literature.neighbours([BEE, UNKNOWN, UNDATED], 4, BEFORE_CUTOFF)
     assert set(answer) == {BEE, UNDATED}
     assert len(answer[BEE]) == 4
     assert BEE not in [hit.paper.id for hit in answer[BEE]]
@@ -100,61 +101,61 @@ async def test_neighbours_are_others_and_unknown_papers_have_none(literature: Li
 
 
 async def test_references_are_those_the_source_knows_before_the_cutoff(literature: Literature) -> None:
-    async def cited(limit: int, before: dt.date | None) -> dict[PaperId, list[str]]:
-        answer = await literature.references([HANDBOOK, BEE, UNDATED], limit, before)
+    async def cited(limit: int, window: Window) -> dict[PaperId, list[str]]:
+        answer = await literature.references([HANDBOOK, BEE, UNDATED], limit, window)
         return {paper: [one.id for one in papers] for paper, papers in answer.items()}
 
-    assert await cited(10, None) == {HANDBOOK: ["bee-00", "bee-05", "bee-03"], UNDATED: []}
-    assert await cited(2, None) == {HANDBOOK: ["bee-00", "bee-05"], UNDATED: []}
-    assert await cited(10, dt.date(2014, 1, 1)) == {HANDBOOK: ["bee-00", "bee-03"], UNDATED: []}
+    assert await cited(10, OPEN) == {HANDBOOK: ["bee-00", "bee-05", "bee-03"], UNDATED: []}
+    assert await cited(2, OPEN) == {HANDBOOK: ["bee-00", "bee-05"], UNDATED: []}
+    assert await cited(10, Window.until(dt.date(2014, 1, 1))) == {HANDBOOK: ["bee-00", "bee-03"], UNDATED: []}
 
 
 async def test_papers_are_the_known_ones_before_the_cutoff(literature: Literature) -> None:
-    assert set(await literature.papers([BEE, UNDATED, UNKNOWN, HANDBOOK], None)) == {BEE, UNDATED, HANDBOOK}
-    assert set(await literature.papers([BEE, UNDATED, UNKNOWN, HANDBOOK], CUTOFF)) == {BEE}
+    assert set(await literature.papers([BEE, UNDATED, UNKNOWN, HANDBOOK], OPEN)) == {BEE, UNDATED, HANDBOOK}
+    assert set(await literature.papers([BEE, UNDATED, UNKNOWN, HANDBOOK], BEFORE_CUTOFF)) == {BEE}
 
 
 async def test_similarity_is_given_for_known_papers_and_highest_for_the_papers_own_words(
     literature: Literature,
 ) -> None:
-    known = await literature.papers([BEE], None)
+    known = await literature.papers([BEE], OPEN)
     cosines = await literature.similarity(f"{known[BEE].title} {known[BEE].abstract}", [HANDBOOK, BEE, UNKNOWN])
     assert set(cosines) == {HANDBOOK, BEE}
     assert cosines[BEE] > max(0.9, cosines[HANDBOOK])
 
 
 async def test_answers_are_the_same_when_asked_again(literature: Literature) -> None:
-    assert await literature.search(QUERIES, 10, CUTOFF) == await literature.search(QUERIES, 10, CUTOFF)
-    alone = [(await literature.search([query], 10, CUTOFF))[0] for query in QUERIES]
-    assert alone == await literature.search(QUERIES, 10, CUTOFF)
+    assert await literature.search(QUERIES, 10, BEFORE_CUTOFF) == await literature.search(QUERIES, 10, BEFORE_CUTOFF)
+    alone = [(await literature.search([query], 10, BEFORE_CUTOFF))[0] for query in QUERIES]
+    assert alone == await literature.search(QUERIES, 10, BEFORE_CUTOFF)
 
 
 async def test_questions_at_the_same_time_are_answered_as_each_alone(literature: Literature) -> None:
     queries = [record["title"] for record in RECORDS if record.get("title")]
-    cutoffs = (None, CUTOFF)
-    alone = [await literature.search([query], 5, cutoff) for query in queries for cutoff in cutoffs]
-    together = await gather(*(literature.search([query], 5, cutoff) for query in queries for cutoff in cutoffs))
+    windows = (OPEN, BEFORE_CUTOFF)
+    alone = [await literature.search([query], 5, window) for query in queries for window in windows]
+    together = await gather(*(literature.search([query], 5, window) for query in queries for window in windows))
     assert together == alone
 
 
 async def test_snippets_of_full_texts_name_their_section(corpus: Corpus) -> None:
-    (passages,) = await corpus.snippets(["overdispersed counts negative binomial regression"], 3, None)
+    (passages,) = await corpus.snippets(["overdispersed counts negative binomial regression"], 3, OPEN)
     assert (passages[0].paper.id, passages[0].section) == (HANDBOOK, "Statistics")
     assert passages[0].text == "Counts are overdispersed, so we fit a negative binomial regression."
-    (before,) = await corpus.snippets(["overdispersed counts negative binomial regression"], 100, CUTOFF)
+    (before,) = await corpus.snippets(["overdispersed counts negative binomial regression"], 100, BEFORE_CUTOFF)
     assert HANDBOOK not in [passage.paper.id for passage in before]
 
 
 async def test_snippets_end_with_whole_sentences(corpus: Corpus) -> None:
-    (passages,) = await corpus.snippets(["thermometers are read before every walk"], 2, None)
+    (passages,) = await corpus.snippets(["thermometers are read before every walk"], 2, OPEN)
     assert passages[0].section == "Counting protocol"
     assert passages[0].text.endswith("afterwards.")
 
 
 async def test_full_texts_are_given_or_their_absence_explained(corpus: Corpus) -> None:
-    known = await corpus.papers([HANDBOOK, BEE], None)
+    known = await corpus.papers([HANDBOOK, BEE], OPEN)
     unknown = known[BEE].model_copy(update={"id": UNKNOWN})
-    answer = await CorpusFullTexts(corpus).get([known[HANDBOOK], known[BEE], unknown])
+    answer = await CorpusFullTexts(corpus).get([known[HANDBOOK], known[BEE], unknown], OPEN)
     handbook = answer[HANDBOOK]
     assert not isinstance(handbook, Absent)
     assert [section.title for section in handbook.sections] == ["Counting protocol", "Statistics"]
@@ -163,7 +164,7 @@ async def test_full_texts_are_given_or_their_absence_explained(corpus: Corpus) -
 
 
 async def test_fit_is_higher_on_the_topic_of_the_corpus_than_in_another_field(corpus: Corpus) -> None:
-    on_topic, off_field = await corpus.fit(ON_TOPIC, None), await corpus.fit(OFF_FIELD, None)
+    on_topic, off_field = await corpus.fit(ON_TOPIC, OPEN), await corpus.fit(OFF_FIELD, OPEN)
     assert off_field.level == "poor"
     assert on_topic.value > 2 * off_field.value
     assert "14 papers" in on_topic.criterion
@@ -171,7 +172,7 @@ async def test_fit_is_higher_on_the_topic_of_the_corpus_than_in_another_field(co
 
 async def test_fit_with_few_papers_before_the_cutoff_is_poor_and_says_so(corpus: Corpus) -> None:
     for cutoff in (dt.date(2012, 1, 1), dt.date(1999, 1, 1)):
-        fit = await corpus.fit(ON_TOPIC, cutoff)
+        fit = await corpus.fit(ON_TOPIC, Window.until(cutoff))
         assert fit.level == "poor"
         assert "fewer than 10" in fit.criterion
-    assert (await corpus.fit(ON_TOPIC, dt.date(1999, 1, 1))).value == 0.0
+    assert (await corpus.fit(ON_TOPIC, Window.until(dt.date(1999, 1, 1)))).value == 0.0

@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from assayer.errors import CorpusError
-from index import BuildOptions, Corpus, Delta, Versions, build_corpus, read_delta, read_manifest, update_corpus
-from index.reading.records import PaperRecord
+from assayer.models import OPEN
+from index import BuildOptions, Corpus, Delta, VersionStore, build_corpus, read_delta, read_manifest, update_corpus
+from index.records.paper_record import PaperRecord
 from index.versions.manifest import Manifest
 from tests.corpus_papers import RECORDS, record, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 _APPROXIMATE = BuildOptions(exact_up_to=50)
@@ -47,7 +48,7 @@ async def update(directory: Path, *records: dict[str, Any], segment: int = 1000)
 async def answers(directory: Path) -> tuple[str, list[str]]:
     corpus = Corpus.open(directory, EMBEDDER)
     try:
-        (hits,) = await corpus.search(["bees in meadows"], 100, None)
+        (hits,) = await corpus.search(["bees in meadows"], 100, OPEN)
         return corpus.version, [hit.paper.title for hit in hits]
     finally:
         corpus.close()
@@ -80,7 +81,7 @@ async def test_bad_record_is_set_aside_by_place_and_reason_and_the_good_ones_are
     assert delta.rejections[0].reason.startswith(reason)
     manifest = (await update_corpus(delta, directory, EMBEDDER)).manifest
     assert manifest.papers == 16
-    assert (Versions(directory).current() / "rejected.jsonl").read_text("utf-8").count("new.jsonl") == len(
+    assert (VersionStore(directory).current_path() / "rejected.jsonl").read_text("utf-8").count("new.jsonl") == len(
         delta.rejections
     )
 
@@ -100,10 +101,10 @@ async def test_gzip_that_is_cut_off_keeps_what_came_before(directory: Path, tmp_
 
 def files_of(directory: Path) -> list[Path]:
     """All that the current version rests on."""
-    versions = Versions(directory)
-    manifest = read_manifest(versions.current())
-    own = [versions.current() / file.path for file in manifest.files]
-    return own + [versions.segment(one.name) / file.path for one in manifest.segments for file in one.files]
+    versions = VersionStore(directory)
+    manifest = read_manifest(versions.current_path())
+    own = [versions.current_path() / file.path for file in manifest.files]
+    return own + [versions.segment_path(one.name) / file.path for one in manifest.segments for file in one.files]
 
 
 async def test_any_file_with_one_bit_changed_is_named(directory: Path) -> None:
@@ -131,7 +132,7 @@ def test_files_that_were_swapped_are_named(directory: Path) -> None:
 async def test_manifest_with_a_changed_field_is_noticed_by_readers_and_updates(
     directory: Path, old: str, new: str
 ) -> None:
-    manifest = Versions(directory).current() / "manifest.json"
+    manifest = VersionStore(directory).current_path() / "manifest.json"
     written = manifest.read_text("utf-8")
     assert old in written
     manifest.write_text(written.replace(old, new), "utf-8")
@@ -141,21 +142,21 @@ async def test_manifest_with_a_changed_field_is_noticed_by_readers_and_updates(
 
 
 async def test_manifest_of_another_version_is_noticed(directory: Path) -> None:
-    versions = Versions(directory)
-    before = versions.current()
+    versions = VersionStore(directory)
+    before = versions.current_path()
     await update(directory, record(30))
     for name in ("manifest.json", "manifest.json.sha256"):
-        shutil.copy(before / name, versions.current() / name)
+        shutil.copy(before / name, versions.current_path() / name)
     with pytest.raises(CorpusError, match=rf"manifest\.json is that of version {before.name}"):
         Corpus.open(directory, EMBEDDER)
 
 
 async def test_update_of_a_damaged_corpus_changes_nothing(directory: Path) -> None:
-    version, path = Versions(directory).name(), files_of(directory)[-1]
+    version, path = VersionStore(directory).current_version(), files_of(directory)[-1]
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(CorpusError, match="is not as it was written"):
         await update(directory, record(30))
-    assert Versions(directory).name() == version
+    assert VersionStore(directory).current_version() == version
 
 
 async def test_corpus_of_another_model_names_both(directory: Path) -> None:
@@ -182,7 +183,10 @@ async def test_directory_that_is_no_corpus_is_left_as_it_was(tmp_path: Path) -> 
 
 async def test_two_updates_at_once_are_one_and_a_refusal(directory: Path) -> None:
     before = await answers(directory)
-    with Versions(directory).building(), pytest.raises(CorpusError, match="Another process is building") as caught:
+    with (
+        VersionStore(directory).build_lock(),
+        pytest.raises(CorpusError, match="Another process is building") as caught,
+    ):
         await update(directory, record(30))
     assert caught.value.hint == "Wait until it is done."
     assert await answers(directory) == before

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from index import Corpus, Versions, build_corpus
+from assayer.models import OPEN
+from index import Corpus, VersionStore, build_corpus
 from tests.contract.corpus_killer import OPTIONS, Steps, work
 from tests.corpus_papers import RECORDS, record, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 _ROOT = Path(__file__).parents[2]
 _POINTS = 10
@@ -56,16 +57,16 @@ async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
 
 async def _answers(directory: Path) -> Any:
     """All that the corpus says, or None where there is none."""
-    if not Versions(directory).name():
+    if not VersionStore(directory).current_version():
         return None
     corpus = Corpus.open(directory, HashingEmbedder())
     try:
         queries = ["bumblebees in meadows", "lichens", "transects"]
         return (
             corpus.version,
-            await corpus.search(queries, 100, None),
-            await corpus.snippets(queries, 100, None),
-            await corpus.full_texts([hit.paper.id for hit in (await corpus.search(["bees"], 100, None))[0]]),
+            await corpus.search(queries, 100, OPEN),
+            await corpus.snippets(queries, 100, OPEN),
+            await corpus.full_texts([hit.paper.id for hit in (await corpus.search(["bees"], 100, OPEN))[0]]),
         )
     finally:
         corpus.close()

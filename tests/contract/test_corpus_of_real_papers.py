@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from assayer.models import OPEN, Window
 from index import Corpus, build_corpus
 from tests.corpus_papers import REAL_PAPERS, write_jsonl
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAPERS = 300
@@ -61,36 +62,36 @@ def real(tmp_path_factory: pytest.TempPathFactory, embedder: SentenceTransformer
 async def test_fit_of_a_small_corpus_tells_its_topic_from_another_field(
     examples: Corpus, idea: str, levels: set[str]
 ) -> None:
-    fit = await examples.fit((EXAMPLES / "ideas" / idea).read_text("utf-8"), None)
+    fit = await examples.fit((EXAMPLES / "ideas" / idea).read_text("utf-8"), OPEN)
     assert fit.level in levels, fit
 
 
 async def test_snippets_of_the_examples_come_from_their_full_texts_too(examples: Corpus) -> None:
-    (passages,) = await examples.snippets(["citation graphs and random walks in literature search"], 40, None)
+    (passages,) = await examples.snippets(["citation graphs and random walks in literature search"], 40, OPEN)
     assert {passage.section for passage in passages} > {"abstract"}
     for passage in passages:
         assert 0 < len(passage.text.split()) <= 300
 
 
 async def test_search_for_a_title_finds_its_paper(real: Corpus) -> None:
-    papers = await real.papers([hit.paper.id for hit in (await real.search(["learning"], 40, None))[0]], None)
-    answers = await real.search([paper.title for paper in papers.values()], 1, None)
+    papers = await real.papers([hit.paper.id for hit in (await real.search(["learning"], 40, OPEN))[0]], OPEN)
+    answers = await real.search([paper.title for paper in papers.values()], 1, OPEN)
     right = sum(hits[0].paper.id == paper_id for hits, paper_id in zip(answers, papers, strict=True))
     assert right >= 39
 
 
 async def test_search_with_a_cutoff_is_the_search_without_the_later_papers(real: Corpus) -> None:
     cutoff = dt.date(2020, 12, 31)
-    (found,) = await real.search(["graph neural networks"], PAPERS, cutoff)
-    (everything,) = await real.search(["graph neural networks"], PAPERS, None)
+    (found,) = await real.search(["graph neural networks"], PAPERS, Window.until(cutoff))
+    (everything,) = await real.search(["graph neural networks"], PAPERS, OPEN)
     known = {hit.paper.id for hit in everything if hit.paper.publication_date and hit.paper.publication_date <= cutoff}
     assert {hit.paper.id for hit in found} == known
     assert 0 < len(found) < len(everything) == PAPERS
 
 
 async def test_search_leaves_the_event_loop_free_and_serves_many_at_once(real: Corpus) -> None:
-    alone = [(await real.search([f"topic {n} of learning"], 5, None))[0] for n in range(20)]
-    work = asyncio.gather(*(real.search([f"topic {n} of learning"], 5, None) for n in range(20)))
+    alone = [(await real.search([f"topic {n} of learning"], 5, OPEN))[0] for n in range(20)]
+    work = asyncio.gather(*(real.search([f"topic {n} of learning"], 5, OPEN) for n in range(20)))
     for _ in range(3):  # a search on the loop's own thread would be over after two turns of the loop
         await asyncio.sleep(0)
     assert not work.done()
@@ -98,11 +99,11 @@ async def test_search_leaves_the_event_loop_free_and_serves_many_at_once(real: C
 
 
 async def test_neighbours_are_nearer_than_most_papers(real: Corpus) -> None:
-    (hits,) = await real.search(["reinforcement learning"], 1, None)
+    (hits,) = await real.search(["reinforcement learning"], 1, OPEN)
     paper = hits[0].paper
-    answer = await real.neighbours([paper.id], 10, None)
+    answer = await real.neighbours([paper.id], 10, OPEN)
     nearest = {hit.paper.id: hit.similarity for hit in answer[paper.id]}
-    (everything,) = await real.search(["learning"], PAPERS, None)
+    (everything,) = await real.search(["learning"], PAPERS, OPEN)
     cosines = await real.similarity(f"{paper.title}\n{paper.abstract}", [hit.paper.id for hit in everything])
     assert {key: pytest.approx(value, abs=0.02) for key, value in nearest.items()} == {
         key: cosines[key] for key in nearest

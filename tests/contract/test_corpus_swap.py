@@ -5,13 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from assayer.models import OPEN
 from benchmarks.index.traffic import Editions, Traffic, edition
-from index import BuildOptions, Corpora, Delta, build_corpus, build_shards, update_corpus, update_shards
+from index import BuildOptions, CorpusVersionCache, Delta, build_corpus, build_shards, update_corpus, update_shards
 from tests.corpus_papers import write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from tests.polling import wait_until_async
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 PAPERS = 60
+
+
+async def _newest(traffic: Traffic) -> str:
+    """Version of the newest answer."""
+    return traffic.answers[-1].version
 
 
 @pytest.mark.parametrize("shards", [0, 2])
@@ -24,7 +31,7 @@ async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_pa
     else:
         await build_corpus([source], directory, EMBEDDER)
     update = update_shards if shards else update_corpus
-    corpora = Corpora(directory, EMBEDDER)
+    corpora = CorpusVersionCache(directory, EMBEDDER)
     began = await corpora.current()
     editions.note(began.version, 0)
     traffic = Traffic(corpora, per_second=50, most=16)
@@ -32,10 +39,8 @@ async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_pa
     for number in range(1, 5):
         done = await update(Delta(edition(number, PAPERS)), directory, EMBEDDER, options=BuildOptions(keep=1))
         editions.note(done.manifest.version, number)
-        async with asyncio.timeout(60):
-            while traffic.answers[-1].version != done.manifest.version:  # noqa: ASYNC110 - searches bring it about
-                await asyncio.sleep(0.02)
-    (hits,) = await began.search(["bees"], 5, None)
+        await wait_until_async(lambda: _newest(traffic), done.manifest.version.__eq__)
+    (hits,) = await began.search(["bees"], 5, OPEN)
     stop.set()
     await asking
     await corpora.aclose()

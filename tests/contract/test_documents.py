@@ -11,8 +11,8 @@ import pytest
 from assayer.errors import FullTextError
 from tests.contract import pdf_files
 from workers.documents import DocumentLimits, PdfLimits
-from workers.documents.pdf import extract_pdf
-from workers.documents.reading import read_ideas
+from workers.documents.idea_reader import read_ideas
+from workers.documents.pdf_reader import extract_pdf
 
 BODY = "We plant young corals on tiles in three bays and measure their growth every second month. "
 LONG = BODY * 2
@@ -290,4 +290,4 @@ async def test_pdf_over_a_limit_is_given_up_and_its_process_is_gone(
 ) -> None:
     with pytest.raises(FullTextError, match=says):
         await extract_pdf(pdf, PdfLimits.model_validate(limits))
-    assert not [child for child in psutil.Process().children() if "_pdf_child" in " ".join(child.cmdline())]
+    assert not [child for child in psutil.Process().children() if "pdf_parser" in " ".join(child.cmdline())]

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from tenacity import Retrying, retry_if_exception_type, retry_if_result, stop_after_delay, wait_fixed
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay
 
 from assayer.errors import ConfigurationError
 from cluster.postgres import EmbeddedPostgres, postmaster
-from cluster.postgres.programs import Programs
-from orchestrator.store import Database, DatabaseSettings, PgAnswers, PgLedger
+from cluster.postgres.programs import PostgresPrograms
+from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgLedger
 from tests.contract.store_records import answer, answered
+from tests.polling import wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,10 +62,7 @@ def sockets_elsewhere() -> list[Path]:
 def kill_server(home: Path) -> None:
     """As kill -9 does, and waits until nothing alive serves the directory."""
     os.kill(server_pid(home) or 0, signal.SIGKILL)
-    gone = Retrying(
-        retry=retry_if_result(lambda pid: pid is not None), wait=wait_fixed(0.01), stop=stop_after_delay(60)
-    )
-    gone(server_pid, home)
+    wait_until(lambda: server_pid(home) is None)
 
 
 def rewrite_pid(home: Path, pid: int) -> None:
@@ -132,7 +130,7 @@ async def test_two_processes_start_at_once_on_an_empty_directory(home: Path) -> 
 async def test_server_killed_in_the_middle_of_traffic_comes_back_and_nothing_is_lost(used_home: Path) -> None:
     async with embedded(used_home) as server, Database(DatabaseSettings(), server.ensure) as database:
         await database.migrate()
-        answers = PgAnswers(database)
+        answers = PgAnswerCache(database)
         keys = [f"k{number}" for number in range(600)]
         waiting = iter(keys)
         recorded: list[str] = []
@@ -200,6 +198,7 @@ async def test_server_killed_where_nobody_reaps_comes_back(used_home: Path) -> N
 import asyncio, ctypes
 from pathlib import Path
 from tests.contract.test_embedded_postgres import ask, embedded, kill_server
+from tests.polling import wait_until
 
 async def main():
     home = Path({str(used_home)!r})
@@ -303,7 +302,7 @@ def test_folders_that_root_opens_for_the_server_are_named_once(caplog: pytest.Lo
         closed.chmod(0o700)
         opened.chmod(0o751)
         for _ in range(2):
-            Programs.find().open_way(opened / "postgres")
+            PostgresPrograms.find().open_way(opened / "postgres")
         assert (closed.stat().st_mode & 0o777, opened.stat().st_mode & 0o777) == (0o701, 0o751)
         (warning,) = [record.getMessage() for record in caplog.records if record.name == "cluster.postgres.programs"]
         assert warning.endswith(f"pass through (but not list or read) {closed}.")

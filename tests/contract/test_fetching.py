@@ -22,9 +22,8 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from cluster.clock import SystemClock
 from tests.loopback import Outbound, loopback_only
 from workers.fetching import DownloadLimits, FetchingSettings
-from workers.fetching.addresses import Address, Policy
-from workers.fetching.downloads import Downloader
-from workers.fetching.resolving import guarded_connector
+from workers.fetching.downloader import Downloader
+from workers.fetching.ssrf_guard import Address, AddressPolicy, guarded_connector
 
 LIMITS = DownloadLimits(bytes=3_000_000, seconds=60)
 HASTY = DownloadLimits(bytes=3_000_000, seconds=60, answer_seconds=1)
@@ -241,7 +240,7 @@ async def test_public_name_with_one_private_address_is_refused() -> None:
 
 async def test_last_door_refuses_an_address_that_nobody_looked_at_before() -> None:
     """A literal address asks no resolver; whoever forgets to check the URL still opens no socket."""
-    policy = Policy.of(FetchingSettings())
+    policy = AddressPolicy.from_settings(FetchingSettings())
     async with ClientSession(connector=guarded_connector(policy, Names("8.8.8.8"))) as session:
         for url in ("http://10.0.0.1/", "http://[::1]/", "http://127.0.0.1:8080/"):
             with pytest.raises(AddressRefused, match="A connection leads to"):

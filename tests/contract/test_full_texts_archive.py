@@ -17,10 +17,10 @@ from assayer.errors import (
     Unreadable,
 )
 from assayer.models import Section
-from workers.full_texts.archive import Archive
-from workers.full_texts.parsed import ParsedPaper
+from workers.file_storage import FileStorage
+from workers.full_texts.archive import FullTextArchive
+from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.settings import FullTextSettings
-from workers.full_texts.storage import Storage
 
 URL = "https://a.example/paper.pdf"
 PDF = b"%PDF-1.7 birds"
@@ -48,13 +48,13 @@ def clock() -> HandClock:
 
 
 @pytest.fixture(params=["disk", "memory"])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
-    return Storage(str(tmp_path / "store") if request.param == "disk" else f"memory://{secrets.token_hex(8)}")
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> FileStorage:
+    return FileStorage(str(tmp_path / "store") if request.param == "disk" else f"memory://{secrets.token_hex(8)}")
 
 
 @pytest.fixture
-def archive(storage: Storage, clock: HandClock) -> Archive:
-    return Archive(storage, SETTINGS, clock)
+def archive(storage: FileStorage, clock: HandClock) -> FullTextArchive:
+    return FullTextArchive(storage, SETTINGS, clock)
 
 
 @pytest.fixture
@@ -64,22 +64,24 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-async def test_document_is_found_by_its_address_and_by_its_hash(archive: Archive, file: Path) -> None:
-    assert await archive.visited(URL) is None
-    await archive.keep(URL, file, HASH)
-    assert await archive.visited(URL) == HASH
+async def test_document_is_found_by_its_address_and_by_its_hash(archive: FullTextArchive, file: Path) -> None:
+    assert await archive.document_at(URL) is None
+    await archive.add_document(URL, file, HASH)
+    assert await archive.document_at(URL) == HASH
     assert await archive.document(HASH) == PDF
-    assert await archive.visited(f"{URL}?other") is None
+    assert await archive.document_at(f"{URL}?other") is None
 
 
-async def test_address_is_looked_at_again_after_its_time(archive: Archive, file: Path, clock: HandClock) -> None:
-    await archive.keep(URL, file, HASH)
+async def test_address_is_looked_at_again_after_its_time(
+    archive: FullTextArchive, file: Path, clock: HandClock
+) -> None:
+    await archive.add_document(URL, file, HASH)
     clock.time += SETTINGS.keep_found
-    assert await archive.visited(URL) is None
+    assert await archive.document_at(URL) is None
 
 
-async def test_damaged_document_counts_as_missing(archive: Archive, storage: Storage, file: Path) -> None:
-    await archive.keep(URL, file, HASH)
+async def test_damaged_document_counts_as_missing(archive: FullTextArchive, storage: FileStorage, file: Path) -> None:
+    await archive.add_document(URL, file, HASH)
     await storage.write(f"documents/{HASH[:2]}/{HASH}.pdf", PDF[:-1])
     assert await archive.document(HASH) is None
 
@@ -93,58 +95,43 @@ async def test_damaged_document_counts_as_missing(archive: Archive, storage: Sto
     ],
 )
 async def test_failure_of_an_address_is_remembered_for_its_time(
-    archive: Archive, clock: HandClock, error: FullTextError, wait: dt.timedelta
+    archive: FullTextArchive, clock: HandClock, error: FullTextError, wait: dt.timedelta
 ) -> None:
-    await archive.remember(URL, error)
+    await archive.add_download_failure(URL, error)
     clock.time += wait - dt.timedelta(seconds=1)
     with pytest.raises(type(error)) as remembered:
-        await archive.visited(URL)
+        await archive.document_at(URL)
     assert str(remembered.value) == str(error)
     clock.time += dt.timedelta(seconds=1)
-    assert await archive.visited(URL) is None
+    assert await archive.document_at(URL) is None
 
 
-async def test_reading_comes_back_and_names_its_parser(archive: Archive) -> None:
-    assert await archive.readings(HASH) == []
+async def test_reading_comes_back_and_names_its_parser(archive: FullTextArchive) -> None:
+    assert await archive.parsed_names(HASH) == []
     await archive.add_paper(HASH, "grobid-0.9.1-1", PAPER)
     await archive.add_tei(HASH, "grobid-0.9.1", b"<TEI/>")
-    assert await archive.readings(HASH) == ["grobid-0.9.1-1"]
+    assert await archive.parsed_names(HASH) == ["grobid-0.9.1-1"]
     assert await archive.paper(HASH, "grobid-0.9.1-1") == PAPER
     assert await archive.tei(HASH, "grobid-0.9.1") == b"<TEI/>"
     assert await archive.paper(HASH, "grobid-0.9.2-1") is None
 
 
-async def test_damaged_reading_counts_as_missing(archive: Archive, storage: Storage) -> None:
+async def test_damaged_reading_counts_as_missing(archive: FullTextArchive, storage: FileStorage) -> None:
     await archive.add_paper(HASH, "p", PAPER)
     await storage.write(f"readings/{HASH[:2]}/{HASH}/p.json.gz", b"\x1f\x8b broken")
     assert await archive.paper(HASH, "p") is None
 
 
-async def test_failed_reading_is_remembered_for_its_time(archive: Archive, clock: HandClock) -> None:
+async def test_failed_reading_is_remembered_for_its_time(archive: FullTextArchive, clock: HandClock) -> None:
     await archive.add_failure(HASH, "p", Unreadable("It is locked.", "Unlock it.", "encrypted"))
-    failure = await archive.failed(HASH, "p")
+    failure = await archive.failure(HASH, "p")
     assert failure is not None
     assert (failure.cause, failure.hint) == ("encrypted", "Unlock it.")
     clock.time += SETTINGS.retry_refused
-    assert await archive.failed(HASH, "p") is None
+    assert await archive.failure(HASH, "p") is None
 
 
-async def test_one_of_many_has_the_claim_until_it_is_released(archive: Archive) -> None:
-    minute = dt.timedelta(minutes=1)
-    assert sum(await asyncio.gather(*(archive.claim(URL, minute) for _ in range(20)))) == 1
-    await archive.release(URL)
-    assert await archive.claim(URL, minute)
-
-
-async def test_claim_of_the_dead_runs_out(archive: Archive, clock: HandClock) -> None:
-    minute = dt.timedelta(minutes=1)
-    assert await archive.claim(URL, minute)
-    assert not await archive.claim(URL, minute)
-    clock.time += minute
-    assert await archive.claim(URL, minute)
-
-
-async def test_reader_never_sees_half_a_file(storage: Storage) -> None:
+async def test_reader_never_sees_half_a_file(storage: FileStorage) -> None:
     whole = [bytes([65 + number]) * 200_000 for number in range(8)]
     await storage.write("x/y", whole[0])
 
@@ -162,9 +149,9 @@ async def test_reader_never_sees_half_a_file(storage: Storage) -> None:
 async def test_full_or_forbidden_disk_is_a_typed_failure(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file where a folder should be")
     with pytest.raises(FullTextError, match=r"The document store .* failed"):
-        await Storage(str(tmp_path / "store")).write("x/y", b"data")
+        await FileStorage(str(tmp_path / "store")).write("x/y", b"data")
 
 
 def test_store_of_an_unknown_kind_is_a_wrong_setting() -> None:
     with pytest.raises(ConfigurationError, match="nowhere://x cannot be opened"):
-        Storage("nowhere://x")
+        FileStorage("nowhere://x")

@@ -13,8 +13,8 @@ from prometheus_client import REGISTRY
 from rapidfuzz import fuzz
 
 from assayer.errors import StorageError
-from assayer.models import Absent, FullText, Identifiers, Paper, PaperId, Section
-from assayer.models.remote import SharedText
+from assayer.models import OPEN, Absent, FullText, Identifiers, Paper, PaperId, PreprintVersions, Section, Window
+from assayer.models.remote import VersionedText
 from benchmarks.simulator.outside.grobid import GrobidKnobs
 from benchmarks.simulator.outside.library import Entry, Library
 from benchmarks.simulator.outside.pdfs import HOSTILE
@@ -24,15 +24,18 @@ from cluster.clock import SystemClock
 from tests.contract import pdf_files
 from tests.loopback import Outbound, loopback_only
 from tests.unit.twins import a_run
+from workers.concurrency.claims import Claims, InMemoryClaims
 from workers.documents import PdfLimits
 from workers.fetching import FetchingSettings
-from workers.fetching.downloads import Downloader
+from workers.fetching.downloader import Downloader
 from workers.full_texts import FullTextSettings, GrobidSettings, HostSettings
-from workers.full_texts.embedded import EmbeddedParser
-from workers.full_texts.service import First, FullTextService, open_full_texts
-from workers.full_texts.tei import read_tei
-from workers.remote.call import Ask
-from workers.remote.turns import MemoryTurns, Turns
+from workers.full_texts.acquisition import FullTextAcquisition
+from workers.full_texts.document_store import open_document_store
+from workers.full_texts.embedded_parser import EmbeddedParser
+from workers.full_texts.grobid_tei import parse_tei
+from workers.full_texts.service import FullTextService, LocalFullTexts
+from workers.remote.rate_limit import InMemoryRateLimitStore, RateLimitStore
+from workers.remote.request import RequestContext
 
 GROBIDS = ("grobid_1", "grobid_2", "grobid_3")
 LIBRARY = Library(SAMPLE)
@@ -77,13 +80,18 @@ class Bench:
         )
 
     def open(
-        self, *, grobid: bool = True, turns: Turns | None = None, **changes: Any
+        self,
+        *,
+        grobid: bool = True,
+        turns: RateLimitStore | None = None,
+        claims: Claims | None = None,
+        **changes: Any,
     ) -> AbstractAsyncContextManager[FullTextService]:
-        return self._open(grobid, turns, FullTextSettings.model_validate({"hosts": self.hosts, **changes}))
+        return self._open(grobid, turns, claims, FullTextSettings.model_validate({"hosts": self.hosts, **changes}))
 
     @asynccontextmanager
     async def _open(
-        self, grobid: bool, turns: Turns | None, settings: FullTextSettings
+        self, grobid: bool, turns: RateLimitStore | None, claims: Claims | None, settings: FullTextSettings
     ) -> AsyncIterator[FullTextService]:
         urls = tuple(self.world.url(name.replace("_", "-")) for name in GROBIDS) if grobid else ()
         pool = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, outage_seconds=0.2)
@@ -91,7 +99,8 @@ class Bench:
         clock = SystemClock()
         async with (
             Downloader(fetching, clock) as downloads,
-            open_full_texts(settings, pool, str(self.store), downloads, clock, turns) as service,
+            open_document_store(settings, pool, str(self.store), downloads, clock, turns, claims) as documents,
+            FullTextService(FullTextAcquisition(documents, documents, settings), settings) as service,
         ):
             yield service
 
@@ -133,7 +142,7 @@ def reason(answers: Mapping[PaperId, FullText | Absent], key: str) -> str:
 async def test_papers_are_fetched_and_read_with_their_references(bench: Bench, parser: str) -> None:
     papers = bench.papers()[:24]
     async with bench.open(grobid=parser == "grobid") as service:
-        answers = await service.for_run(a_run()).get(papers)
+        answers = await service.for_run(a_run()).get(papers, OPEN)
     found = texts(answers)
     assert len(found) == len(papers)
     assert {one.parser for one in found} == {parser}
@@ -145,15 +154,49 @@ async def test_papers_are_fetched_and_read_with_their_references(bench: Bench, p
         assert [caption.kind for caption in one.captions] == ["figure"]
 
 
+@pytest.mark.parametrize("parser", ["grobid", "pypdfium2"])
+async def test_a_cutoff_reads_the_version_of_before_it_and_its_text_is_not_the_newest_ones(
+    bench: Bench, parser: str
+) -> None:
+    entry = next(
+        one for one in LIBRARY.entries if one.arxiv and one.versions > 1 and not one.acl and one.notice is None
+    )
+    assert entry.arxiv_date is not None
+    newest_day = entry.arxiv_date + dt.timedelta(days=20 * entry.versions)
+    versions = PreprintVersions(first=entry.arxiv_date, newest=entry.versions, newest_day=newest_day)
+    paper = bench.paper(entry).model_copy(update={"versions": versions})
+    said = {}
+    async with bench.open(grobid=parser == "grobid") as service:
+        for day in (newest_day - dt.timedelta(days=1), newest_day, None, newest_day - dt.timedelta(days=1)):
+            (found,) = texts(await service.for_run(a_run()).get([paper], Window.until(day)))
+            assert found.within_window
+            said[day] = "\n".join(section.text for section in found.sections)
+        unread = await service.for_run(a_run()).get([paper], Window.until(entry.arxiv_date - dt.timedelta(days=1)))
+    early = said.pop(newest_day - dt.timedelta(days=1))
+    assert "Version 1 of this manuscript leaves open" in early.replace("\n", " ")
+    assert not any("of this manuscript leaves open" in text.replace("\n", " ") for text in said.values())
+    assert reason(unread, paper.id) == "no free copy is known to be of before the cutoff"
+    assert bench.world.stats("files").requests == 3  # v1, the newest by its number, the newest without one
+
+
+async def test_a_copy_that_nobody_can_date_is_not_read_under_a_cutoff(bench: Bench) -> None:
+    entry = next(one for one in LIBRARY.entries if one.free_pdf and not one.arxiv and not one.acl)
+    paper = bench.paper(entry)
+    async with bench.open() as service:
+        assert texts(await service.for_run(a_run()).get([paper], OPEN))
+        answers = await service.for_run(a_run()).get([paper], Window.until(dt.date(2026, 1, 1)))
+    assert reason(answers, paper.id) == "no free copy is known to be of before the cutoff"
+
+
 async def test_nothing_is_fetched_or_read_twice_by_whoever_comes_later(bench: Bench) -> None:
     papers = bench.papers()
     async with bench.open() as service:
-        first = await service.for_run(a_run()).get(papers)
+        first = await service.for_run(a_run()).get(papers, OPEN)
     files, read = bench.world.stats("files"), sum(bench.world.stats(one).requests for one in GROBIDS)
     assert files.repeated == 0
     async with bench.open() as service:
         run = a_run()
-        again = await service.for_run(run).get(papers)
+        again = await service.for_run(run).get(papers, OPEN)
     assert again == first
     assert bench.world.stats("files").requests == files.requests
     asked = sum(bench.world.stats(one).requests for one in GROBIDS) - read
@@ -166,7 +209,7 @@ async def test_many_askers_for_few_papers_cost_one_request_each(bench: Bench) ->
     papers = bench.papers()[:5]
     async with bench.open() as service:
         runs = [service.for_run(a_run()) for _ in range(200)]
-        answers = await asyncio.gather(*(run.get(papers) for run in runs))
+        answers = await asyncio.gather(*(run.get(papers, OPEN) for run in runs))
     assert all(len(texts(one)) == len(papers) for one in answers)
     assert bench.world.stats("files").requests == len(papers)
 
@@ -174,8 +217,12 @@ async def test_many_askers_for_few_papers_cost_one_request_each(bench: Bench) ->
 async def test_two_processes_over_one_store_fetch_each_document_once(bench: Bench) -> None:
     bench.world.configure("files", latency_mean=0.2)
     papers = bench.papers()[:8]
-    async with bench.open(claim_look_seconds=0.02) as one, bench.open(claim_look_seconds=0.02) as other:
-        answers = await asyncio.gather(one.for_run(a_run()).get(papers), other.for_run(a_run()).get(papers))
+    claims = InMemoryClaims(SystemClock())
+    async with (
+        bench.open(claims=claims, claim_look_seconds=0.02) as one,
+        bench.open(claims=claims, claim_look_seconds=0.02) as other,
+    ):
+        answers = await asyncio.gather(one.for_run(a_run()).get(papers, OPEN), other.for_run(a_run()).get(papers, OPEN))
     assert [len(texts(answer)) for answer in answers] == [len(papers)] * 2
     assert bench.world.stats("files").requests == len(papers)
 
@@ -184,10 +231,10 @@ async def test_late_paper_is_absent_and_its_work_serves_the_next_asker(bench: Be
     bench.world.configure("files", latency_mean=1.0)
     paper = bench.papers()[0]
     async with bench.open(paper_seconds=0.3) as service:
-        answers = await service.for_run(a_run()).get([paper])
+        answers = await service.for_run(a_run()).get([paper], OPEN)
         assert reason(answers, paper.id) == "not fetched and read in time"
         patient = service.for_run(a_run())
-        while not texts(await patient.get([paper])):
+        while not texts(await patient.get([paper], OPEN)):
             pass
     assert bench.world.stats("files").requests == 1
 
@@ -197,22 +244,22 @@ async def test_evaluation_that_has_waited_long_enough_waits_for_nothing_more(ben
     papers = bench.papers()[:6]
     async with bench.open(run_seconds=0.1) as service:
         impatient = service.for_run(a_run())
-        assert not texts(await impatient.get(papers[:3]))
-        assert not texts(await impatient.get(papers[3:]))
+        assert not texts(await impatient.get(papers[:3], OPEN))
+        assert not texts(await impatient.get(papers[3:], OPEN))
 
 
 async def test_work_that_nobody_waits_for_any_more_is_not_begun(bench: Bench) -> None:
     bench.world.configure("files", latency_mean=0.5)
     papers = bench.papers()[:10]
     async with bench.open(at_once=1, paper_seconds=0.2) as service:
-        assert not texts(await service.for_run(a_run()).get(papers))
-        await asyncio.gather(*(service.for_run(a_run()).get(papers[:1]) for _ in range(3)))
+        assert not texts(await service.for_run(a_run()).get(papers, OPEN))
+        await asyncio.gather(*(service.for_run(a_run()).get(papers[:1], OPEN) for _ in range(3)))
     assert bench.world.stats("files").requests <= 2
 
 
 async def test_texts_at_hand_are_taken_first_and_everything_is_journalled(bench: Bench) -> None:
     class Corpus:
-        async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
+        async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
             section = Section(title="Methods", text="We count.")
             had = FullText(paper_id=papers[0].id, sections=(section,), parser="corpus")
             return {paper.id: had if paper is papers[0] else Absent(reason="not here") for paper in papers}
@@ -221,7 +268,7 @@ async def test_texts_at_hand_are_taken_first_and_everything_is_journalled(bench:
     unknown = Paper(id=PaperId("unknown"), title="Nobody has it", abstract="", source="x")
     run = a_run()
     async with bench.open() as service:
-        answers = await service.for_run(run, [First("corpus", Corpus())]).get([*papers, unknown])
+        answers = await service.for_run(run, [LocalFullTexts("corpus", Corpus())]).get([*papers, unknown], OPEN)
     assert [one.parser for one in texts(answers)] == ["corpus", "grobid", "grobid"]
     assert reason(answers, "unknown") == "no free copy is known"
     uses = {use.source: (use.requests, use.results) for use in run.journal.sources()}
@@ -237,7 +284,7 @@ async def test_locator_is_asked_only_for_what_no_known_address_gives(bench: Benc
         def __init__(self) -> None:
             self.asked: list[str] = []
 
-        async def pdf_urls(self, paper: Identifiers, ask: Ask) -> tuple[str, ...]:
+        async def pdf_urls(self, paper: Identifiers, ask: RequestContext) -> tuple[str, ...]:
             self.asked.append(paper.doi)
             entry = next(one for one in LIBRARY.entries if one.doi == paper.doi)
             return (bench.world.url(entry.pdf_path[1:]),)
@@ -249,7 +296,7 @@ async def test_locator_is_asked_only_for_what_no_known_address_gives(bench: Benc
     )
     locator = Unpaywall()
     async with bench.open() as service:
-        answers = await service.for_run(a_run(), locators=[locator]).get([known, hidden])
+        answers = await service.for_run(a_run(), locators=[locator]).get([known, hidden], OPEN)
     assert len(texts(answers)) == 2
     assert locator.asked == [entry.doi]
 
@@ -260,9 +307,9 @@ async def test_hostile_documents_each_end_in_a_typed_recorded_failure(bench: Ben
     run = a_run()
     limits = PdfLimits(memory_bytes=600_000_000, cpu_seconds=20)
     async with bench.open(grobid=grobid, pdf=limits) as service:
-        answers = await service.for_run(run).get([bench.hostile(kind) for kind in HOSTILE])
+        answers = await service.for_run(run).get([bench.hostile(kind) for kind in HOSTILE], OPEN)
         requests = bench.world.stats("files").requests
-        assert await service.for_run(a_run()).get([bench.hostile(kind) for kind in HOSTILE]) == answers
+        assert await service.for_run(a_run()).get([bench.hostile(kind) for kind in HOSTILE], OPEN) == answers
     assert {kind: reason(answers, kind) for kind in HOSTILE} == {
         "bomb": "a document could not be parsed (broken parser)",
         "encrypted": "a document could not be parsed (encrypted)",
@@ -279,14 +326,14 @@ async def test_hostile_documents_each_end_in_a_typed_recorded_failure(bench: Ben
     assert requests == len(HOSTILE)
     assert bench.world.stats("files").requests == requests
     assert psutil.Process().memory_info().rss - before < 300_000_000
-    assert not [child for child in psutil.Process().children() if "_pdf_child" in " ".join(child.cmdline())]
+    assert not [child for child in psutil.Process().children() if "pdf_parser" in " ".join(child.cmdline())]
 
 
 async def test_entity_bomb_from_grobid_costs_only_grobids_reading(bench: Bench) -> None:
     for name in GROBIDS:
         bench.world.configure(name, bomb=True)
     async with bench.open() as service:
-        (text,) = texts(await service.for_run(a_run()).get(bench.papers()[:1]))
+        (text,) = texts(await service.for_run(a_run()).get(bench.papers()[:1], OPEN))
     assert text.parser == "pypdfium2"
 
 
@@ -295,12 +342,12 @@ async def test_grobid_out_of_reach_is_replaced_and_asked_again_later(bench: Benc
     for name in GROBIDS:
         bench.world.configure(name, dead=True)
     async with bench.open() as service:
-        answers = await service.for_run(a_run()).get(papers)
+        answers = await service.for_run(a_run()).get(papers, OPEN)
         assert {one.parser for one in texts(answers)} == {"pypdfium2"}
     for name in GROBIDS:
         bench.world.configure(name, dead=False)
     async with bench.open() as service:
-        answers = await service.for_run(a_run()).get(papers)
+        answers = await service.for_run(a_run()).get(papers, OPEN)
     assert {one.parser for one in texts(answers)} == {"grobid"}
     assert bench.world.stats("files").requests == len(papers)
 
@@ -311,7 +358,7 @@ async def test_new_version_of_grobid_reads_again_what_an_old_one_read(bench: Ben
         for name in GROBIDS:
             bench.world.configure(name, version=version)
         async with bench.open() as service:
-            assert len(texts(await service.for_run(a_run()).get([paper]))) == 1
+            assert len(texts(await service.for_run(a_run()).get([paper], OPEN))) == 1
     folder = next((bench.store / "readings").glob("*/*"))
     assert sorted(file.name for file in folder.iterdir()) == [
         "grobid-0.10.0-1.json.gz", "grobid-0.10.0.tei.xml.gz", "grobid-0.9.1-1.json.gz", "grobid-0.9.1.tei.xml.gz",
@@ -321,7 +368,7 @@ async def test_new_version_of_grobid_reads_again_what_an_old_one_read(bench: Ben
 async def test_copy_of_another_paper_is_not_taken_for_this_one(bench: Bench) -> None:
     wrong = bench.papers()[0].model_copy(update={"title": "Nesting habits of the emperor penguin in captivity"})
     async with bench.open() as service:
-        answers = await service.for_run(a_run()).get([wrong])
+        answers = await service.for_run(a_run()).get([wrong], OPEN)
     assert reason(answers, wrong.id) == "a document could not be parsed (other document)"
 
 
@@ -329,9 +376,11 @@ async def test_arxiv_is_asked_for_one_pdf_at_a_time_and_slowly_by_all_processes_
     spaced = bench.hosts.model_copy(update={"arxiv_spacing_seconds": 0.3})
     entries = [one for one in LIBRARY.entries if one.arxiv and not one.acl][:6]
     papers = [bench.paper(one).model_copy(update={"pdf_urls": ()}) for one in entries]
-    turns = MemoryTurns(SystemClock())
+    turns = InMemoryRateLimitStore(SystemClock())
     async with bench.open(hosts=spaced, turns=turns) as one, bench.open(hosts=spaced, turns=turns) as other:
-        answers = await asyncio.gather(one.for_run(a_run()).get(papers[:3]), other.for_run(a_run()).get(papers[3:]))
+        answers = await asyncio.gather(
+            one.for_run(a_run()).get(papers[:3], OPEN), other.for_run(a_run()).get(papers[3:], OPEN)
+        )
     assert [len(texts(answer)) for answer in answers] == [3, 3]
     stats = bench.world.stats("files")
     assert stats.requests == len(papers)
@@ -341,14 +390,14 @@ async def test_arxiv_is_asked_for_one_pdf_at_a_time_and_slowly_by_all_processes_
 
 
 async def test_store_of_turns_that_is_gone_fails_with_its_own_error(bench: Bench) -> None:
-    class Gone(MemoryTurns):
-        async def look(self, bucket: str) -> SharedText:
+    class Gone(InMemoryRateLimitStore):
+        async def read(self, bucket: str) -> VersionedText:
             raise StorageError(f"No {bucket}.")
 
     paper = bench.paper(next(one for one in LIBRARY.entries if one.arxiv and not one.acl))
     async with bench.open(turns=Gone(SystemClock())) as service:
         with pytest.raises(StorageError):
-            await service.for_run(a_run()).get([paper.model_copy(update={"pdf_urls": ()})])
+            await service.for_run(a_run()).get([paper.model_copy(update={"pdf_urls": ()})], OPEN)
 
 
 async def test_host_that_fails_is_asked_again_only_after_its_time(bench: Bench) -> None:
@@ -356,7 +405,7 @@ async def test_host_that_fails_is_asked_again_only_after_its_time(bench: Bench) 
     papers = bench.papers()[:1]
     for wait, requests in ((dt.timedelta(hours=1), 1), (dt.timedelta(hours=1), 1), (dt.timedelta(0), 2)):
         async with bench.open(retry_failed=wait, copies=1) as service:
-            answers = await service.for_run(a_run()).get(papers)
+            answers = await service.for_run(a_run()).get(papers, OPEN)
             assert reason(answers, papers[0].id) == "a download failed"
         assert bench.world.stats("files").requests == requests
 
@@ -372,7 +421,7 @@ async def test_text_that_nobody_sees_is_left_out_of_a_paper_and_flagged() -> Non
 @real
 async def test_real_pdf_without_grobid_has_its_sections_references_and_captions() -> None:
     paper = await EmbeddedParser(PdfLimits(), 1).parse((REAL / "paper.pdf").read_bytes(), "the real paper")
-    wanted = read_tei((REAL / "paper.tei.xml").read_bytes()).references
+    wanted = parse_tei((REAL / "paper.tei.xml").read_bytes()).references
     titles = [section.title for section in paper.sections]
     assert titles[1:7] == ["Abstract", "Background", "Methods", "Results", "Discussion", "Conclusions"]
     assert "References" not in titles

@@ -9,16 +9,16 @@ import pytest
 
 from assayer.methods.grapheval.plagiarism import (
     MINILM_LIMITS,
+    IdeaViewpoints,
     Resemblance,
-    Said,
-    resemblances_within,
-    resembling,
+    resemblance_in_graph,
+    resemblances_within_batch,
 )
-from assayer.methods.grapheval.splitter import split
+from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.models import IdeaId
-from index.viewpoints import FaissNeighbours
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from index.viewpoint_neighbours import FaissNeighbours
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus.jsonl"
 PAPERS = 12
@@ -38,27 +38,27 @@ def embedder() -> Iterator[SentenceTransformerEmbedder]:
     embedder.close()
 
 
-def said(name: str, text: str, embedder: SentenceTransformerEmbedder) -> Said:
-    texts = [viewpoint.text for viewpoint in split(text, 64)]
-    return Said(IdeaId(name), texts, asyncio.run(embedder.embed(texts, "passage")))
+def said(name: str, text: str, embedder: SentenceTransformerEmbedder) -> IdeaViewpoints:
+    texts = [viewpoint.text for viewpoint in split_viewpoints(text, 64)]
+    return IdeaViewpoints(IdeaId(name), texts, asyncio.run(embedder.embed(texts, "passage")))
 
 
 @pytest.fixture(scope="module")
-def papers(embedder: SentenceTransformerEmbedder) -> list[Said]:
+def papers(embedder: SentenceTransformerEmbedder) -> list[IdeaViewpoints]:
     records = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()[:PAPERS]]
     return [said(one["id"], f"{one['title']}\n\n{one['abstract']}", embedder) for one in records]
 
 
-def compared(idea: Said, papers: list[Said]) -> Resemblance | None:
+def compared(idea: IdeaViewpoints, papers: list[IdeaViewpoints]) -> Resemblance | None:
     index = FaissNeighbours(384)
     for one in papers:
         index.add(one.vectors)
     owners = [one.idea for one in papers for _ in one.texts]
-    return resembling(idea, index, owners, [text for one in papers for text in one.texts], MINILM_LIMITS)
+    return resemblance_in_graph(idea, index, owners, [text for one in papers for text in one.texts], MINILM_LIMITS)
 
 
 def test_reworded_paper_is_found_with_its_sentences_side_by_side(
-    papers: list[Said], embedder: SentenceTransformerEmbedder
+    papers: list[IdeaViewpoints], embedder: SentenceTransformerEmbedder
 ) -> None:
     found = compared(said("reworded", REWORDED, embedder), papers)
     assert found is not None
@@ -66,13 +66,13 @@ def test_reworded_paper_is_found_with_its_sentences_side_by_side(
     assert all(pair.text != pair.other_text and pair.other_text in papers[0].texts for pair in found.pairs)
 
 
-def test_papers_of_neighbouring_topics_do_not_resemble_each_other(papers: list[Said]) -> None:
-    assert resemblances_within(papers, FaissNeighbours(384), MINILM_LIMITS) == []
+def test_papers_of_neighbouring_topics_do_not_resemble_each_other(papers: list[IdeaViewpoints]) -> None:
+    assert resemblances_within_batch(papers, FaissNeighbours(384), MINILM_LIMITS) == []
 
 
 def test_proposal_handed_in_twice_is_found_in_its_batch(
-    papers: list[Said], embedder: SentenceTransformerEmbedder
+    papers: list[IdeaViewpoints], embedder: SentenceTransformerEmbedder
 ) -> None:
     batch = [*papers, said("again", " ".join(papers[3].texts), embedder)]
-    found = {one.idea: one.closest for one in resemblances_within(batch, FaissNeighbours(384), MINILM_LIMITS)}
+    found = {one.idea: one.closest for one in resemblances_within_batch(batch, FaissNeighbours(384), MINILM_LIMITS)}
     assert found == {papers[3].idea: IdeaId("again"), IdeaId("again"): papers[3].idea}

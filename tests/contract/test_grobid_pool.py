@@ -13,9 +13,10 @@ from benchmarks.simulator.outside.pdfs import paper_pdf
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
 from tests.loopback import Outbound, loopback_only
+from tests.polling import wait_until_async
 from workers.full_texts import GrobidSettings
-from workers.full_texts.pool import GrobidPool
-from workers.full_texts.tei import read_tei
+from workers.full_texts.grobid_pool import GrobidPool
+from workers.full_texts.grobid_tei import parse_tei
 
 NAMES = ("grobid_1", "grobid_2", "grobid_3")
 LIBRARY = Library(SAMPLE)
@@ -59,7 +60,7 @@ async def pool(world: OutsideWorld) -> AsyncIterator[GrobidPool]:
 
 async def titles(pool: GrobidPool, pdfs: list[bytes]) -> list[str]:
     teis = await asyncio.gather(*(pool.parse(pdf, "paper", 120.0) for pdf in pdfs))
-    return [read_tei(tei).title for tei in teis]
+    return [parse_tei(tei).title for tei in teis]
 
 
 async def test_documents_are_shared_out_and_come_back_in_order(world: OutsideWorld, pool: GrobidPool) -> None:
@@ -90,8 +91,7 @@ async def test_server_that_dies_loses_no_document_and_works_again_afterwards(
         world.configure(name, parse_mean=0.1)
     world.configure("grobid_2", parse_mean=60.0)  # so that it is at work when it dies
     work = asyncio.create_task(titles(pool, PDFS))
-    while not world.stats("grobid_2").in_flight:  # noqa: ASYNC110 - the server is another process
-        await asyncio.sleep(0.01)
+    await wait_until_async(lambda: asyncio.to_thread(world.stats, "grobid_2"), lambda stats: stats.in_flight > 0)
     world.configure("grobid_2", dead=True)
     assert await work == TITLES
     assert world.stats("grobid_2").by_operation["isalive"] >= 1
@@ -164,7 +164,7 @@ async def test_entity_bomb_for_an_answer_is_refused_unexpanded(world: OutsideWor
         world.configure(name, bomb=True)
     tei = await pool.parse(PDFS[0], "paper", 60.0)
     with pytest.raises(Unreadable) as refused:
-        read_tei(tei)
+        parse_tei(tei)
     assert refused.value.cause == "markup"
 
 
@@ -178,8 +178,7 @@ async def test_all_servers_gone_is_said_after_the_outage_and_they_are_used_when_
         assert all(isinstance(one, ParserUnavailable) for one in outcomes)
         for name in NAMES:
             world.configure(name, dead=False)
-        while await pool.version() is None:  # noqa: ASYNC110 - the servers are another process
-            await asyncio.sleep(0.05)
+        await wait_until_async(pool.version)
         assert await titles(pool, PDFS[:12]) == TITLES[:12]
         assert await pool.version() == "0.9.1"
 
@@ -200,8 +199,11 @@ async def test_cancelled_documents_give_their_slots_back(world: OutsideWorld, po
     for name in NAMES:
         world.configure(name, parse_mean=30.0)
     tasks = [asyncio.create_task(pool.parse(pdf, "paper", 120.0)) for pdf in PDFS[:30]]
-    while sum(world.stats(name).in_flight for name in NAMES) < 12:  # noqa: ASYNC110 - they are another process
-        await asyncio.sleep(0.02)
+
+    def in_flight() -> int:
+        return sum(world.stats(name).in_flight for name in NAMES)
+
+    await wait_until_async(lambda: asyncio.to_thread(in_flight), lambda number: number >= 12)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -11,7 +11,7 @@ from assayer.errors import InputError, SourceMalformed, SourceRefused
 from benchmarks.simulator.datasets.editions import Edition
 from benchmarks.simulator.datasets.process import SimulatedDatasets
 from benchmarks.simulator.datasets.server import FAULTS
-from cluster.ingesting import ingest_arxiv, ingest_openalex
+from cluster.corpora.ingest import ingest_arxiv, ingest_openalex
 from index.ingest import IngestSummary
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, settings, upserts
 

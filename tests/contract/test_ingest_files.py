@@ -17,10 +17,9 @@ import pytest
 from assayer.errors import InputError
 from benchmarks.simulator.datasets.process import SimulatedDatasets
 from benchmarks.simulator.datasets.server import KEY
-from cluster.ingest_settings import IngestSettings
-from cluster.ingesting import ingest_jsonl, ingest_s2_files
-from cluster.settings import Settings
-from index.alone import alone_in
+from cluster.corpora.ingest import ingest_jsonl, ingest_s2_files
+from cluster.settings import IngestSettings, Settings
+from index.disk_access import folder_lock
 from index.ingest import IngestSummary
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must
 
@@ -108,7 +107,7 @@ async def test_a_number_that_no_vector_can_hold_is_no_end_of_the_file(tmp_path: 
 async def test_a_run_beside_another_is_refused(tmp_path: Path) -> None:
     file = _lines(tmp_path / "papers.jsonl", _paper(1))
     (tmp_path / "to").mkdir()
-    with alone_in(tmp_path / "to"), pytest.raises(InputError, match="Another run is at work"):
+    with folder_lock(tmp_path / "to"), pytest.raises(InputError, match="Another run is at work"):
         await _ingest(tmp_path / "to", file)
 
 

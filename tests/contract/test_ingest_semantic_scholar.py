@@ -14,10 +14,10 @@ from benchmarks.simulator.datasets.editions import RELEASES
 from benchmarks.simulator.datasets.process import SimulatedDatasets
 from benchmarks.simulator.datasets.s2_lines import difference
 from benchmarks.simulator.datasets.server import FAULTS
-from cluster.ingesting import ingest_s2_files, ingest_s2_release
+from cluster.corpora.ingest import ingest_s2_files, ingest_s2_release
 from cluster.settings import Settings
 from index.ingest import IngestSummary
-from index.reading.record_files import FiledRecord
+from index.records.parquet_records import RecordWithVector
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must, settings, upserts
 
 ALL = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")
@@ -29,7 +29,7 @@ def services() -> Iterator[SimulatedDatasets]:
         yield running
 
 
-def _told(records: Iterable[FiledRecord]) -> dict[str, tuple[object, ...]]:
+def _told(records: Iterable[RecordWithVector]) -> dict[str, tuple[object, ...]]:
     return {
         record.id: (
             record.title,

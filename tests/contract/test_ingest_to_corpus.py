@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from assayer.models import PaperId
+from assayer.models import OPEN, PaperId
 from benchmarks.simulator.datasets.editions import Edition
 from benchmarks.simulator.datasets.process import SimulatedDatasets
-from cluster.ingesting import ingest_s2_release
+from cluster.corpora.ingest import ingest_s2_release
 from cluster.settings import Settings
 from index import Corpus, build_corpus, read_delta, update_corpus
 from tests.contract.ingested import FIRST, SECOND, ignore, settings
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 DATASETS = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")
 EMBEDDER = HashingEmbedder(dimensions=16)
@@ -33,7 +33,7 @@ def _settings(services: SimulatedDatasets) -> Settings:
 async def _abstracts(directory: Path) -> dict[PaperId, str]:
     """Of every paper of both editions that the corpus has."""
     names = {f"CorpusId:{held.entry.corpus_id}" for one in (FIRST, SECOND) for held in one.papers.values()}
-    found = await Corpus.open(directory, EMBEDDER).papers([PaperId(name) for name in sorted(names)], None)
+    found = await Corpus.open(directory, EMBEDDER).papers([PaperId(name) for name in sorted(names)], OPEN)
     return {paper_id: paper.abstract for paper_id, paper in found.items()}
 
 

@@ -10,7 +10,14 @@ import pytest
 
 from cluster.postgres import EmbeddedPostgres, postmaster
 from orchestrator.jobs.models import JobVerdict
-from orchestrator.store import Database, DatabaseSettings, Heard, Listener, Missed, PgEvents
+from orchestrator.store import (
+    Database,
+    DatabaseSettings,
+    NotificationListener,
+    NotificationsMissed,
+    PgEvents,
+    Subscription,
+)
 from tests.contract.store_jobs import ACME, DONE, Losing, Queue, job, tenant
 
 SECONDS = 20
@@ -23,23 +30,23 @@ async def queue(database: Database) -> Queue:
     return Queue(database)
 
 
-async def heard(ear: Heard) -> str | Missed:
+async def heard(notifications: Subscription) -> str | NotificationsMissed:
     """The next that is told, within a time that is long."""
-    said = await ear.next(SECONDS)
+    said = await notifications.next(SECONDS)
     assert said is not None
     return said
 
 
-async def connected(listener: Listener) -> None:
+async def connected(listener: NotificationListener) -> None:
     """Who subscribes too early is told that it may have missed something, once there is a connection."""
-    async with listener.on("assayer_jobs") as ear:
-        await heard(ear)
+    async with listener.subscribe("assayer_jobs") as notifications:
+        await heard(notifications)
 
 
-async def drained(ear: Heard, last: str) -> list[str | Missed]:
-    said: list[str | Missed] = []
+async def drained(notifications: Subscription, last: str) -> list[str | NotificationsMissed]:
+    said: list[str | NotificationsMissed] = []
     while last not in said:
-        said.append(await heard(ear))
+        said.append(await heard(notifications))
     return said
 
 
@@ -83,9 +90,9 @@ async def test_text_with_nul_is_kept_with_a_replacement(queue: Queue) -> None:
 
 
 async def test_listener_tells_what_happens_to_jobs(queue: Queue) -> None:
-    async with Listener(queue.database) as listener:
+    async with NotificationListener(queue.database) as listener:
         await connected(listener)
-        async with listener.on("assayer_jobs") as jobs, listener.on("assayer_events", only="b") as events:
+        async with listener.subscribe("assayer_jobs") as jobs, listener.subscribe("assayer_events", only="b") as events:
             await queue.add(job("a"), job("b"))
             first, second = await queue.lease(2)
             await queue.leases.finish(first, DONE)
@@ -99,46 +106,46 @@ async def test_listener_tells_what_happens_to_jobs(queue: Queue) -> None:
 
 
 async def test_listener_for_one_payload_hears_no_other(queue: Queue) -> None:
-    async with Listener(queue.database) as listener:
+    async with NotificationListener(queue.database) as listener:
         await connected(listener)
-        async with listener.on("assayer_jobs", only="cancelled b") as ear:
+        async with listener.subscribe("assayer_jobs", only="cancelled b") as notifications:
             await queue.add(job("a"), job("b"))
             await queue.jobs.cancel(ACME, A)
             await queue.jobs.cancel(ACME, job("b").id)
 
-            assert await heard(ear) == "cancelled b"
-            assert await ear.next(0) is None
+            assert await heard(notifications) == "cancelled b"
+            assert await notifications.next(0) is None
 
 
 async def test_next_with_nothing_to_hear_is_none(queue: Queue) -> None:
-    async with Listener(queue.database) as listener:
+    async with NotificationListener(queue.database) as listener:
         await connected(listener)
-        async with listener.on("assayer_events", only="nothing") as ear:
-            assert await ear.next(0.01) is None
+        async with listener.subscribe("assayer_events", only="nothing") as notifications:
+            assert await notifications.next(0.01) is None
 
 
 async def test_reader_that_is_too_slow_is_told_to_look_for_itself() -> None:
-    ear = Heard()
+    notifications = Subscription()
     for number in range(5_000):
-        ear.put(str(number))
+        notifications.put(str(number))
 
-    assert isinstance(await ear.next(0), Missed)
-    rest = [await ear.next(0) for _ in range(2_000)]
+    assert isinstance(await notifications.next(0), NotificationsMissed)
+    rest = [await notifications.next(0) for _ in range(2_000)]
     assert rest.index(None) < 1_000
 
 
 async def test_connection_lost_is_told_and_later_events_are_heard(queue: Queue) -> None:
-    async with Listener(queue.database) as listener:
+    async with NotificationListener(queue.database) as listener:
         await connected(listener)
-        async with listener.on("assayer_jobs") as ear:
+        async with listener.subscribe("assayer_jobs") as notifications:
             await queue.database.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE 'LISTEN%'"
             )
-            assert isinstance(await heard(ear), Missed)
+            assert isinstance(await heard(notifications), NotificationsMissed)
 
             await queue.add(job("a"))
-            assert "queued" in await drained(ear, "queued")
+            assert "queued" in await drained(notifications, "queued")
 
 
 async def test_server_killed_under_the_queue_loses_and_doubles_nothing() -> None:
@@ -149,7 +156,7 @@ async def test_server_killed_under_the_queue_loses_and_doubles_nothing() -> None
         async with (
             EmbeddedPostgres(home, durable=False) as server,
             Database(DatabaseSettings(), server.ensure) as database,
-            Listener(database) as listener,
+            NotificationListener(database) as listener,
         ):
             await database.migrate()
             await tenant(database)
@@ -166,7 +173,7 @@ async def test_server_killed_under_the_queue_loses_and_doubles_nothing() -> None
             assert spent["usd"] == len(names)
 
 
-async def _work_through_kills(queue: Queue, listener: Listener, home: Path, names: list[str]) -> list[str]:
+async def _work_through_kills(queue: Queue, listener: NotificationListener, home: Path, names: list[str]) -> list[str]:
     finished: list[str] = []
     missed = 0
 
@@ -181,15 +188,15 @@ async def _work_through_kills(queue: Queue, listener: Listener, home: Path, name
 
     async def work() -> None:
         nonlocal missed
-        async with listener.on("assayer_jobs") as ear:
+        async with listener.subscribe("assayer_jobs") as notifications:
             while len(finished) < len(names):
                 for lease in await queue.lease(4):
-                    await queue.leases.beat([lease.token])
+                    await queue.leases.renew([lease.token])
                     assert await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=1.0))
                     finished.append(lease.job)
                     if len(finished) in (30, 90):
                         kill()
-                missed += isinstance(await ear.next(0.05), Missed)
+                missed += isinstance(await notifications.next(0.05), NotificationsMissed)
 
     await asyncio.gather(submit(), work(), work(), work())
     assert missed

@@ -7,25 +7,25 @@ from typing import get_args
 import pytest
 
 from orchestrator.jobs.models import Job, JobVerdict, Lease, Problem
-from orchestrator.jobs.settings import QueueSettings
-from orchestrator.jobs.states import (
+from orchestrator.jobs.state_machine import (
+    AttemptHistory,
+    AttemptLimits,
     Cancelled,
-    Cause,
-    Event,
     Expired,
     Finished,
     GivenBack,
     Leased,
-    Standing,
-    Tries,
-    gave_up,
-    step,
+    RetryCause,
+    StateChange,
+    gave_up_problem,
+    transition,
 )
+from orchestrator.settings import QueueSettings
 from orchestrator.store import Database
 from tests.contract.store_jobs import ACME, Queue, job, tenant
 
 JOBS, STEPS = 12, 25
-MOST = Tries(failures=3, losses=4, outages=3)
+MOST = AttemptLimits(failures=3, losses=4, outages=3)
 PROBLEM = Problem(type="test", title="Failed", detail="It is a test.")
 
 
@@ -36,7 +36,7 @@ class History:
         self.queue = queue
         self.dice = dice
         self.job = job(name)
-        self.standing = Standing()
+        self.standing = AttemptHistory()
         self.leases: list[Lease] = []
 
     async def happen(self) -> None:
@@ -56,7 +56,7 @@ class History:
                 self._took(Cancelled())
                 await self.queue.jobs.cancel(ACME, self.job.id)
             case "beat" if lease is not None:
-                assert await self.queue.leases.beat([lease.token]) == ({lease.token} if current else set())
+                assert await self.queue.leases.renew([lease.token]) == ({lease.token} if current else set())
 
     def leased(self, lease: Lease) -> None:
         assert self._took(Leased())
@@ -72,9 +72,9 @@ class History:
             assert self._took(Finished("done" if state == "done" else "failed"))
 
     async def _give_back(self, lease: Lease, current: bool) -> None:
-        cause: Cause = self.dice.choice(get_args(Cause))
+        cause: RetryCause = self.dice.choice(get_args(RetryCause))
         pause = 1e-6 if cause == "outage" else 0
-        state = await self.queue.leases.give_back(lease, cause, blame=cause == "failure", after_seconds=pause)
+        state = await self.queue.leases.give_back(lease, cause, attempt_failed=cause == "failure", after_seconds=pause)
         if current:
             assert self._took(GivenBack(cause, cause))
             assert state == self.standing.state
@@ -87,8 +87,8 @@ class History:
         expired = await self.queue.leases.expire()
         assert expired == self._took(Expired("worker"))
 
-    def _took(self, event: Event) -> bool:
-        after = step(self.standing, event, MOST)
+    def _took(self, event: StateChange) -> bool:
+        after = transition(self.standing, event, MOST)
         self.standing = after or self.standing
         return after is not None
 
@@ -96,7 +96,7 @@ class History:
         assert stored is not None
         assert (stored.id, stored.state, stored.attempt) == (self.job.id, self.standing.state, len(self.leases))
         if stored.state == "dead":
-            assert stored.problem == gave_up(self.standing)
+            assert stored.problem == gave_up_problem(self.standing)
 
 
 @pytest.mark.parametrize("seed", range(3))

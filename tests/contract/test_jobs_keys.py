@@ -5,9 +5,9 @@ import datetime as dt
 
 import pytest
 
-from orchestrator.jobs.models import KeyId, TenantId
-from orchestrator.jobs.tenancy import ApiKey, Caller, DrawnKey, KeyPlan, Refused, TenantPlan, draw_key
-from orchestrator.store import Database, KeySettings, PgKeys, PgTenants
+from orchestrator.jobs.api_keys import ApiKey, AuthenticatedCaller, GeneratedKey, KeyPlan, KeyRejection, generate_key
+from orchestrator.jobs.models import KeyId, TenantId, TenantPlan
+from orchestrator.store import ApiKeySettings, Database, PgKeys, PgTenants
 from tests.contract.store_jobs import ACME, NOW, OTHER, tenant
 
 READER = KeyPlan(name="reader", scopes=frozenset({"read", "submit"}))
@@ -17,15 +17,15 @@ READER = KeyPlan(name="reader", scopes=frozenset({"read", "submit"}))
 async def keys(database: Database) -> PgKeys:
     await tenant(database)
     await tenant(database, OTHER)
-    return PgKeys(database, KeySettings(requests_per_minute=60, burst_seconds=3))
+    return PgKeys(database, ApiKeySettings(requests_per_minute=60, burst_seconds=3))
 
 
 def after(seconds: float) -> dt.datetime:
     return NOW + dt.timedelta(seconds=seconds)
 
 
-async def made(keys: PgKeys, plan: KeyPlan = READER) -> DrawnKey:
-    drawn = draw_key()
+async def made(keys: PgKeys, plan: KeyPlan = READER) -> GeneratedKey:
+    drawn = generate_key()
     assert isinstance(await keys.create(ACME, plan, drawn), ApiKey)
     return drawn
 
@@ -35,21 +35,21 @@ async def test_key_lets_its_tenant_in_with_its_scopes(keys: PgKeys) -> None:
 
     caller = await keys.authenticate(drawn.secret, NOW)
 
-    assert isinstance(caller, Caller)
+    assert isinstance(caller, AuthenticatedCaller)
     assert (caller.tenant, caller.key, caller.scopes) == (ACME, drawn.id, READER.scopes)
     assert (caller.rate.per_minute, caller.rate.remaining, caller.rate.full_seconds) == (60, 2, 1.0)
 
 
 @pytest.mark.parametrize("secret", ["", "ak_1", "ak_x_" + "a" * 43, "Bearer", "\0", "é" * 50])
 async def test_what_is_no_key_is_unknown(keys: PgKeys, secret: str) -> None:
-    assert await keys.authenticate(secret, NOW) == Refused("unknown")
+    assert await keys.authenticate(secret, NOW) == KeyRejection("unknown")
 
 
 async def test_key_with_one_character_changed_is_unknown(keys: PgKeys) -> None:
     secret = (await made(keys)).secret
     changed = secret[:-1] + ("A" if secret[-1] != "A" else "B")
 
-    assert await keys.authenticate(changed, NOW) == Refused("unknown")
+    assert await keys.authenticate(changed, NOW) == KeyRejection("unknown")
 
 
 async def test_expired_key_is_refused_from_its_moment_on(keys: PgKeys) -> None:
@@ -57,8 +57,8 @@ async def test_expired_key_is_refused_from_its_moment_on(keys: PgKeys) -> None:
 
     before, at_last = [await keys.authenticate(drawn.secret, after(seconds)) for seconds in (9.9, 10)]
 
-    assert isinstance(before, Caller)
-    assert isinstance(at_last, Refused)
+    assert isinstance(before, AuthenticatedCaller)
+    assert isinstance(at_last, KeyRejection)
     assert at_last.reason == "expired"
 
 
@@ -72,7 +72,7 @@ async def test_revoked_key_is_refused_and_keeps_its_time(keys: PgKeys) -> None:
     assert first == second
     assert first.revoked_at == NOW
     refused = await keys.authenticate(drawn.secret, after(1))
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, KeyRejection)
     assert refused.reason == "revoked"
 
 
@@ -84,13 +84,13 @@ async def test_asking_too_fast_is_refused_until_the_turn_comes(keys: PgKeys) -> 
     later = await keys.authenticate(secret, after(1))
     again = await keys.authenticate(secret, after(1))
 
-    assert [type(one) for one in told] == [Caller, Caller, Caller, Refused]
+    assert [type(one) for one in told] == [AuthenticatedCaller, AuthenticatedCaller, AuthenticatedCaller, KeyRejection]
     refused = told[-1]
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, KeyRejection)
     assert refused.reason == "rate"
     assert refused.retry_after == pytest.approx(1.0)
-    assert isinstance(later, Caller)
-    assert isinstance(again, Refused)
+    assert isinstance(later, AuthenticatedCaller)
+    assert isinstance(again, KeyRejection)
 
 
 async def test_refused_requests_do_not_put_off_the_next_turn(keys: PgKeys) -> None:
@@ -98,7 +98,7 @@ async def test_refused_requests_do_not_put_off_the_next_turn(keys: PgKeys) -> No
     for _ in range(20):
         await keys.authenticate(secret, NOW)
 
-    assert isinstance(await keys.authenticate(secret, after(1)), Caller)
+    assert isinstance(await keys.authenticate(secret, after(1)), AuthenticatedCaller)
 
 
 async def test_own_rate_of_a_key_goes_before_the_default(keys: PgKeys) -> None:
@@ -106,8 +106,8 @@ async def test_own_rate_of_a_key_goes_before_the_default(keys: PgKeys) -> None:
 
     first, second = [await keys.authenticate(secret, NOW) for _ in range(2)]
 
-    assert isinstance(first, Caller)
-    assert isinstance(second, Refused)
+    assert isinstance(first, AuthenticatedCaller)
+    assert isinstance(second, KeyRejection)
     assert second.retry_after == pytest.approx(10.0)
 
 
@@ -116,8 +116,8 @@ async def test_many_processes_at_once_share_one_rate(keys: PgKeys) -> None:
 
     told = await asyncio.gather(*(keys.authenticate(secret, NOW) for _ in range(20)))
 
-    assert sum(isinstance(one, Caller) for one in told) == 3
-    assert all(one.retry_after is None or one.retry_after >= 0.999 for one in told if isinstance(one, Refused))
+    assert sum(isinstance(one, AuthenticatedCaller) for one in told) == 3
+    assert all(one.retry_after is None or one.retry_after >= 0.999 for one in told if isinstance(one, KeyRejection))
 
 
 async def test_neither_database_nor_representation_holds_a_key(keys: PgKeys, database: Database) -> None:
@@ -142,15 +142,15 @@ async def test_keys_are_listed_for_their_tenant_only(keys: PgKeys) -> None:
     assert await keys.get(OTHER, drawn.id) is None
     assert await keys.revoke(OTHER, drawn.id, NOW) is None
     assert await keys.revoke(ACME, KeyId("ak_0"), NOW) is None
-    assert isinstance(await keys.authenticate(drawn.secret, NOW), Caller)
+    assert isinstance(await keys.authenticate(drawn.secret, NOW), AuthenticatedCaller)
 
 
 async def test_key_of_nobody_is_not_made(keys: PgKeys) -> None:
-    assert await keys.create(TenantId("nobody"), READER, draw_key()) is None
+    assert await keys.create(TenantId("nobody"), READER, generate_key()) is None
 
 
 async def test_key_made_twice_is_one(keys: PgKeys) -> None:
-    drawn = draw_key()
+    drawn = generate_key()
 
     assert await keys.create(ACME, READER, drawn) == await keys.create(ACME, READER, drawn)
     assert len(await keys.list(ACME)) == 1
@@ -160,7 +160,7 @@ async def test_key_of_a_deleted_tenant_is_unknown(keys: PgKeys, database: Databa
     drawn = await made(keys)
     await PgTenants(database).delete(ACME)
 
-    assert await keys.authenticate(drawn.secret, NOW) == Refused("unknown")
+    assert await keys.authenticate(drawn.secret, NOW) == KeyRejection("unknown")
 
 
 async def test_tenants_are_made_changed_and_listed(database: Database) -> None:

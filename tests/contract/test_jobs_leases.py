@@ -6,10 +6,10 @@ from uuid import uuid4
 import pytest
 
 from assayer.models import EvaluationId
-from orchestrator.jobs.fairness import Places
+from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobVerdict, Problem
-from orchestrator.jobs.settings import QueueSettings
-from orchestrator.store import Database, PgAnswers, PgEvents, PgLeases
+from orchestrator.settings import QueueSettings
+from orchestrator.store import Database, PgAnswerCache, PgEvents, PgLeases
 from tests.contract.store_jobs import ACME, DONE, OTHER, RICH, Losing, Queue, job, tenant
 from tests.contract.store_records import answer, answered, call
 
@@ -36,7 +36,7 @@ async def test_lease_carries_the_work_and_counts_attempts(queue: Queue) -> None:
     lease = await queue.one()
 
     assert (lease.job, lease.tenant, lease.attempt, lease.priority) == ("a", ACME, 1, "batch")
-    assert (lease.work, lease.document, lease.max_usd, lease.pinned) == (asked.work, b"%PDF", 2.0, None)
+    assert (lease.request, lease.document, lease.max_usd, lease.pinned) == (asked.request, b"%PDF", 2.0, None)
     assert await queue.lease() == []
     running = await queue.jobs.get(ACME, asked.id)
     assert running is not None
@@ -47,8 +47,8 @@ async def test_lease_carries_the_work_and_counts_attempts(queue: Queue) -> None:
 async def test_second_attempt_knows_what_the_first_had_pinned(queue: Queue) -> None:
     await queue.add(job("a"))
     first = await queue.one()
-    assert await queue.leases.begin(first, EvaluationId("ev_1"), {"models": ["small"], "cutoff": None})
-    await queue.leases.give_back(first, "It timed out.", blame=True)
+    assert await queue.leases.record_run(first, EvaluationId("ev_1"), {"models": ["small"], "cutoff": None})
+    await queue.leases.give_back(first, "It timed out.", attempt_failed=True)
 
     second = await queue.one()
 
@@ -63,10 +63,10 @@ async def test_old_token_is_refused_and_changes_nothing(queue: Queue) -> None:
     assert await queue.leases.expire() == 1
     new = await queue.one()
 
-    assert await queue.leases.beat([old.token, new.token]) == {new.token}
-    assert not await queue.leases.begin(old, EvaluationId("ev_old"), {})
+    assert await queue.leases.renew([old.token, new.token]) == {new.token}
+    assert not await queue.leases.record_run(old, EvaluationId("ev_old"), {})
     assert not await queue.leases.finish(old, DONE)
-    assert await queue.leases.give_back(old, "late", blame=True) is None
+    assert await queue.leases.give_back(old, "late", attempt_failed=True) is None
     assert await PgEvents(queue.database).append(old.job, "progress", {}, old.token) is None
     held = await queue.jobs.get(ACME, old.job)
     assert held is not None
@@ -91,7 +91,7 @@ async def test_give_back_twice_with_the_same_token_counts_once(queue: Queue) -> 
     await queue.add(job("a"))
     lease = await queue.one()
 
-    said = [await queue.leases.give_back(lease, "The endpoint said 500.", blame=True) for _ in range(2)]
+    said = [await queue.leases.give_back(lease, "The endpoint said 500.", attempt_failed=True) for _ in range(2)]
 
     assert said == ["queued", "queued"]
     assert await kinds(queue, "a") == ["queued", "started", "retried"]
@@ -99,22 +99,26 @@ async def test_give_back_twice_with_the_same_token_counts_once(queue: Queue) -> 
 
 async def test_given_back_with_a_pause_is_not_leased_before_it_is_over(queue: Queue) -> None:
     await queue.add(job("a"))
-    await queue.leases.give_back(await queue.one(), "The endpoint is down.", blame=False, after_seconds=60)
+    await queue.leases.give_back(await queue.one(), "The endpoint is down.", attempt_failed=False, after_seconds=60)
 
     assert await queue.lease() == []
-    assert "put off" in (await queue.jobs.waiting(ACME, job("a").id) or "")
+    assert "put off" in (await queue.jobs.waiting_reason(ACME, job("a").id) or "")
 
 
-@pytest.mark.parametrize(("blame", "seconds", "tries"), [(True, 0.0, 2), (False, 0.0, 3), (False, 1e-6, 4)])
+@pytest.mark.parametrize(("attempt_failed", "seconds", "tries"), [(True, 0.0, 2), (False, 0.0, 3), (False, 1e-6, 4)])
 async def test_given_back_too_often_is_dead_and_explains_itself(
-    queue: Queue, blame: bool, seconds: float, tries: int
+    queue: Queue, attempt_failed: bool, seconds: float, tries: int
 ) -> None:
     await queue.add(job("a"))
 
     states = []
     for number in range(tries):
         lease = await queue.one()
-        states.append(await queue.leases.give_back(lease, f"Reason {number}.", blame=blame, after_seconds=seconds))
+        states.append(
+            await queue.leases.give_back(
+                lease, f"Reason {number}.", attempt_failed=attempt_failed, after_seconds=seconds
+            )
+        )
 
     assert states == ["queued"] * (tries - 1) + ["dead"]
     dead = await queue.jobs.get(ACME, job("a").id)
@@ -137,18 +141,18 @@ async def test_job_whose_worker_always_dies_is_dead_and_names_the_worker(queue: 
     assert dead is not None
     assert dead.problem is not None
     assert (dead.state, dead.attempt) == ("dead", 3)
-    assert "Nothing was heard of worker worker." in dead.problem.detail
+    assert "Worker worker did not renew its lease." in dead.problem.detail
 
 
 async def test_expire_leaves_beaten_leases_alone(queue: Queue) -> None:
     await queue.add(job("a"), job("b"))
     beaten, silent = await queue.lease(2)
     await queue.silence()
-    await queue.leases.beat([beaten.token])
+    await queue.leases.renew([beaten.token])
 
     assert await queue.leases.expire() == 1
 
-    assert await queue.leases.beat([beaten.token, silent.token]) == {beaten.token}
+    assert await queue.leases.renew([beaten.token, silent.token]) == {beaten.token}
 
 
 async def test_suspects_run_one_at_a_time_and_others_beside_them(queue: Queue) -> None:
@@ -190,7 +194,7 @@ async def test_max_running_holds_whoever_asks(queue: Queue, database: Database) 
 
     assert sum(map(len, leases)) == 3
     waiting = next(one for one in await queue.jobs.list(RICH, state="queued"))
-    assert "3 jobs of its tenant run" in (await queue.jobs.waiting(waiting.tenant, waiting.id) or "")
+    assert "3 jobs of its tenant run" in (await queue.jobs.waiting_reason(waiting.tenant, waiting.id) or "")
 
 
 async def test_jobs_begin_in_the_order_of_acceptance_interactive_first(queue: Queue) -> None:
@@ -216,7 +220,7 @@ async def test_budget_reserves_what_running_jobs_may_cost_and_frees_what_they_di
 
     first = await queue.lease(4)
     assert [lease.max_usd for lease in first] == [2.0, 2.0]
-    waiting = await queue.jobs.waiting(RICH, job("m2").id) or ""
+    waiting = await queue.jobs.waiting_reason(RICH, job("m2").id) or ""
     assert "It may cost 2 USD, and 1.00 USD are left of its tenant's 5 USD a month" in waiting
 
     for lease in first:
@@ -260,10 +264,10 @@ async def test_cancelled_job_costs_what_the_ledger_says_of_its_run(queue: Queue,
     await tenant(database, RICH, monthly_usd=1.0)
     await queue.add(job("a"), job("b"), tenant=RICH)
     lease = await queue.one()
-    await queue.leases.begin(lease, EvaluationId("run"), {})
+    await queue.leases.record_run(lease, EvaluationId("run"), {})
     await database.execute("UPDATE jobs SET started_at = '2026-01-01' WHERE id = 'a'")
     for key, cached in (("k1", False), ("k2", False), ("k3", True)):
-        await PgAnswers(database).record(answered(key, record=call(cost_usd=0.25, cached=cached)), answer(key))
+        await PgAnswerCache(database).record(answered(key, record=call(cost_usd=0.25, cached=cached)), answer(key))
 
     cancelled = await queue.jobs.cancel(RICH, lease.job)
 
@@ -296,7 +300,7 @@ async def test_beat_of_a_cancelled_job_says_that_it_no_longer_holds(queue: Queue
     lease = await queue.one()
     await queue.jobs.cancel(ACME, lease.job)
 
-    assert await queue.leases.beat([lease.token, uuid4()]) == set()
+    assert await queue.leases.renew([lease.token, uuid4()]) == set()
     assert not await queue.leases.finish(lease, DONE)
 
 
@@ -308,10 +312,10 @@ async def test_lease_whose_answer_was_lost_is_given_again_not_lost(database: Dat
     tokens = iter([uuid4() for _ in range(4)])
     leases = PgLeases(Losing(database), QueueSettings(), lambda: next(tokens))
 
-    given = await leases.lease("worker", Places(2))
+    given = await leases.acquire("worker", FreeSlots(2))
 
     assert [lease.job for lease in given] == ["a", "b"]
-    assert await leases.beat([lease.token for lease in given]) == {lease.token for lease in given}
+    assert await leases.renew([lease.token for lease in given]) == {lease.token for lease in given}
     assert await kinds(queue, "a") == ["queued", "started"]
 
 

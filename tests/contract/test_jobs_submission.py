@@ -8,11 +8,10 @@ import pytest
 from assayer.errors import InputError
 from assayer.models import EvaluationId
 from orchestrator.batches.rows import RejectedRow
-from orchestrator.jobs.idempotency import KeyReused, Once, QueueFull, Replay
-from orchestrator.jobs.models import BatchId, JobState, JobVerdict, TenantId
-from orchestrator.jobs.submissions import Cursor, NewBatch
-from orchestrator.jobs.tenancy import TenantPlan
-from orchestrator.store import Database, PgAnswers, PgCensus, PgEvaluations, PgEvents, PgJobs, PgUsage
+from orchestrator.jobs.models import BatchId, JobState, JobVerdict, TenantId, TenantPlan
+from orchestrator.jobs.submissions import Cursor, NewBatch, QueueFull
+from orchestrator.store import Database, PgAnswerCache, PgEvents, PgJobs, PgReports, PgServiceMetrics, PgUsage
+from orchestrator.store.idempotency import IdempotencyKeyReused, IdempotencyRecord, RecordedResponse
 from tests.contract.store_jobs import ACME, DONE, OTHER, RICH, Losing, Queue, job, tenant
 from tests.contract.store_records import answer, answered, paper, report
 
@@ -20,8 +19,8 @@ BATCH = BatchId("ba_1")
 REJECTED = (RejectedRow(row=2, source="ideas.csv:2", field="text", detail="It is empty."),)
 
 
-def once(key: str = "key", request: bytes = b"a" * 32, body: bytes = b'{"id": "a"}') -> Once:
-    return Once(key, request, 202, body, "/v1/evaluations/a")
+def once(key: str = "key", request: bytes = b"a" * 32, body: bytes = b'{"id": "a"}') -> IdempotencyRecord:
+    return IdempotencyRecord(key, request, 202, body, "/v1/evaluations/a")
 
 
 @pytest.fixture
@@ -38,43 +37,43 @@ async def states(queue: Queue, batch: BatchId = BATCH) -> dict[JobState, int]:
 
 
 async def test_same_key_and_request_is_done_once_and_answered_the_same(queue: Queue) -> None:
-    assert await queue.jobs.add(ACME, [job("a")], once=once()) is None
+    assert await queue.jobs.add(ACME, [job("a")], record=once()) is None
 
-    again = await queue.jobs.add(ACME, [job("b")], once=once(body=b'{"id": "b"}'))
+    again = await queue.jobs.add(ACME, [job("b")], record=once(body=b'{"id": "b"}'))
 
-    assert again == Replay(202, b'{"id": "a"}', "/v1/evaluations/a")
+    assert again == RecordedResponse(202, b'{"id": "a"}', "/v1/evaluations/a")
     assert [one.id for one in await queue.jobs.list(ACME)] == ["a"]
 
 
 async def test_same_key_with_another_request_is_refused(queue: Queue) -> None:
-    await queue.jobs.add(ACME, [job("a")], once=once())
+    await queue.jobs.add(ACME, [job("a")], record=once())
 
-    with pytest.raises(KeyReused, match="another request"):
-        await queue.jobs.add(ACME, [job("b")], once=once(request=b"b" * 32))
+    with pytest.raises(IdempotencyKeyReused, match="another request"):
+        await queue.jobs.add(ACME, [job("b")], record=once(request=b"b" * 32))
 
     assert len(await queue.jobs.list(ACME)) == 1
 
 
 async def test_same_key_of_another_tenant_is_another_key(queue: Queue) -> None:
-    await queue.jobs.add(ACME, [job("a")], once=once())
+    await queue.jobs.add(ACME, [job("a")], record=once())
 
-    assert await queue.jobs.add(OTHER, [job("b")], once=once()) is None
+    assert await queue.jobs.add(OTHER, [job("b")], record=once()) is None
 
 
 async def test_same_key_many_times_at_once_adds_one_job(queue: Queue) -> None:
-    answers = await asyncio.gather(*(queue.jobs.add(ACME, [job()], once=once()) for _ in range(12)))
+    answers = await asyncio.gather(*(queue.jobs.add(ACME, [job()], record=once()) for _ in range(12)))
 
     assert answers.count(None) == 1
-    assert set(answers) == {None, Replay(202, b'{"id": "a"}', "/v1/evaluations/a")}
+    assert set(answers) == {None, RecordedResponse(202, b'{"id": "a"}', "/v1/evaluations/a")}
     assert len(await queue.jobs.list(ACME)) == 1
 
 
 @pytest.mark.parametrize("kept", [None, once()])
-async def test_add_whose_answer_was_lost_is_there_once(queue: Queue, kept: Once | None) -> None:
+async def test_add_whose_answer_was_lost_is_there_once(queue: Queue, kept: IdempotencyRecord | None) -> None:
     """The second try of a request may be told what the first would have been."""
-    added = await PgJobs(Losing(queue.database)).add(ACME, [job("a"), job("b")], once=kept)
+    added = await PgJobs(Losing(queue.database)).add(ACME, [job("a"), job("b")], record=kept)
 
-    assert added == (None if kept is None else Replay(kept.status, kept.body, kept.location))
+    assert added == (None if kept is None else RecordedResponse(kept.status, kept.body, kept.location))
     assert [one.id for one in await queue.jobs.list(ACME)] == ["b", "a"]
     assert len(await PgEvents(queue.database).after(job("a").id, 0)) == 1
 
@@ -84,11 +83,11 @@ async def test_queue_that_would_be_too_long_takes_nothing_and_forgets_the_key(qu
     await queue.add(job("a"), job("b"))
 
     with pytest.raises(QueueFull) as caught:
-        await queue.jobs.add(ACME, [job(), job()], once=once())
+        await queue.jobs.add(ACME, [job(), job()], record=once())
 
     assert (caught.value.queued, caught.value.added, caught.value.most) == (2, 2, 3)
     assert len(await queue.jobs.list(ACME)) == 2
-    assert await queue.jobs.add(ACME, [job()], once=once()) is None
+    assert await queue.jobs.add(ACME, [job()], record=once()) is None
 
 
 async def test_add_for_nobody_says_so(queue: Queue) -> None:
@@ -127,16 +126,16 @@ async def test_cancelled_batch_is_finished_and_what_was_done_stays(queue: Queue)
 
 
 async def test_reports_of_a_batch_come_in_order_of_rows_with_gaps_where_there_is_none(queue: Queue) -> None:
-    evaluations = PgEvaluations(queue.database)
+    evaluations = PgReports(queue.database)
     rows = [job(f"r{row:03}", row=row) for row in range(1, 121)]
     await queue.jobs.add(ACME, rows[::-1], NewBatch(id=BATCH, name="b", rows=120))
     for lease in await queue.lease(2):
         run = EvaluationId(f"ev_{lease.job}")
         await evaluations.keep(report(run), [], {})
-        await queue.leases.begin(lease, run, {})
+        await queue.leases.record_run(lease, run, {})
         await queue.leases.finish(lease, JobVerdict(state="done", run_id=run))
 
-    found = [row async for row in queue.jobs.reports(ACME, BATCH)]
+    found = [row async for row in queue.jobs.batch_rows(ACME, BATCH)]
 
     assert [row.job.row for row in found] == list(range(1, 121))
     assert [row.job.row for row in found if row.report is not None] == [119, 120]
@@ -167,10 +166,10 @@ async def test_another_tenants_things_are_not_there(queue: Queue) -> None:
     await jobs.add(ACME, [mine], NewBatch(id=BATCH, name="b", rows=1))
 
     assert await jobs.get(OTHER, mine.id) is None
-    assert await jobs.work(OTHER, mine.id) is None
+    assert await jobs.request(OTHER, mine.id) is None
     assert await jobs.result(OTHER, mine.id) is None
     assert await jobs.report(OTHER, mine.id) is None
-    assert await jobs.waiting(OTHER, mine.id) is None
+    assert await jobs.waiting_reason(OTHER, mine.id) is None
     assert await jobs.cancel(OTHER, mine.id) is None
     assert not await jobs.delete(OTHER, mine.id)
     assert await jobs.list(OTHER) == []
@@ -178,9 +177,9 @@ async def test_another_tenants_things_are_not_there(queue: Queue) -> None:
     assert await jobs.batch(OTHER, BATCH) is None
     assert await jobs.batches(OTHER) == []
     assert await jobs.cancel_batch(OTHER, BATCH) == 0
-    assert [row async for row in jobs.reports(OTHER, BATCH)] == []
+    assert [row async for row in jobs.batch_rows(OTHER, BATCH)] == []
     assert await states(queue) == {"queued": 1}
-    assert await jobs.work(ACME, mine.id) == mine.work
+    assert await jobs.request(ACME, mine.id) == mine.request
 
 
 async def test_id_of_another_tenants_job_added_again_changes_nothing(queue: Queue) -> None:
@@ -195,12 +194,12 @@ async def test_id_of_another_tenants_job_added_again_changes_nothing(queue: Queu
 async def kept_run(queue: Queue, name: str, *jobs: str, owner: TenantId = ACME) -> EvaluationId:
     """A report to which these jobs refer, with one answer and one paper."""
     run = EvaluationId(name)
-    await PgEvaluations(queue.database).keep(report(run), [paper(1)], {})
-    await PgAnswers(queue.database).record(answered(f"key_{name}", name), answer(f"key_{name}"))
+    await PgReports(queue.database).keep(report(run), [paper(1)], {})
+    await PgAnswerCache(queue.database).record(answered(f"key_{name}", name), answer(f"key_{name}"))
     for one in jobs:
         await queue.add(job(one), tenant=owner)
         lease = await queue.one()
-        await queue.leases.begin(lease, run, {})
+        await queue.leases.record_run(lease, run, {})
         await queue.leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=1.0))
     return run
 
@@ -210,7 +209,7 @@ async def test_deleted_job_takes_its_events_report_and_answers_and_leaves_shared
 
     assert [await queue.jobs.delete(ACME, job(name).id) for name in ("a", "b", "b")] == [True, True, False]
 
-    evaluations, answers = PgEvaluations(queue.database), PgAnswers(queue.database)
+    evaluations, answers = PgReports(queue.database), PgAnswerCache(queue.database)
     assert await evaluations.get(own) is None
     assert await evaluations.get(shared) == report(shared)
     assert await answers.find("key_own") is None
@@ -226,7 +225,7 @@ async def test_deleted_jobs_still_count_against_the_month(queue: Queue, database
     await queue.add(job("b", max_usd=1.5), tenant=RICH)
 
     assert await queue.lease() == []
-    assert "1.00 USD are spent" in (await queue.jobs.waiting(RICH, job("b").id) or "")
+    assert "1.00 USD are spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
 
 
 async def test_deleting_a_running_job_cancels_it(queue: Queue) -> None:
@@ -235,7 +234,7 @@ async def test_deleting_a_running_job_cancels_it(queue: Queue) -> None:
 
     assert await queue.jobs.delete(ACME, lease.job)
 
-    assert await queue.leases.beat([lease.token]) == set()
+    assert await queue.leases.renew([lease.token]) == set()
     assert not await queue.leases.finish(lease, DONE)
 
 
@@ -254,9 +253,9 @@ async def test_purge_deletes_what_a_tenant_no_longer_keeps(queue: Queue, databas
 
     assert [one.id for one in await queue.jobs.list(ACME)] == ["b"]
     assert [one.id for one in await queue.jobs.list(OTHER)] == ["c"]
-    assert await PgEvaluations(database).get(EvaluationId("old")) is None
+    assert await PgReports(database).get(EvaluationId("old")) is None
     assert await queue.jobs.batch(ACME, BATCH) is None
-    assert await queue.jobs.add(ACME, [job("d")], once=once(request=b"other")) is None
+    assert await queue.jobs.add(ACME, [job("d")], record=once(request=b"other")) is None
 
 
 async def test_deleted_tenant_takes_all_that_is_theirs(queue: Queue, database: Database) -> None:
@@ -273,8 +272,8 @@ async def test_deleted_tenant_takes_all_that_is_theirs(queue: Queue, database: D
         "(SELECT count(*) FROM idempotency) AS keys, (SELECT count(DISTINCT job) FROM events) AS told"
     )
     assert dict(left or {}) == {"jobs": 1, "batches": 0, "keys": 0, "told": 1}
-    assert await PgEvaluations(database).get(run) is None
-    assert await PgEvaluations(database).get(theirs) is not None
+    assert await PgReports(database).get(run) is None
+    assert await PgReports(database).get(theirs) is not None
 
 
 async def test_usage_counts_a_tenants_jobs_calls_and_budget(queue: Queue, database: Database) -> None:
@@ -305,14 +304,14 @@ async def test_census_counts_queues_work_ends_and_stages(queue: Queue, database:
     await queue.add(job(), job(), job("now", "interactive"))
     await queue.add(job(), tenant=OTHER)
 
-    census = await PgCensus(database).take()
+    census = await PgServiceMetrics(database).collect()
 
     queued = [(one.tenant, one.priority, one.jobs) for one in census.queued]
     assert queued == [(ACME, "batch", 2), (ACME, "interactive", 1), (OTHER, "batch", 1)]
     assert all(one.oldest_seconds >= 0 for one in census.queued)
     assert [tuple(one) for one in census.running] == [(ACME, "batch", 1)]
-    (ended,) = census.ended
+    (ended,) = census.finished
     assert (ended.tenant, ended.kind, ended.state, ended.jobs, ended.cost_usd) == (ACME, "evaluation", "done", 1, 1.0)
     assert 0 < ended.p50 == ended.p95
-    (stage,) = census.stages
+    (stage,) = census.tasks
     assert (stage.task, stage.calls, stage.cached, stage.failed, stage.p50) == ("scholareval.methods", 1, 0, 0, 2.0)

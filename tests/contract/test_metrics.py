@@ -7,8 +7,8 @@ from urllib.request import urlopen
 import pytest
 
 from assayer.errors import ConfigurationError
-from cluster.metrics import serving_metrics
 from cluster.settings import MetricsSettings
+from cluster.telemetry import metrics_server
 from workers.remote.metrics import REQUESTS
 
 
@@ -22,7 +22,7 @@ def _free_port() -> int:
 def test_metrics_of_sources_are_served_while_the_program_runs_and_no_longer() -> None:
     port = _free_port()
     REQUESTS.labels("a_source_of_this_test", "200").inc(3)
-    with serving_metrics(MetricsSettings(port=port)), urlopen(f"http://127.0.0.1:{port}/metrics") as page:
+    with metrics_server(MetricsSettings(port=port)), urlopen(f"http://127.0.0.1:{port}/metrics") as page:
         assert 'assayer_source_requests_total{source="a_source_of_this_test",status="200"} 3.0' in page.read().decode()
     with pytest.raises(URLError):
         urlopen(f"http://127.0.0.1:{port}/metrics")
@@ -35,11 +35,11 @@ def test_port_that_is_taken_is_refused_by_name() -> None:
         port = taken.getsockname()[1]
         with (
             pytest.raises(ConfigurationError, match=r"ASSAYER_METRICS__PORT"),
-            serving_metrics(MetricsSettings(port=port)),
+            metrics_server(MetricsSettings(port=port)),
         ):
             pass
 
 
 def test_no_port_serves_nothing() -> None:
-    with serving_metrics(MetricsSettings()):
+    with metrics_server(MetricsSettings()):
         pass

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assayer.models import IdeaId
-from assayer.ranking import Options
+from assayer.ranking import RankingOptions
 from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
 from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, ask_groups, measured
 from benchmarks.quality.kept import Kept
@@ -17,8 +17,8 @@ from benchmarks.quality.papers import idea_of
 from benchmarks.quality.scripted import ScriptedJudge, Way
 from cluster.clock import SystemClock
 from workers.llm import LlmSettings
-from workers.llm.answers import MemoryAnswers
-from workers.llm.gateway import Gateway
+from workers.llm.answer_store import InMemoryAnswerStore
+from workers.llm.gateway import LlmGateway
 
 _TEXT = "Paper {n}\n\nWe study problem {n} with plots drawn by lot, a plan written down before the first count, and a "
 _TEXT += "report of every outcome that was measured."
@@ -46,9 +46,9 @@ def _groups() -> list[Group]:
     ]
 
 
-def _gateway(judge: ScriptedJudge) -> Gateway:
+def _gateway(judge: ScriptedJudge) -> LlmGateway:
     settings = {"base_url": judge.base_url, "api_key": "sk-test", "model": "simulated"}
-    return Gateway(LlmSettings.model_validate(settings), MemoryAnswers(), SystemClock())
+    return LlmGateway(LlmSettings.model_validate(settings), InMemoryAnswerStore(), SystemClock())
 
 
 def _judge(way: Way, tmp_path: Path) -> ScriptedJudge:
@@ -70,8 +70,8 @@ async def test_pairs_in_both_orders_and_groups_score_what_the_script_must(
     shown = shown_pairs(_data(), 0)
     with _judge(way, tmp_path) as judge:
         async with _gateway(judge) as gateway:
-            await ask_pairs(gateway, Options(), shown, 0, True, of_pairs)
-            await ask_groups(gateway, Options(), _groups(), 0, of_groups)
+            await ask_pairs(gateway, RankingOptions(), shown, 0, True, of_pairs)
+            await ask_groups(gateway, RankingOptions(), _groups(), 0, of_groups)
     assert [worth(of_pairs.of(one.name, 0), one.pair) for one in shown] == [pairs] * _GROUPS
     assert len(of_groups.outcomes) == _GROUPS
     assert np.mean([measured(one.grades).best for one in of_groups.outcomes]) == pytest.approx(best, abs=within)

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from assayer.errors import ConfigurationError, StorageError
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.database import Connection
-from orchestrator.store.failures import address
-from orchestrator.store.schema import newest
+from orchestrator.store.database_errors import safe_address
+from orchestrator.store.migrator import latest_revision
 
 TABLES = {
     "answers",
@@ -87,7 +87,7 @@ def test_newest_revision_is_the_one_alembic_would_go_to() -> None:
     from alembic.script import ScriptDirectory
 
     with resources.as_file(resources.files("orchestrator.store") / "migrations") as folder:
-        assert ScriptDirectory(str(folder)).get_current_head() == newest()
+        assert ScriptDirectory(str(folder)).get_current_head() == latest_revision()
 
 
 async def test_ping_good_server_names_version_and_revision(empty_database_url: str) -> None:
@@ -98,7 +98,7 @@ async def test_ping_good_server_names_version_and_revision(empty_database_url: s
     assert before.revision is None
     assert after.server is not None
     assert after.server.startswith("PostgreSQL ")
-    assert (after.revision, after.problem) == (newest(), "")
+    assert (after.revision, after.problem) == (latest_revision(), "")
 
 
 async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
@@ -177,7 +177,7 @@ async def test_connect_unusable_url_is_a_configuration_error_without_the_passwor
     ],
 )
 def test_address_never_shows_a_password(url: str, shown: str) -> None:
-    assert address(url) == shown
+    assert safe_address(url) == shown
 
 
 def test_settings_shown_to_people_hide_the_password() -> None:

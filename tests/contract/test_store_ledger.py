@@ -1,12 +1,12 @@
 """Sums over the ledger."""
 
 from assayer.models import Absent, Fault
-from orchestrator.store import Database, PgAnswers, PgLedger
+from orchestrator.store import Database, PgAnswerCache, PgLedger
 from tests.contract.store_records import answered, call, failed
 
 
 async def test_totals_by_task_count_what_was_sent_and_hits_apart(database: Database) -> None:
-    answers, ledger = PgAnswers(database), PgLedger(database)
+    answers, ledger = PgAnswerCache(database), PgLedger(database)
     fault = Fault(kind="truncated", detail="cut at 4000 tokens")
     await answers.record(answered("a", record=call("x", faults=(fault,))), None)
     await answers.record(answered("a", record=call("x", cached=True, faults=(fault,))), None)
@@ -21,7 +21,7 @@ async def test_totals_by_task_count_what_was_sent_and_hits_apart(database: Datab
 
 
 async def test_totals_unknown_price_is_absent_with_a_reason(database: Database) -> None:
-    answers, ledger = PgAnswers(database), PgLedger(database)
+    answers, ledger = PgAnswerCache(database), PgLedger(database)
     await answers.record(answered("a", record=call(model="priced")), None)
     await answers.record(answered("b", record=call(model="unpriced", cost_usd=None)), None)
 
@@ -32,7 +32,7 @@ async def test_totals_unknown_price_is_absent_with_a_reason(database: Database) 
 
 
 async def test_totals_of_one_run_leave_the_others_out(database: Database) -> None:
-    answers, ledger = PgAnswers(database), PgLedger(database)
+    answers, ledger = PgAnswerCache(database), PgLedger(database)
     for run_id in ("one", "two", "two"):
         await answers.record(answered("a", run_id), None)
 

@@ -11,9 +11,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from assayer.models import EvaluationId
 from orchestrator.jobs.models import JobId, JobVerdict, Problem
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.store import Database, PgAnswers, PgEvents
-from orchestrator.store.traces import PgTraces
-from orchestrator.tracing.exporting import Traces
+from orchestrator.store import Database, PgAnswerCache, PgEvents
+from orchestrator.store.finished_jobs import PgFinishedJobs
+from orchestrator.tracing import TraceExporter
 from tests.contract.otlp_collector import Collector, attributes, collector
 from tests.contract.store_jobs import ACME, DONE, Queue, job, tenant
 from tests.contract.store_records import answer, answered, call, failed
@@ -36,10 +36,10 @@ async def there() -> AsyncIterator[Collector]:
 
 
 @contextmanager
-def traces(database: Database, url: str) -> Iterator[Traces]:
+def traces(database: Database, url: str) -> Iterator[TraceExporter]:
     exporter = OTLPSpanExporter(f"{url}/v1/traces", timeout=1)
     try:
-        yield Traces(PgTraces(database, dt.timedelta(0)), exporter)
+        yield TraceExporter(PgFinishedJobs(database, dt.timedelta(0)), exporter)
     finally:
         exporter.shutdown()  # type: ignore[no-untyped-call]
 
@@ -48,8 +48,8 @@ async def ended(queue: Queue, new: NewJob, verdict: JobVerdict = DONE) -> Evalua
     """A job with a stage and two calls of a language model, of which one failed."""
     await queue.add(new)
     lease, run = await queue.one(), EvaluationId(f"ev_of_{new.id}")
-    await queue.leases.begin(lease, run, {})
-    events, answers = PgEvents(queue.database), PgAnswers(queue.database)
+    await queue.leases.record_run(lease, run, {})
+    events, answers = PgEvents(queue.database), PgAnswerCache(queue.database)
     now = dt.datetime.now(dt.UTC)
     for row in (answered(f"{run}_1", run), failed(f"{run}_2", run)):
         await answers.record(row.model_copy(update={"at": now}), answer(row.key))
@@ -81,7 +81,7 @@ async def test_job_is_one_trace_below_the_request_that_asked_for_it(queue: Queue
         "assayer.job.priority": "batch",
         "assayer.job.attempts": 1,
         "assayer.tenant.id": ACME,
-        "assayer.run.id": run,
+        "assayer.run.run.id": run,
         "assayer.cost_usd": 0.5,
     }
     others = [span for span in there.spans if span is not whole]
@@ -116,9 +116,9 @@ async def test_calls_of_language_models_are_told_as_the_conventions_say(queue: Q
 async def test_cached_answer_took_no_time_and_no_tokens(queue: Queue, there: Collector) -> None:
     await queue.add(job("ev_1"))
     lease, run = await queue.one(), EvaluationId("ev_of_cached")
-    await queue.leases.begin(lease, run, {})
+    await queue.leases.record_run(lease, run, {})
     row = answered("key", run, call(cached=True)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
-    await PgAnswers(queue.database).record(row, answer("key"))
+    await PgAnswerCache(queue.database).record(row, answer("key"))
     await queue.leases.finish(lease, DONE)
     with traces(queue.database, there.url) as told:
         await told.send()
@@ -164,7 +164,7 @@ async def test_collector_that_refuses_or_cannot_be_reached_loses_spans_and_nothi
         await ended(queue, job(f"ev_{len(url)}"))
         with traces(queue.database, url) as told:
             await told.send()
-    assert caplog.text.count("1 jobs without a whole trace") == 2
+    assert caplog.text.count("1 jobs without a complete trace") == 2
     there.status, before = 200, there.requests
     with traces(queue.database, there.url) as told:
         await told.send()

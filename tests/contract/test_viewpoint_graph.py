@@ -10,21 +10,22 @@ from numpy.typing import NDArray
 from pydantic import SecretStr
 
 from assayer.errors import ConfigurationError, InputError
-from assayer.methods.grapheval.arrays import UNKNOWN, connect
-from assayer.methods.grapheval.memory import MemoryViewpointGraph
-from assayer.methods.grapheval.ports import Found, Neighbours, ViewpointGraph
-from assayer.methods.grapheval.viewpoints import Viewpoints
+from assayer.methods.grapheval.graph.arrays import UNKNOWN
+from assayer.methods.grapheval.graph.in_memory import InMemoryViewpointGraph
+from assayer.methods.grapheval.graph.records import Viewpoints
+from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex, ViewpointGraph
 from assayer.ports import Vectors
-from index.viewpoints import FaissNeighbours
+from benchmarks.quality.grapheval.exact_edges import exact_edges
+from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database, DatabaseSettings
-from orchestrator.store.viewpoints import PgViewpointGraph
+from orchestrator.store.viewpoint_graph import PgViewpointGraph
 from tests.grapheval_graphs import CLASSES, PLAN, known, new_idea, unit_rows
 
 
 @pytest.fixture(params=["memory", "postgresql"])
 def graph(request: pytest.FixtureRequest, database: Database) -> ViewpointGraph:
     if request.param == "memory":
-        return MemoryViewpointGraph()
+        return InMemoryViewpointGraph()
     return PgViewpointGraph(database, "default", FaissNeighbours())
 
 
@@ -45,7 +46,7 @@ async def test_ideas_come_back_as_they_were_added_with_the_edges_that_their_vect
     np.testing.assert_array_equal(contents.arrays.vectors, vectors)
     np.testing.assert_array_equal(contents.arrays.labels, [number % 2 for number in range(12)])
     assert contents.arrays.classes == CLASSES
-    edges = connect(vectors, contents.arrays.idea_of, PLAN.intra, PLAN.inter)
+    edges = exact_edges(vectors, contents.arrays.idea_of, PLAN.intra, PLAN.inter)
     arrays = contents.arrays
     found = dict(zip(zip(arrays.sources.tolist(), arrays.targets.tolist(), strict=True), arrays.weights, strict=True))
     wanted = dict(zip(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True), edges.weights, strict=True))
@@ -168,7 +169,7 @@ async def test_another_process_finds_what_the_first_one_added(database: Database
     await first.add([new_idea(5)])
     third = PgViewpointGraph(database, "default", FaissNeighbours())
     await third.add([new_idea(6)])
-    one_by_one = MemoryViewpointGraph()
+    one_by_one = InMemoryViewpointGraph()
     await one_by_one.create(PLAN)
     await one_by_one.add([new_idea(number) for number in range(4)])
     for number in (4, 5, 6):
@@ -189,7 +190,7 @@ async def test_two_graphs_in_one_database_do_not_meet(database: Database) -> Non
 
 
 async def test_an_index_that_holds_more_than_the_graph_is_filled_again(database: Database) -> None:
-    neighbours: Neighbours = FaissNeighbours()
+    neighbours: NeighbourIndex = FaissNeighbours()
     neighbours.add(unit_rows(99, 40))
     graph = PgViewpointGraph(database, "default", neighbours)
     await graph.create(PLAN)
@@ -231,12 +232,16 @@ async def test_two_writers_at_once_leave_one_graph_with_the_ideas_of_both(databa
     assert found[0] == found[1]
 
 
-async def test_edges_are_looked_for_while_the_database_is_free_for_others(database: Database, shared_url: str) -> None:
+async def test_edges_are_looked_for_while_the_database_is_free_for_others(
+    database: Database, database_url: str
+) -> None:
     loop = asyncio.get_running_loop()
-    async with Database(DatabaseSettings(url=SecretStr(shared_url), max_connections=1)) as single:
+    async with Database(DatabaseSettings(url=SecretStr(database_url), max_connections=1)) as single:
 
         class Asking(FaissNeighbours):
-            def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> Found:
+            def nearest(
+                self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None
+            ) -> NearestViewpoints:
                 asyncio.run_coroutine_threadsafe(single.fetch("SELECT 1"), loop).result(timeout=30)
                 return super().nearest(vectors, limit, allowed)
 

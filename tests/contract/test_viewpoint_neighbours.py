@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assayer.methods.grapheval.memory import ExactNeighbours
-from assayer.methods.grapheval.ports import Neighbours
-from index.viewpoints import FaissNeighbours
+from assayer.methods.grapheval.graph.in_memory import ExactNeighbourIndex
+from assayer.methods.grapheval.ports import NeighbourIndex
+from index.viewpoint_neighbours import FaissNeighbours
 from tests.grapheval_graphs import unit_rows
 
 KINDS = pytest.mark.parametrize("kind", ["exact", "flat", "small world"])
@@ -16,9 +16,9 @@ TOLERANCE = {"exact": 1e-5, "flat": 1e-5, "small world": 1e-3}
 """Of cosines; the small world keeps 16 bits of each number."""
 
 
-def made(kind: str) -> Neighbours:
+def made(kind: str) -> NeighbourIndex:
     if kind == "exact":
-        return ExactNeighbours()
+        return ExactNeighbourIndex()
     return FaissNeighbours(exact_up_to=1_000 if kind == "flat" else 50)
 
 

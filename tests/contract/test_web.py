@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from assayer.errors import AddressRefused, DownloadRefused, SourceMalformed, SourceRefused, Unreadable
-from assayer.models import Absent, Page
+from assayer.models import OPEN, Absent, WebPage, Window
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.pages import HIDDEN_ORDER
 from benchmarks.simulator.outside.process import OutsideWorld
@@ -17,21 +17,20 @@ from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.clock import SystemClock
 from tests.loopback import loopback_only
 from workers.fetching import DownloadLimits, FetchingSettings
-from workers.fetching.downloads import Downloader
-from workers.full_texts.storage import Storage
-from workers.keeping import Keeper
-from workers.remote.call import Ask
-from workers.remote.courier import Courier
-from workers.remote.replies import MemoryReplies
+from workers.fetching.downloader import Downloader
+from workers.file_cache import FileCache
+from workers.file_storage import FileStorage
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.request import RequestContext
+from workers.remote.response_cache import InMemoryResponseCache
 from workers.remote.settings import WebSettings
-from workers.remote.turns import MemoryTurns
-from workers.sources.source import Window
 from workers.web import PageSettings
-from workers.web.reading import PageReader
-from workers.web.run_web import RunWeb
+from workers.web.adapter import WebAdapter
+from workers.web.page_reader import PageReader
 from workers.web.search import WebSearch
 
-ASK = Ask("evaluation", 30.0)
+ASK = RequestContext("evaluation", 30.0)
 KNOWN = Library(SAMPLE)
 CLOCK = SystemClock()
 LOOPBACK = FetchingSettings(allow=("127.0.0.0/8",))
@@ -57,8 +56,10 @@ def world(outside: OutsideWorld) -> Iterator[OutsideWorld]:
 @pytest.fixture
 async def search(world: OutsideWorld) -> AsyncIterator[WebSearch]:
     settings = WebSettings.model_validate({"base_url": world.url("serper"), "spacing_seconds": 0.0, "api_key": "right"})
-    async with Courier({"web": settings}, MemoryReplies(CLOCK), MemoryTurns(CLOCK), CLOCK) as courier:
-        yield WebSearch(courier)
+    async with SourceGateway(
+        {"web": settings}, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
+    ) as gateway:
+        yield WebSearch(gateway)
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ async def test_search_finds_pages_with_their_dates_and_marks_the_undated(
 
 
 async def test_search_keeps_to_its_window(search: WebSearch) -> None:
-    window = Window(dt.date(2015, 1, 1), dt.date(2018, 12, 31))
+    window = Window(after=dt.date(2015, 1, 1), before=dt.date(2018, 12, 31))
     results = await search.search("learning", 40, window, ASK)
     assert results
     assert all(one.published is None or window.after <= one.published <= window.before for one in results)  # type: ignore[operator]
@@ -182,17 +183,17 @@ async def test_reading_process_over_a_limit_is_given_up(
 async def test_run_reads_what_it_can_and_says_why_not(
     world: OutsideWorld, search: WebSearch, reader: PageReader, tmp_path: Path
 ) -> None:
-    kept = Keeper(Storage(str(tmp_path)), "pages", Page, CLOCK, dt.timedelta(days=1), dt.timedelta(days=1))
-    bound = RunWeb(search, reader, kept, ASK)
+    kept = FileCache(FileStorage(str(tmp_path)), "pages", WebPage, CLOCK, dt.timedelta(days=1), dt.timedelta(days=1))
+    bound = WebAdapter(search, reader, kept, ASK)
     good, bad = world.url(f"pages/paper/{KNOWN.entries[0].record.id}"), "http://10.0.0.1/"
     pages = await bound.read([good, bad, good])
     assert list(pages) == [good, bad]
-    assert isinstance(pages[good], Page)
+    assert isinstance(pages[good], WebPage)
     assert pages[bad] == Absent(reason="an address was refused")
     served = world.stats("pages")
-    assert await RunWeb(search, reader, kept, ASK).read([good, bad]) == pages
+    assert await WebAdapter(search, reader, kept, ASK).read([good, bad]) == pages
     assert world.stats("pages") == served
-    first, second = await bound.search(["attention", "zzzz"], 3, None, None)
+    first, second = await bound.search(["attention", "zzzz"], 3, OPEN)
     assert (len(first), second) == (3, [])
 
 

@@ -13,19 +13,19 @@ from standardwebhooks import Webhook as Signer
 
 from assayer.errors import AddressRefused, DownloadFailed
 from cluster.clock import SystemClock
-from cluster.webhook_settings import WebhookSettings
-from cluster.webhooks import open_deliverer, policy, renew_seals
+from cluster.settings import WebhookSettings
+from cluster.webhooks import address_policy, open_deliverer, re_encrypt_secrets
 from orchestrator.jobs.models import TenantId
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.database import Connection
 from orchestrator.store.webhooks import PgWebhooks
-from orchestrator.webhooks.models import EVENTS, Delivery, Dispatch, Webhook, WebhookId, draw_secret
-from orchestrator.webhooks.schedule import Dead, Delivered, Later, Next
-from orchestrator.webhooks.sealing import Seal
+from orchestrator.webhooks.models import EVENTS, ClaimedDelivery, Delivery, Webhook, WebhookId
+from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater
+from orchestrator.webhooks.secrets import SecretCipher, generate_secret
 from tests.contract.tables_of import tables_of
 from tests.contract.webhook_receiver import Receiver, receiver
-from workers.fetching.addresses import Policy
-from workers.fetching.posting import Poster
+from workers.fetching.guarded_post import GuardedPoster
+from workers.fetching.ssrf_guard import AddressPolicy
 
 OURS, THEIRS = TenantId("ours"), TenantId("theirs")
 KEY, LATER_KEY = (Fernet.generate_key().decode() for _ in range(2))
@@ -47,7 +47,7 @@ class Watched(PgWebhooks):
         super().__init__(database)
         self.settled = asyncio.Condition()
 
-    async def settle(self, dispatch: Dispatch, step: Next) -> bool:
+    async def settle(self, dispatch: ClaimedDelivery, step: DeliveryOutcome) -> bool:
         async with self.settled:
             kept = await super().settle(dispatch, step)
             self.settled.notify_all()
@@ -78,8 +78,8 @@ async def there() -> AsyncIterator[Receiver]:
 async def hook(
     store: PgWebhooks, url: str, tenant: TenantId = OURS, events: tuple[Any, ...] = EVENTS, name: str = "wh_1"
 ) -> tuple[Webhook, str]:
-    secret = draw_secret()
-    made = await store.add(tenant, WebhookId(name), url, Seal([KEY]).close(secret), events, 5)
+    secret = generate_secret()
+    made = await store.add(tenant, WebhookId(name), url, SecretCipher([KEY]).encrypt(secret), events, 5)
     assert isinstance(made, Webhook)
     return made, secret
 
@@ -121,7 +121,7 @@ async def owed(store: PgWebhooks, tenant: TenantId = OURS, name: str = "wh_1") -
 async def delivering(
     store: PgWebhooks, settings: WebhookSettings = HASTY, keys: tuple[str, ...] = (KEY,)
 ) -> AsyncIterator[None]:
-    async with open_deliverer(settings, store, Seal(keys), Bell(), SystemClock()) as deliverer:
+    async with open_deliverer(settings, store, SecretCipher(keys), Bell(), SystemClock()) as deliverer:
         running = asyncio.create_task(deliverer.run())
         try:
             yield
@@ -178,10 +178,10 @@ async def test_every_kind_of_job_and_every_end_is_told(
 async def test_webhook_hears_only_what_it_asked_for(database: Database, store: PgWebhooks) -> None:
     await hook(store, "https://example.org", events=("batch.finished",))
     for name in await batch(database, "bt_1", 3):
-        assert await store.owe_batches() == 0
+        assert await store.add_finished_batches() == 0
         await end(database, name)
     assert await owed(store) == []
-    assert await store.owe_batches() == 1
+    assert await store.add_finished_batches() == 1
     assert [one.type for one in await owed(store)] == ["batch.finished"]
 
 
@@ -191,7 +191,7 @@ async def test_batch_whose_jobs_end_all_at_once_is_told_once(database: Database,
     await asyncio.gather(
         *(end(database, name, "done" if number % 3 else "failed") for number, name in enumerate(names))
     )
-    await asyncio.gather(*(store.owe_batches() for _ in range(4)))
+    await asyncio.gather(*(store.add_finished_batches() for _ in range(4)))
     assert len(await owed(store)) == 1
     (dispatch,) = await store.claim(10, 10, (), 60)
     assert dispatch.payload["data"] == {
@@ -205,9 +205,9 @@ async def test_batch_whose_jobs_end_all_at_once_is_told_once(database: Database,
 async def test_webhook_made_after_the_end_of_a_batch_hears_nothing_of_it(database: Database, store: PgWebhooks) -> None:
     for name in await batch(database, "bt_1", 2):
         await end(database, name)
-    assert await store.owe_batches() == 0
+    assert await store.add_finished_batches() == 0
     await hook(store, "https://example.org")
-    assert await store.owe_batches() == 0
+    assert await store.add_finished_batches() == 0
 
 
 async def test_finished_batch_reaches_its_tenants_webhook(
@@ -307,9 +307,9 @@ async def test_delivery_belongs_to_one_deliverer_until_its_claim_runs_out(
     assert (lost.id, lost.attempt, held.attempt) == (held.id, 1, 2)
     assert await store.claim(10, 10, (), 60) == []
     assert not await store.settle(lost, Delivered("late"))
-    assert await store.settle(held, Later(0, "again"))
+    assert await store.settle(held, RetryLater(0, "again"))
     (third,) = await store.claim(10, 10, (), 60)
-    assert await store.settle(third, Dead("enough"))
+    assert await store.settle(third, GivenUp("enough"))
     assert await store.claim(10, 10, (), 0) == []
 
 
@@ -329,21 +329,21 @@ async def test_tenant_has_so_many_webhooks_and_sees_only_its_own(store: PgWebhoo
     for number in range(5):
         await hook(store, "https://example.org", name=f"wh_{number}")
     assert await store.add(OURS, WebhookId("wh_5"), "https://example.org", "s", EVENTS, 5) is None
-    assert len(await store.of(OURS)) == 5
-    assert await store.of(THEIRS) == []
+    assert len(await store.list_for(OURS)) == 5
+    assert await store.list_for(THEIRS) == []
     assert not await store.delete(THEIRS, WebhookId("wh_1"))
     assert await store.delete(OURS, WebhookId("wh_1"))
-    assert len(await store.of(OURS)) == 4
+    assert len(await store.list_for(OURS)) == 4
 
 
 async def test_key_is_replaced_by_putting_a_new_one_before_it_and_messages_are_signed_as_ever(
     database: Database, store: Watched, there: Receiver
 ) -> None:
     _, secret = await hook(store, there.url)
-    await renew_seals(store, Seal([LATER_KEY, KEY]))
-    ((_, sealed),) = await store.sealed()
-    await renew_seals(store, Seal([LATER_KEY]))
-    assert await store.sealed() == [("wh_1", sealed)], "what is under the first key stays as it is"
+    await re_encrypt_secrets(store, SecretCipher([LATER_KEY, KEY]))
+    ((_, sealed),) = await store.encrypted_secrets()
+    await re_encrypt_secrets(store, SecretCipher([LATER_KEY]))
+    assert await store.encrypted_secrets() == [("wh_1", sealed)], "what is under the first key stays as it is"
     await job(database, "ev_1")
     async with delivering(store, keys=(LATER_KEY,)):
         await end(database, "ev_1")
@@ -356,11 +356,11 @@ async def test_message_whose_key_is_lost_is_not_sent_and_says_why(
 ) -> None:
     await hook(store, there.url)
     await job(database, "ev_1")
-    await renew_seals(store, Seal([LATER_KEY]))
+    await re_encrypt_secrets(store, SecretCipher([LATER_KEY]))
     async with delivering(store, keys=(LATER_KEY,)):
         await end(database, "ev_1")
         dead = await until(store, "dead")
-    assert "sealed under a key that the service does not have. That was try 3 of 3." in dead.said
+    assert "encrypted with a key that the service does not have. That was try 3 of 3." in dead.said
     assert "ASSAYER_WEBHOOKS__KEYS" in caplog.text
     assert there.messages == []
 
@@ -369,7 +369,7 @@ async def test_plain_secrets_of_an_earlier_version_are_sealed_and_go_on_signing(
     empty_database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await tables_of("0006", empty_database_url)
-    connection, secret = await asyncpg.connect(empty_database_url), draw_secret()
+    connection, secret = await asyncpg.connect(empty_database_url), generate_secret()
     await connection.execute("INSERT INTO tenants (id, name) VALUES ('ours', 'ours')")
     await connection.execute(
         "INSERT INTO webhooks (id, tenant, url, secret) VALUES ('wh_1', 'ours', 'https://example.org', $1)", secret
@@ -385,26 +385,26 @@ async def test_plain_secrets_of_an_earlier_version_are_sealed_and_go_on_signing(
     async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
         await database.migrate()
         store = PgWebhooks(database)
-        await renew_seals(store, Seal([]))
-        assert await store.sealed() == [("wh_1", secret)], "without a key they stay as they were"
+        await re_encrypt_secrets(store, SecretCipher([]))
+        assert await store.encrypted_secrets() == [("wh_1", secret)], "without a key they stay as they were"
         assert "ASSAYER_WEBHOOKS__KEYS" in caplog.text
-        await renew_seals(store, Seal([KEY]))
-        ((_, sealed),) = await store.sealed()
+        await re_encrypt_secrets(store, SecretCipher([KEY]))
+        ((_, sealed),) = await store.encrypted_secrets()
         kept = await database.fetch("SELECT key FROM idempotency")
     assert secret not in sealed + caplog.text
-    assert Seal([KEY]).open(sealed) == secret
+    assert SecretCipher([KEY]).decrypt(sealed) == secret
     assert [row["key"] for row in kept] == ["of a batch"]
 
 
 async def test_poster_does_not_wait_longer_than_it_was_told(there: Receiver) -> None:
     there.open.clear()
-    async with Poster(policy(HASTY), "test") as poster:
+    async with GuardedPoster(address_policy(HASTY), "test") as poster:
         with pytest.raises(DownloadFailed, match="did not answer within"):
             await poster.post(there.url, b"{}", {}, 0.3)
 
 
 async def test_poster_refuses_a_name_that_leads_inside(there: Receiver) -> None:
-    async with Poster(Policy(), "test") as poster:
+    async with GuardedPoster(AddressPolicy(), "test") as poster:
         with pytest.raises(AddressRefused):
             await poster.post(there.url.replace("127.0.0.1", "localhost"), b"{}", {}, 5)
     assert there.messages == []

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from assayer.budget import Budget
+from assayer.llm import Task
 from assayer.models import EvaluationId, Frozen
 from assayer.ports import Embedder, ProgressEvent
-from assayer.run import Run
-from assayer.tasks import Prompts, Task
+from assayer.prompts import Prompts
+from assayer.run.budget import Budget
+from assayer.run.run import Run
 from cluster.clock import SystemClock
 
 __all__ = ["LABELS", "WEIGHING", "Question", "Weighing", "a_question", "a_run", "an_answer"]
@@ -25,7 +26,7 @@ class Question(Frozen):
 
 
 class Weight(Frozen):
-    label: str
+    label: str = Field(pattern=r"^P\d+$")
     stance: Literal["for", "against"]
     weight: int = Field(ge=0, le=5)
 

@@ -1,37 +1,32 @@
-"""The program with a built corpus, and the evaluations that the tests of this session look at."""
+"""The program with a built corpus, and evaluations, each made when the first test asks for it."""
 
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.e2e import evaluations
-from tests.e2e.evaluations import JOBS, Ahead, Bare, Boarded, Evaluated, Killed, Refused, ToppedUp
+from tests.e2e.evaluations import Bare, Boarded, Evaluated, Killed, Refused, ToppedUp
 from tests.e2e.program import CORPUS, Homes, Program
+from tests.run_folder import made_once
 
 
 @pytest.fixture(scope="session")
-def homes() -> Iterator[Homes]:
-    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
-    with tempfile.TemporaryDirectory(prefix="assayer-e2e-") as folder:
-        Path(folder).chmod(0o711)
-        homes = Homes(Path(folder), Path(folder) / "corpus")
-        builder = homes.fresh("builder")
-        ended = builder.run("corpus", "build", CORPUS)
+def homes(run_folder: Path) -> Iterator[Homes]:
+    """Of this worker, with the corpus that all workers read."""
+    folder = Path(tempfile.mkdtemp(prefix="homes-", dir=run_folder))
+    folder.chmod(0o711)
+    homes = Homes(folder, run_folder / "corpus")
+
+    def build_corpus() -> None:
+        ended = homes.fresh("builder").run("corpus", "build", CORPUS)
         assert ended.code == 0, ended.err
         assert "84" in ended.out
-        yield homes
-        homes.stop_servers()
 
-
-@pytest.fixture(scope="session")
-def ahead(homes: Homes, request: pytest.FixtureRequest) -> Iterator[Ahead]:
-    """Everything that the selected tests will ask for, begun."""
-    wanted = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        yield Ahead({job: pool.submit(job, homes) for job in JOBS if job.__name__ in wanted})
+    made_once(homes.corpus, build_corpus)
+    yield homes
+    homes.stop_servers()
 
 
 @pytest.fixture(scope="module")
@@ -41,50 +36,50 @@ def program(homes: Homes, request: pytest.FixtureRequest) -> Program:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(ahead: Ahead) -> Evaluated:
-    return ahead.result(evaluations.undisturbed)
+def undisturbed(homes: Homes) -> Evaluated:
+    return evaluations.undisturbed(homes)
 
 
 @pytest.fixture(scope="session")
-def dated(ahead: Ahead) -> Evaluated:
-    return ahead.result(evaluations.dated)
+def dated(homes: Homes) -> Evaluated:
+    return evaluations.dated(homes)
 
 
 @pytest.fixture(scope="session")
-def budgeted(ahead: Ahead) -> Evaluated:
-    return ahead.result(evaluations.budgeted)
+def budgeted(homes: Homes) -> Evaluated:
+    return evaluations.budgeted(homes)
 
 
 @pytest.fixture(scope="session")
-def faulty(ahead: Ahead) -> Evaluated:
-    return ahead.result(evaluations.faulty)
+def faulty(homes: Homes) -> Evaluated:
+    return evaluations.faulty(homes)
 
 
 @pytest.fixture(scope="session")
-def bare(ahead: Ahead) -> Bare:
-    return ahead.result(evaluations.bare)
+def bare(homes: Homes) -> Bare:
+    return evaluations.bare(homes)
 
 
 @pytest.fixture(scope="session")
-def refused(ahead: Ahead) -> Refused:
-    return ahead.result(evaluations.refused)
+def refused(homes: Homes) -> Refused:
+    return evaluations.refused(homes)
 
 
 @pytest.fixture(scope="session")
-def revoked(ahead: Ahead) -> Evaluated:
-    return ahead.result(evaluations.revoked)
+def revoked(homes: Homes) -> Evaluated:
+    return evaluations.revoked(homes)
 
 
 @pytest.fixture(scope="session")
-def topped_up(ahead: Ahead) -> ToppedUp:
-    return ahead.result(evaluations.topped_up)
+def topped_up(homes: Homes) -> ToppedUp:
+    return evaluations.topped_up(homes)
 
 
 @pytest.fixture(scope="session")
-def boarded(ahead: Ahead) -> Boarded:
-    return ahead.result(evaluations.boarded)
+def boarded(homes: Homes) -> Boarded:
+    return evaluations.boarded(homes)
 
 
 @pytest.fixture(scope="session")
-def killed(ahead: Ahead) -> Killed:
-    return ahead.result(evaluations.killed)
+def killed(homes: Homes) -> Killed:
+    return evaluations.killed(homes)

@@ -1,30 +1,28 @@
-"""The evaluations that tests look at, each made once for all of them.
-
-A process spends most of its time on one core, importing torch. So those that the session needs are made two at a
-time, while the tests that need none of them run.
-"""
+"""The evaluations that tests look at, each made once for all tests that look at it."""
 
 import datetime as dt
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
-
-from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
 
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.outside.counters import Stats as OutsideStats
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
-from tests.e2e.program import CORPUS, IDEAS, LONGEST_SECONDS, Ended, Homes, Program, addresses, reading
+from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, reading
+from tests.polling import LONGEST_SECONDS, wait_until
 
-__all__ = ["JOBS", "Ahead", "Bare", "Boarded", "Evaluated", "Kill", "Killed", "Refused", "ToppedUp"]
+__all__ = ["OWN_REFERENCES", "Bare", "Boarded", "Evaluated", "Kill", "Killed", "Refused", "ToppedUp"]
 
 T = TypeVar("T")
 
+OWN_REFERENCES = """[1] Ada Abara. Graph neural networks for protein folding. 2013.
+[2] Ada Abara. Graph neural networks for protein folding. 1999.
+[3] Ann Nobody. Sparse curriculum of molecule segmentation for road puzzles. NeurIPS, 2019.
+"""
+"""Of the first idea, where sources are on: as a source has it, in another year, and invented."""
 TWO_IDEAS = (IDEAS / "quote-then-abstain.md", IDEAS / "pairwise-idea-ranking.json")
 
 
@@ -36,7 +34,7 @@ class Evaluated(NamedTuple):
 
 
 class Bare(NamedTuple):
-    """Without a language model."""
+    """Without a language model, from the default installation."""
 
     program: Program
     first: Ended
@@ -121,12 +119,12 @@ def budgeted(homes: Homes) -> Evaluated:
 
 
 def faulty(homes: Homes) -> Evaluated:
-    """Every fifth answer is bad, and one repair is tried instead of two, so that some calls are lost for good."""
+    """Every third answer is bad, and one repair is tried instead of two, so that some calls are lost for good."""
     program = homes.fresh("faulty").having(LLM__REPAIR_ATTEMPTS=1, LLM__BACKOFF_INITIAL_SECONDS=0.05)
     with Simulator(
         seed=1,
         latency_mean=0.05,
-        answer_fault_rate=0.2,
+        answer_fault_rate=0.3,
         rate_limit_rate=0.05,
         retry_after=0.1,
         server_error_rate=0.03,
@@ -137,7 +135,7 @@ def faulty(homes: Homes) -> Evaluated:
 
 
 def bare(homes: Homes) -> Bare:
-    program = homes.fresh("bare")
+    program = homes.fresh("bare").without_extras()
     (program.home / "empty.txt").touch()
     (program.home / "binary.md").write_bytes(bytes(range(256)) * 40)
     mixed = ("empty.txt", IDEAS, "binary.md", "nowhere.txt")
@@ -164,7 +162,7 @@ def revoked(homes: Homes) -> Evaluated:
     program = homes.fresh("revoked").having(EVALUATION__CONCURRENCY=1)
     with Simulator(latency_mean=0.1) as simulated:
         process = program.asking(simulated).start("evaluate", *TWO_IDEAS, "--format", "json")
-        _await(lambda: process.poll() is not None or any(program.out.glob("*.json")))
+        wait_until(lambda: process.poll() is not None or any(program.out.glob("*.json")))
         simulated.configure(api_key="sk-another")
         with process:
             out, err = process.communicate(timeout=LONGEST_SECONDS)
@@ -178,7 +176,9 @@ def topped_up(homes: Homes) -> ToppedUp:
         quick = {f"{source}__SPACING_SECONDS": 0.02 for source in ("S2", "ARXIV", "OPENALEX", "CROSSREF", "UNPAYWALL")}
         gone = {"ARXIV__ATTEMPTS": 1, "OPENALEX__ATTEMPTS": 1}
         program = program.asking(simulated).having(**addresses(world), **reading(world), **quick, **gone)
-        first = program.run("evaluate", *TWO_IDEAS)
+        cited = program.home / TWO_IDEAS[0].name
+        cited.write_text(f"{TWO_IDEAS[0].read_text('utf-8')}\n\n## References\n\n{OWN_REFERENCES}", "utf-8")
+        first = program.run("evaluate", cited, TWO_IDEAS[1])
         stats = {name: world.stats(name) for name in ("semantic_scholar", "arxiv", "openalex", "crossref", "files")}
         world.configure("arxiv", down=True)
         world.configure("openalex", malformed_rate=1.0)
@@ -237,40 +237,6 @@ def boarded(homes: Homes) -> Boarded:
         return Boarded(first, again, program, stats, simulated.stats(), outside_first, outside_again)
 
 
-JOBS: tuple[Callable[[Homes], Any], ...] = (
-    killed,
-    topped_up,
-    boarded,
-    refused,
-    revoked,
-    bare,
-    undisturbed,
-    dated,
-    faulty,
-    budgeted,
-)
-"""In the order in which they are begun; each is a fixture of the same name."""
-
-
-@dataclass(frozen=True)
-class Ahead:
-    started: Mapping[Callable[[Homes], Any], "Future[Any]"]
-
-    def result(self, job: Callable[[Homes], T]) -> T:
-        """Waits for it."""
-        done: T = self.started[job].result()
-        return done
-
-
-def _await(condition: Callable[[], bool]) -> None:
-    waiting = Retrying(
-        retry=retry_if_result(lambda reached: not reached),
-        wait=wait_fixed(0.02),
-        stop=stop_after_delay(LONGEST_SECONDS),
-    )
-    waiting(condition)
-
-
 def _await_answers(process: "subprocess.Popen[str]", simulated: Simulator, answers: int) -> None:
     """Returns in the middle of an evaluation, with questions in flight."""
 
@@ -278,7 +244,7 @@ def _await_answers(process: "subprocess.Popen[str]", simulated: Simulator, answe
         stats = simulated.stats()
         return process.poll() is not None or (stats.answered >= answers and stats.in_flight > 0)
 
-    _await(reached)
+    wait_until(reached)
     assert process.poll() is None, process.communicate()
 
 
@@ -288,5 +254,5 @@ def _kill(process: "subprocess.Popen[str]", simulated: Simulator, database: int 
     at = dt.datetime.now(dt.UTC)
     with process:
         process.communicate()
-    _await(lambda: simulated.stats().in_flight == 0)
+    wait_until(lambda: simulated.stats().in_flight == 0)
     return Kill(at, simulated.stats().answered)

@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import asyncpg
-from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
 from cluster.postgres import EmbeddedPostgres, postmaster
+from tests.polling import LONGEST_SECONDS, wait_until
 
 __all__ = [
     "CORPUS",
     "IDEAS",
-    "LONGEST_SECONDS",
     "ROOT",
     "Ended",
     "Homes",
@@ -42,8 +41,6 @@ CORPUS = ROOT / "examples" / "corpus.jsonl"
 IDEAS = ROOT / "examples" / "ideas"
 _NUMBERS = count()
 _PROGRAM = Path(sys.executable).with_name("assayer")
-LONGEST_SECONDS = 400.0
-"""Ends a program that hangs; says nothing about how quick one is, as machines are shared."""
 
 
 class Ended(NamedTuple):
@@ -66,7 +63,15 @@ class Program:
         return replace(self, settings={**self.settings, **more})
 
     def asking(self, simulated: Simulator) -> "Program":
-        return self.having(LLM__BASE_URL=simulated.base_url, LLM__MODEL="simulated", LLM__API_KEY="sk-test")
+        # What it says of claims, and which seats abstain, is drawn by lot: whether a minimum is met would be a toss-up.
+        chance = {"RELEASE__CLAIMS_SUPPORTED": 0, "RELEASE__JUDGED": 0}
+        # Its port is another one every time; the same model stands behind it.
+        endpoint = {"LLM__BASE_URL": simulated.base_url, "LLM__ENDPOINT_NAME": "simulated"}
+        return self.having(LLM__MODEL="simulated", LLM__API_KEY="sk-test", **endpoint, **chance)
+
+    def without_extras(self) -> "Program":
+        """As `make evaluate` installs it: what extras besides `local` bring cannot be imported."""
+        return replace(self, settings={**self.settings, "PYTHONPATH": str(Path(__file__).parent / "default_install")})
 
     def start(self, *arguments: object) -> "subprocess.Popen[str]":
         own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
@@ -114,12 +119,9 @@ class Program:
 
     def stop_server(self) -> None:
         """Ends what a killed program left running."""
-        waiting = Retrying(
-            retry=retry_if_result(lambda pid: pid is not None), wait=wait_fixed(0.02), stop=stop_after_delay(60)
-        )
         if (pid := self.server) is not None:
             os.kill(pid, signal.SIGQUIT)
-            waiting(lambda: self.server)
+            wait_until(lambda: self.server is None)
 
 
 def reading(world: OutsideWorld) -> dict[str, str]:

@@ -9,7 +9,6 @@ from tests.e2e.evaluations import Evaluated, Refused
 from tests.e2e.program import IDEAS, Ended, Program, reports
 
 # Whatever else the session needs is evaluated meanwhile.
-pytestmark = pytest.mark.usefixtures("ahead")
 
 GOOD = IDEAS / "quote-then-abstain.md"
 NEVER = 1_000

@@ -8,7 +8,6 @@ from tests.e2e.program import Ended, Program, addresses
 
 SERVICES = ("Semantic Scholar", "arXiv", "OpenAlex", "Crossref", "Unpaywall", "web search", "GitHub")
 # Whatever else the session needs is evaluated meanwhile.
-pytestmark = pytest.mark.usefixtures("ahead")
 
 
 def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
@@ -51,7 +50,7 @@ def test_machine_with_nothing_configured_is_fit_but_told_what_is_missing(nothing
     )
     assert found["language model"][0] == "absent"
     assert "ASSAYER_LLM__MODEL" in found["language model"][1]
-    assert found["webhooks"] == ("ok", "their secrets are sealed under a key of the data directory's own.")
+    assert found["webhooks"] == ("ok", "secrets are encrypted with a key in the data directory.")
     assert {found[service][0] for service in (*SERVICES, "GROBID")} == {"absent"}
 
 
@@ -101,7 +100,7 @@ def test_services_of_the_outside_are_asked_through_their_clients(program: Progra
 
 def test_service_that_needs_more_than_an_address_is_off_and_says_what_it_needs(program: Program) -> None:
     found = _findings(program.having(UNPAYWALL__BASE_URL="http://127.0.0.1:9").run("doctor"))
-    assert found["Unpaywall"] == ("absent", "http://127.0.0.1:9 is not asked without ASSAYER_UNPAYWALL__EMAIL.")
+    assert found["Unpaywall"] == ("absent", "http://127.0.0.1:9 is not used without ASSAYER_UNPAYWALL__EMAIL.")
 
 
 def test_home_that_cannot_be_used_is_broken_with_what_to_do(program: Program) -> None:

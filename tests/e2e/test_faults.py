@@ -1,4 +1,4 @@
-"""A model that answers badly every fifth time: every idea gets its report, and every fault is in its books."""
+"""A model that answers badly every third time: every idea gets its report, and every fault is in its books."""
 
 from collections import Counter
 

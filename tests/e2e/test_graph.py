@@ -42,7 +42,7 @@ def graph() -> Iterator[Program]:
             assert f"{2 * _EACH} ideas added" in built.out
             trained = program.run("graph", "train", "--folds", 2)
             assert trained.code == 0, trained.err
-            assert "always the commonest outcome" in trained.out
+            assert "always the most frequent outcome" in trained.out
             yield program
         finally:
             program.stop_server()
@@ -69,7 +69,7 @@ def test_an_idea_is_evaluated_without_a_language_model_and_without_a_corpus(grap
     html = (graph.out / f"{IDEA.stem}.html").read_text("utf-8")
     text = (graph.out / f"{IDEA.stem}.md").read_text("utf-8")
     assert 'class="tie' in html
-    assert "## What labelled ideas say" in text
+    assert "## Comparison with labelled ideas" in text
     assert verdict["evidence"][0]["neighbours"][0]["label"] in text
 
 

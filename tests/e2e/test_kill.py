@@ -7,6 +7,8 @@ import pytest
 from tests.e2e.evaluations import Evaluated, Kill, Killed
 from tests.e2e.program import compared, reports
 
+"""Both files look at the evaluation of that name."""
+
 
 @pytest.fixture(scope="module")
 def paid(killed: Killed) -> list[Any]:

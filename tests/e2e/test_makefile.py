@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from index import Manifest, Versions, read_manifest
+from index import Manifest, VersionStore, read_manifest
 from tests.corpus_papers import RECORDS, write_jsonl
-from tests.e2e.program import CORPUS, LONGEST_SECONDS, ROOT, Homes, Program, reports
+from tests.e2e.program import CORPUS, ROOT, Homes, Program, reports
+from tests.polling import LONGEST_SECONDS
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def make_evaluate(clone: Path) -> str:
 
 
 def manifest(corpus: Path) -> Manifest:
-    return read_manifest(Versions(corpus).current())
+    return read_manifest(VersionStore(corpus).current_path())
 
 
 def sources(corpus: Path) -> list[str]:

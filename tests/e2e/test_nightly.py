@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.simulator.datasets.process import SimulatedDatasets
 from benchmarks.simulator.datasets.server import KEY
-from index import Versions
-from index.reading.record_files import RecordsWriter
-from index.reading.records import PaperRecord
+from index import VersionStore
+from index.records.paper_record import PaperRecord
+from index.records.parquet_records import RecordWriter
 from tests.contract.ingested import FIRST, SECOND
 from tests.corpus_papers import record
 from tests.e2e.program import Ended, Homes
@@ -31,9 +31,9 @@ def nights(homes: Homes) -> Nights:
     program = homes.fresh("nightly")
     corpus, ingest = program.home / "corpus", program.home / "ingest"
     shutil.copytree(homes.corpus, corpus)
-    program, before = program.having(CORPUS__PATH=corpus), Versions(corpus).name()
+    program, before = program.having(CORPUS__PATH=corpus), VersionStore(corpus).current_version()
     (ingest / "upserts").mkdir(parents=True)
-    with RecordsWriter(ingest / "upserts" / "part-00000.parquet") as file:
+    with RecordWriter(ingest / "upserts" / "part-00000.parquet") as file:
         file.write(PaperRecord.model_validate(record(1)))
     (ingest / "deletions.txt").write_text("nobody\n")
     good = program.run("corpus", "nightly", ingest, "--no-fetch", "--usd-per-hour", "36")
@@ -47,8 +47,8 @@ def nights(homes: Homes) -> Nights:
 
 def test_night_publishes_a_version_and_says_what_has_changed(nights: Nights) -> None:
     assert (nights.good.code, nights.good.err) == (0, "")
-    assert "1 new, 0 changed, 0 removed, 0 as they were; 1 texts embedded. 85 papers" in nights.good.out
-    assert Versions(nights.corpus).name() != nights.before
+    assert "1 new, 0 changed, 0 removed, 0 unchanged; 1 texts embedded. 85 papers" in nights.good.out
+    assert VersionStore(nights.corpus).current_version() != nights.before
 
 
 def test_night_that_fails_says_why_in_a_sentence_and_ends_with_2(nights: Nights) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from assayer.models.ranking import Ranking
 from benchmarks.simulator.process import Simulator
-from tests.e2e.program import LONGEST_SECONDS, Ended, Program
+from tests.e2e.program import Ended, Program
+from tests.polling import LONGEST_SECONDS, wait_until
 
 _FIRST, _ALL = 6, 8
 _CALLS = 3
@@ -73,12 +73,7 @@ def ranked() -> Iterator[Ranked]:
 def _ranked(program: Program, simulated: Simulator) -> Ranked:
     command = ("rank", _ideas(program, _FIRST), "--cut", 2, "--calls-per-idea", _CALLS)
     process = program.start(*command)
-    waiting = Retrying(
-        retry=retry_if_result(lambda reached: not reached),
-        wait=wait_fixed(0.02),
-        stop=stop_after_delay(LONGEST_SECONDS),
-    )
-    waiting(lambda: process.poll() is not None or simulated.stats().answered >= 3)
+    wait_until(lambda: process.poll() is not None or simulated.stats().answered >= 3)
     process.send_signal(signal.SIGINT)
     with process:
         out, err = process.communicate(timeout=LONGEST_SECONDS)
@@ -98,7 +93,7 @@ def _ranked(program: Program, simulated: Simulator) -> Ranked:
 
 def test_ranking_interrupted_goes_on_from_what_was_answered(ranked: Ranked) -> None:
     assert ranked.interrupted.code == 130
-    assert "What was answered is kept" in ranked.interrupted.err
+    assert "Answers so far are saved" in ranked.interrupted.err
     assert ranked.answered < _FIRST * _CALLS
     assert ranked.resumed.code == 0, ranked.resumed.err
     # Answers that came in while the program was leaving may be lost; whatever it had taken in is not asked again.
@@ -115,7 +110,7 @@ def test_ranking_is_written_in_every_format_and_they_agree(ranked: Ranked) -> No
     for name in ("ranking.html", "ranking.md"):
         text = (out / name).read_text("utf-8")
         assert all(idea.title in text for idea in ranking.ideas)
-    assert "Certainly in" in ranked.resumed.out
+    assert "Clearly in" in ranked.resumed.out
 
 
 def test_the_same_ranking_again_pays_nothing_and_gives_the_same_files(ranked: Ranked) -> None:
@@ -134,7 +129,7 @@ def test_added_ideas_keep_the_comparisons_and_labelled_ones_give_baselines(ranke
     assert ranked.more_answered == ranking.judge.comparisons - ranking.judge.handed_in == (_ALL - _FIRST) * _CALLS
     assert isinstance(ranking.baselines, tuple)
     assert [one.labelled for one in ranking.baselines] == [16, 16]
-    assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are of these ideas." in ranked.more.out
+    assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are between these ideas." in ranked.more.out
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,17 @@
 import json
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pytest
 from httpx2 import Client
-from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
-from tests.e2e.program import IDEAS, LONGEST_SECONDS, Homes, Program
+from tests.e2e.program import IDEAS, Homes, Program
+from tests.polling import LONGEST_SECONDS, wait_until
 
 _TERMINAL = {"done", "failed", "dead", "cancelled"}
 
@@ -38,15 +39,6 @@ class Served(NamedTuple):
     """Of both processes."""
 
 
-def _until(ask: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
-    waiting = Retrying(
-        retry=retry_if_result(lambda answer: not holds(answer)),
-        wait=wait_fixed(0.1),
-        stop=stop_after_delay(LONGEST_SECONDS),
-    )
-    return waiting(ask)
-
-
 def _start(program: Program, lines: int) -> tuple["subprocess.Popen[str]", list[str]]:
     """The process and what it says until it listens."""
     process = program.start("serve", "--no-ray", "--port", 0)
@@ -56,6 +48,16 @@ def _start(program: Program, lines: int) -> tuple["subprocess.Popen[str]", list[
         process.kill()
         pytest.fail(f"It said {said}, and then: {process.communicate()}")
     return process, said
+
+
+@contextmanager
+def _ended_after(process: "subprocess.Popen[str]") -> Iterator[None]:
+    """Killed if it still runs, also when a test fails: leaving the process alone would wait for its end."""
+    with process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def _at(line: str, key: str) -> Client:
@@ -69,8 +71,8 @@ def _submit(client: Client, text: str) -> str:
 
 
 def _ended(client: Client, id: str) -> dict[str, Any]:
-    found: dict[str, Any] = _until(
-        lambda: client.get(f"/v1/evaluations/{id}").json(), lambda one: one["state"] in _TERMINAL
+    found: dict[str, Any] = wait_until(
+        lambda: client.get(f"/v1/evaluations/{id}").json(), lambda one: one["state"] in _TERMINAL, interval=0.2
     )
     return found
 
@@ -85,19 +87,19 @@ def served(homes: Homes) -> Served:
         program = program.having(LOG__FILE=log)
         process, said = _start(program, 2)
         key = said[0].rsplit(" ", 1)[1]
-        with process:
+        with _ended_after(process):
             with _at(said[1], key) as client:
                 ids = [_submit(client, text) for text in texts[:2]]
-            _until(simulated.stats, lambda stats: stats.answered >= 10)
+            wait_until(simulated.stats, lambda stats: stats.answered >= 10)
             process.kill()
         at_the_kill = simulated.stats()
         process, again = _start(program, 1)
-        with process, _at(again[0], key) as client:
+        with _ended_after(process), _at(again[0], key) as client:
             survivors = [_ended(client, id) for id in ids]
             stats = simulated.stats()
             reports = [client.get(f"/v1/evaluations/{id}/report").json() for id in ids]
             third = _submit(client, f"{texts[0]} We will also ask how readers use what the model abstained from.")
-            _until(simulated.stats, lambda now: now.answered > stats.answered + 3)
+            wait_until(simulated.stats, lambda now: now.answered > stats.answered + 3)
             process.send_signal(signal.SIGTERM)
             code = process.wait(LONGEST_SECONDS)
         endings = {
@@ -148,10 +150,10 @@ def test_told_to_stop_it_gives_its_work_back_and_ends_well(served: Served) -> No
 
 
 def test_a_port_that_is_taken_is_said_at_once(homes: Homes) -> None:
-    from cluster.serving_http import bound
+    from cluster.http_server import listening_socket
 
     program = homes.fresh("taken")
-    with bound("127.0.0.1", 0) as listening:
+    with listening_socket("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
         ended = program.run("serve", "--no-ray", "--port", port)
     assert ended.code == 2

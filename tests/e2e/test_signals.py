@@ -3,13 +3,12 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.corpus_papers import REAL_PAPERS
-from tests.e2e.program import LONGEST_SECONDS
+from tests.polling import LONGEST_SECONDS, wait_until
 
 _PROGRAM = Path(sys.executable).with_name("assayer")
 
@@ -29,10 +28,8 @@ def test_a_build_in_the_background_ends_on_sigterm_and_publishes_nothing(tmp_pat
         stderr=subprocess.DEVNULL,
     )
     try:
-        deadline = time.monotonic() + LONGEST_SECONDS
-        while not list(tmp_path.glob("corpus/versions/unfinished-*")) and build.poll() is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        unfinished = "corpus/versions/unfinished-*"
+        wait_until(lambda: any(tmp_path.glob(unfinished)) or build.poll() is not None)
         assert build.poll() is None
         build.terminate()
         assert build.wait(LONGEST_SECONDS) != 0

@@ -7,7 +7,7 @@ import jsonschema
 
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.sample import SAMPLE
-from tests.e2e.evaluations import ToppedUp
+from tests.e2e.evaluations import TWO_IDEAS, ToppedUp
 from tests.e2e.program import ROOT, Report, reports
 
 SOURCES = {"semantic_scholar", "arxiv", "openalex", "crossref"}
@@ -65,6 +65,15 @@ def test_cited_papers_are_marked_as_retracted_exactly_where_a_notice_exists(topp
         page = (topped_up.program.out / f"{name}.html").read_text("utf-8")
         marked = [one["label"] for one in report["references"] if one["retraction"]]
         assert all(f'<a class="cite retracted" href="#ref-{label}"' in page for label in marked)
+
+
+def test_own_references_of_an_idea_are_looked_for_in_every_source(topped_up: ToppedUp) -> None:
+    found = reports(topped_up.program.out)
+    (own,) = [one["own_references"] for one in found.values() if one["own_references"]]
+    assert [one["outcome"] for one in own["entries"]] == ["found", "differs", "not_found"]
+    assert own["entries"][2]["asked"] == ["corpus", "crossref", "openalex", "semantic_scholar"]
+    page = (topped_up.program.out / f"{TWO_IDEAS[0].stem}.html").read_text("utf-8")
+    assert "not found in the corpus, Crossref, OpenAlex and Semantic Scholar" in page
 
 
 def test_sources_that_are_gone_cost_their_own_papers_and_are_named(topped_up: ToppedUp) -> None:

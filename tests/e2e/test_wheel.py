@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import LONGEST_SECONDS, ROOT
+from tests.e2e.program import ROOT
+from tests.polling import LONGEST_SECONDS
 
 pytest.importorskip("setuptools", minversion="77", reason="the wheel is built without fetching a build backend")
 PACKAGES = ("assayer", "cluster", "index", "orchestrator", "workers")

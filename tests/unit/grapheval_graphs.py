@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assayer.methods.grapheval.arrays import UNKNOWN, GraphArrays, connect
-from assayer.methods.grapheval.calibration import Provenance
+from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
+from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from assayer.models import IdeaId
+from benchmarks.quality.grapheval.exact_edges import exact_edges
 
 __all__ = ["PROVENANCE", "rows", "separable", "unlike"]
 
-PROVENANCE = Provenance(
+PROVENANCE = TrainingProvenance(
     made_at=dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
     files=(),
     embedding="invented",
@@ -59,5 +60,5 @@ def _graph(
         labels=labels,
         dates=np.full(len(labels), UNKNOWN, np.int32),
         classes=classes,
-        **connect(unit, idea_of)._asdict(),
+        **exact_edges(unit, idea_of)._asdict(),
     )

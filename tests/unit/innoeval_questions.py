@@ -4,20 +4,20 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from assayer.llm import Task
 from assayer.methods.innoeval import tasks
 from assayer.methods.innoeval.schemas import (
-    AskedPart,
+    EvidenceItem,
+    EvidenceRelevanceQuestion,
     ExtractionQuestion,
-    Find,
     GroundingQuestion,
-    QueriesQuestion,
+    LabelledPart,
     RefinementQuestion,
-    RelevanceQuestion,
-    Tried,
-    TriedFind,
+    SearchQueriesQuestion,
+    TriedQuery,
+    TriedQueryResult,
 )
 from assayer.models import PaperId
-from assayer.tasks import Task
 
 IDEA = (
     "# Checking quotes before reviews are read\n\nReviews quote papers wrongly. We build a checker that compares every "
@@ -28,11 +28,11 @@ DIGEST = (
     "Method 1: A reader is trained on 2,000 annotated quotes."
 )
 PARTS = (
-    AskedPart(label="S1", name="summary", text="A checker compares quoted sentences of reviews with their sources."),
-    AskedPart(label="S2", name="method 1", text="A reader is trained on 2,000 annotated quotes of 500 reviews."),
+    LabelledPart(label="S1", name="summary", text="A checker compares quoted sentences of reviews with their sources."),
+    LabelledPart(label="S2", name="method 1", text="A reader is trained on 2,000 annotated quotes of 500 reviews."),
 )
 FINDS = tuple(
-    Find(
+    EvidenceItem(
         label=f"P{number}",
         paper_id=PaperId(f"find-{number}"),
         title=f"Wrong quotes, part {number}",
@@ -45,7 +45,7 @@ FINDS = tuple(
     for number in (1, 2, 3)
 )
 TRIED = (
-    Tried(
+    TriedQuery(
         label="Q1",
         kind="literature",
         part="method 1",
@@ -53,18 +53,18 @@ TRIED = (
         found=10,
         relevant=1,
         finds=(
-            TriedFind(title="Wrong quotes, part 1", worth_reading=True),
-            TriedFind(title="Wrong quotes, part 2", worth_reading=False),
+            TriedQueryResult(title="Wrong quotes, part 1", worth_reading=True),
+            TriedQueryResult(title="Wrong quotes, part 2", worth_reading=False),
         ),
     ),
-    Tried(label="Q2", kind="web", part="summary", query="quotes in reviews", found=0, relevant=0, finds=()),
+    TriedQuery(label="Q2", kind="web", part="summary", query="quotes in reviews", found=0, relevant=0, finds=()),
 )
 REFINING = RefinementQuestion(digest=DIGEST, tried=TRIED, limit=6)
 GROUNDING = GroundingQuestion(digest=DIGEST, parts=PARTS, evidence=FINDS)
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (tasks.EXTRACTION, ExtractionQuestion(idea=IDEA)),
-    (tasks.QUERIES, QueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature", "web"))),
-    (tasks.RELEVANCE, RelevanceQuestion(digest=DIGEST, kind="code", evidence=FINDS)),
-    (tasks.refining(REFINING.limit), REFINING),
+    (tasks.QUERIES, SearchQueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature", "web"))),
+    (tasks.RELEVANCE, EvidenceRelevanceQuestion(digest=DIGEST, kind="code", evidence=FINDS)),
+    (tasks.refinement_task(REFINING.limit), REFINING),
     (tasks.GROUNDING, GROUNDING),
 )

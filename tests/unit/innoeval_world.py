@@ -5,10 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
 
-from assayer.evidence import marker
-from assayer.ideas import parse_idea
-from assayer.methods.innoeval.dossier import Deliberation, Dossier
+from assayer.citing.labels import marker
+from assayer.cutoff import within
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
 from assayer.methods.innoeval.schemas import (
+    EvidenceRelevance,
+    EvidenceRelevanceQuestion,
+    EvidenceRelevances,
     Extraction,
     ExtractionQuestion,
     GroundedFind,
@@ -16,21 +20,17 @@ from assayer.methods.innoeval.schemas import (
     GroundingQuestion,
     Groundings,
     PartQueries,
-    Queries,
-    QueriesQuestion,
     RefinedQuery,
     Refinement,
     RefinementQuestion,
-    Relevance,
-    RelevanceQuestion,
-    Relevances,
+    SearchQueries,
+    SearchQueriesQuestion,
     refinement_within,
 )
 from assayer.models import (
     Absent,
     Codebase,
     Definition,
-    Page,
     Paper,
     PaperId,
     Part,
@@ -39,7 +39,9 @@ from assayer.models import (
     Score,
     SourceFile,
     Summary,
+    WebPage,
     WebResult,
+    Window,
 )
 from tests.unit.twins import Answerer
 
@@ -95,17 +97,15 @@ REPOSITORIES = [repository(n, CUTOFF + DAY * (n - 4)) for n in range(8)]
 class TwinWeb:
     """Answers every query with all its pages in the window, as the port promises: undated ones too."""
 
-    def __init__(self, pages: Sequence[WebResult] = PAGES, texts: Mapping[str, Page | Absent] | None = None) -> None:
+    def __init__(self, pages: Sequence[WebResult] = PAGES, texts: Mapping[str, WebPage | Absent] | None = None) -> None:
         self._pages, self._texts = pages, texts or {}
         self.read_urls: list[str] = []
 
-    async def search(
-        self, queries: Sequence[str], limit: int, after: dt.date | None, before: dt.date | None
-    ) -> list[list[WebResult]]:
-        found = [one for one in self._pages if _in_window(one.published, after, before)]
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[WebResult]]:
+        found = within(self._pages, window, lambda one: one.published, undated=True)
         return [found[:limit] for _ in queries]
 
-    async def read(self, urls: Sequence[str]) -> Mapping[str, Page | Absent]:
+    async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
         self.read_urls += urls
         return {url: self._texts.get(url, _page_at(url)) for url in urls}
 
@@ -116,24 +116,21 @@ class TwinCode:
         self.states: dict[str, dt.date | None] = {}
         """As of which day each repository was read."""
 
-    async def search(
-        self, queries: Sequence[str], limit: int, after: dt.date | None, before: dt.date | None
-    ) -> list[list[Repository]]:
-        found = [one for one in self._repositories if _in_window(one.created, after, before)]
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Repository]]:
+        found = within(self._repositories, window, lambda one: one.created, undated=True)
         return [found[:limit] for _ in queries]
 
-    async def read(self, repositories: Sequence[str], before: dt.date | None) -> Mapping[str, Codebase | Absent]:
-        self.states |= dict.fromkeys(repositories, before)
+    async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
+        self.states |= dict.fromkeys(repositories, window.before)
         return {name: codebase(name) for name in repositories}
 
 
-def _in_window(day: dt.date | None, after: dt.date | None, before: dt.date | None) -> bool:
-    return day is None or ((after is None or after <= day) and (before is None or day <= before))
-
-
-def _page_at(url: str) -> Page:
-    text = "Quotes are checked by hand here.\n\nWe found that one quote in three was wrong, and nobody had noticed."
-    return Page(url=url, title="", site="pages.example.org", text=f"{text}\n\nThis is {url.rpartition('/')[2]}.")
+def _page_at(url: str) -> WebPage:
+    text = (
+        "Quotes are checked by hand in every journal that we asked so far.\n\n"
+        "We found that one quote in three was wrong, and nobody had noticed."
+    )
+    return WebPage(url=url, title="", site="pages.example.org", text=f"{text}\n\nThis is {url.rpartition('/')[2]}.")
 
 
 _MATCH = "import difflib\n\ndef match_quote(quote, source):\n    pass\n"
@@ -145,7 +142,8 @@ def codebase(name: str) -> Codebase:
         commit="a" * 40,
         tree=("README.md", "checker/match.py", "checker/run.py"),
         files=3,
-        readme="A checker of quotes.\n\nEvery quoted sentence is compared with its source by edit distance.",
+        readme="A checker of quotes that reads every source word by word, and reports slips.\n\n"
+        "Every quoted sentence is compared with its source by edit distance.",
         sources=(
             SourceFile(path="checker/match.py", text="import difflib\n\ndef match_quote(quote, source):\n    pass\n"),
         ),
@@ -170,9 +168,9 @@ def extraction(question: BaseModel) -> Extraction:
     )
 
 
-def queries(question: BaseModel) -> Queries:
-    assert isinstance(question, QueriesQuestion)
-    return Queries(
+def queries(question: BaseModel) -> SearchQueries:
+    assert isinstance(question, SearchQueriesQuestion)
+    return SearchQueries(
         queries=[
             PartQueries(
                 part=part.label,
@@ -185,11 +183,11 @@ def queries(question: BaseModel) -> Queries:
     )
 
 
-def relevance(question: BaseModel) -> Relevances:
-    assert isinstance(question, RelevanceQuestion)
-    return Relevances(
+def relevance(question: BaseModel) -> EvidenceRelevances:
+    assert isinstance(question, EvidenceRelevanceQuestion)
+    return EvidenceRelevances(
         judgements=[
-            Relevance(label=find.label, reason="It checks quotes too.", relevance=8, quality=6)
+            EvidenceRelevance(label=find.label, reason="It checks quotes too.", relevance=8, quality=6)
             for find in question.evidence
         ]
     )
@@ -238,11 +236,11 @@ class TwinBoard:
     """One reviewer who cites the first thing of each side that it was given, and keeps the dossier."""
 
     def __init__(self) -> None:
-        self.dossiers: list[Dossier] = []
+        self.packs: list[EvidencePack] = []
 
-    async def deliberate(self, dossier: Dossier) -> Deliberation:
-        self.dossiers.append(dossier)
-        cited = "".join(f"[{marker(one.paper.id)}]" for one in dossier.before[:1])
+    async def deliberate(self, pack: EvidencePack) -> BoardResult:
+        self.packs.append(pack)
+        cited = "".join(f"[{marker(one.paper.id)}]" for one in pack.before_cutoff[:1])
         point = Point(kind="strength", text=f"Quotes can be checked {cited}.")
         part = Part(
             name="novelty",
@@ -251,4 +249,4 @@ class TwinBoard:
             summary=Summary(strengths=(point,), weaknesses=(), suggestions=()),
             assessments=(),
         )
-        return Deliberation(summary=Summary(strengths=(point,), weaknesses=(), suggestions=()), parts=(part,))
+        return BoardResult(summary=Summary(strengths=(point,), weaknesses=(), suggestions=()), parts=(part,))

@@ -5,12 +5,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from assayer.budget import Budget
+from assayer.llm import Answer as Answered
+from assayer.llm import Task
 from assayer.models import CallRecord, EvaluationId, Idea, IdeaId
-from assayer.ports import Answer as Answered
-from assayer.ranking.tasks import COMPARISON, Question
-from assayer.run import Run
-from assayer.tasks import Task
+from assayer.ranking.comparison import COMPARISON, PairQuestion
+from assayer.run.budget import Budget
+from assayer.run.run import Run
 from tests.unit.twins import FixedClock, Watcher
 
 __all__ = ["JudgeLlm", "ideas_of_worth", "ranking_run", "right"]
@@ -40,10 +40,10 @@ class JudgeLlm:
     def __init__(self, judge: Judge, fails: Exception | None = None, after: int = 0, reason: str = "worth") -> None:
         self._judge, self._fails, self._after, self._reason = judge, fails, after, reason
         self.calls = 0
-        self.asked: list[Question] = []
+        self.asked: list[PairQuestion] = []
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answered[Out]:
-        assert isinstance(data, Question)
+        assert isinstance(data, PairQuestion)
         self.calls += 1
         self.asked.append(data)
         if self._fails is not None and self.calls > self._after:

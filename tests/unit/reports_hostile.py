@@ -31,8 +31,9 @@ ADDRESSES = (
 _OUTSIDE = {
     "title", "text", "statement", "basis", "reason", "criterion", "excerpt", "venue", "quote", "what",
     "task", "module", "id", "evaluation_id", "source", "corpus_version", "embedding_model", "assayer_version",
+    "passage",
 }  # fmt: skip
-_LISTS = {"authors", "models"}
+_LISTS = {"authors", "differences", "models"}
 
 
 def _attacked(value: Any) -> Any:
@@ -61,4 +62,9 @@ def hostile_report() -> Report:
     for reference, url in zip(dump["references"], ADDRESSES, strict=True):
         reference["url"] = url
         reference["publication_date"] = None
+    for entry, url in zip(dump["own_references"]["entries"], ADDRESSES, strict=False):
+        if entry["record"]:
+            entry["record"] |= {"url": url, "publication_date": None}
+        if entry["retraction"]:
+            entry["retraction"]["notice"] = url
     return Report.model_validate(dump)

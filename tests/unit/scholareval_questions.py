@@ -4,17 +4,18 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assayer.evidence import Evidence
+from assayer.citing.evidence import Evidence
+from assayer.llm import Task
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.schemas import (
     ComparedPaper,
     ComparisonQuestion,
-    Dimension,
+    ContributionDimension,
     DimensionsQuestion,
-    Labelled,
-    Method,
+    LabelledText,
     MethodsQuestion,
-    Note,
+    PaperNote,
+    ProposedMethod,
     QueriesQuestion,
     QueryQuestion,
     ReadingQuestion,
@@ -25,14 +26,13 @@ from assayer.methods.scholareval.schemas import (
     SynthesisQuestion,
 )
 from assayer.models import PaperId
-from assayer.tasks import Task
 
 IDEA = (
     "# Reading claims twice\n\n## Problem\nGenerated reviews cite papers that do not say what is claimed.\n\n"
     "## Method\nWe train a small reader that checks every quoted sentence against the cited abstract.\n\n"
     "## Experiment\nWe compare it with three baselines on 2,000 annotated claims and measure accuracy."
 )
-METHOD = Method(
+METHOD = ProposedMethod(
     name="Quote checking with a small reader",
     kind="system",
     description="A reader is trained on 2,000 annotated claims to decide whether an abstract contains a quote.",
@@ -48,8 +48,8 @@ EVIDENCE = tuple(
     )
     for number in (1, 2)
 )
-DIMENSION = Dimension(name="Quote checking", statements=["A reader that checks quotes against abstracts."])
-NOTE = Note(
+DIMENSION = ContributionDimension(name="Quote checking", statements=["A reader that checks quotes against abstracts."])
+NOTE = PaperNote(
     label="P1",
     title="Checking claims, part 1",
     year=2021,
@@ -90,13 +90,15 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (
         tasks.QUERIES,
         QueriesQuestion(
-            idea=IDEA, dimension="Quote checking", statements=(Labelled(label="S1", text="A reader of quotes."),)
+            idea=IDEA, dimension="Quote checking", statements=(LabelledText(label="S1", text="A reader of quotes."),)
         ),
     ),
     (tasks.RELEVANCE, RelevanceQuestion(idea=IDEA, evidence=EVIDENCE)),
     (
         tasks.COMPARISON,
-        ComparisonQuestion(idea=IDEA, dimensions=(Labelled(label="D1", text="Quote checking."),), evidence=EVIDENCE),
+        ComparisonQuestion(
+            idea=IDEA, dimensions=(LabelledText(label="D1", text="Quote checking."),), evidence=EVIDENCE
+        ),
     ),
     (
         tasks.SYNTHESIS,

@@ -5,10 +5,10 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from assayer.errors import MalformedAnswer
+from assayer.llm import Answer as Answered
+from assayer.llm import Task
 from assayer.models import CallRecord
-from assayer.ports import Answer as Answered
-from assayer.run import Run
-from assayer.tasks import Task
+from assayer.run.run import Run
 from benchmarks.quality.scripted import Way, answer
 
 __all__ = ["ScriptedLlm"]

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pyarrow.parquet as pq
 
 from assayer.models import Absent, Report
-from orchestrator.batches.results import ResultLine, as_csv, as_line, as_parquet, every_row, flat
+from orchestrator.batches.results import ResultLine, as_csv, as_json_line, as_parquet, flat_result, rows_in_order
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import BatchRow
@@ -52,7 +52,7 @@ async def stored() -> AsyncIterator[BatchRow]:
 
 
 async def test_refused_rows_stand_in_their_places_with_the_reason() -> None:
-    lines = [ResultLine.model_validate_json(as_line(one)) async for one in every_row(stored(), REFUSED)]
+    lines = [ResultLine.model_validate_json(as_json_line(one)) async for one in rows_in_order(stored(), REFUSED)]
     assert [(one.row, one.state) for one in lines] == [
         (0, "refused"),
         (1, "done"),
@@ -60,13 +60,13 @@ async def test_refused_rows_stand_in_their_places_with_the_reason() -> None:
         (3, "cancelled"),
         (4, "refused"),
     ]
-    (first, *_, last) = [flat(one) async for one in every_row(stored(), REFUSED)]
+    (first, *_, last) = [flat_result(one) async for one in rows_in_order(stored(), REFUSED)]
     assert (first.id, first.cost_usd, first.scores) == (None, None, {})
     assert (last.source, last.problem, last.problem_detail) == ("calls.csv:4", "invalid-request", "No text.")
 
 
 def test_lines_hold_the_whole_report_or_the_problem() -> None:
-    done, failed, cancelled = (ResultLine.model_validate_json(as_line(one)) for one in ROWS)
+    done, failed, cancelled = (ResultLine.model_validate_json(as_json_line(one)) for one in ROWS)
     assert done.report == full_report()
     assert failed.problem == SPENT
     assert (failed.report, cancelled.report, cancelled.problem) == (None, None, None)
@@ -74,7 +74,7 @@ def test_lines_hold_the_whole_report_or_the_problem() -> None:
 
 
 def test_table_has_a_row_an_idea_and_no_cell_that_is_a_formula() -> None:
-    text = as_csv([flat(one) for one in ROWS])
+    text = as_csv([flat_result(one) for one in ROWS])
     assert text.startswith("\ufeff")
     done, failed, cancelled = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
     report = full_report()
@@ -90,7 +90,7 @@ def test_table_has_a_row_an_idea_and_no_cell_that_is_a_formula() -> None:
 
 
 def test_parquet_is_read_back_with_types_and_gaps() -> None:
-    table = pq.read_table(io.BytesIO(as_parquet([flat(one) for one in ROWS])))
+    table = pq.read_table(io.BytesIO(as_parquet([flat_result(one) for one in ROWS])))
     done, failed, _ = table.to_pylist()
     scored = [part for part in full_report().parts if not isinstance(part.score, Absent)]
     assert scored
@@ -103,7 +103,7 @@ def test_parquet_is_read_back_with_types_and_gaps() -> None:
 
 
 def test_files_of_a_batch_without_a_report_have_their_columns() -> None:
-    results = [flat(one) for one in ROWS[1:]]
+    results = [flat_result(one) for one in ROWS[1:]]
     assert pq.read_table(io.BytesIO(as_parquet(results))).num_rows == 2
     assert len(list(csv.reader(io.StringIO(as_csv(results))))) == 3
     assert pq.read_table(io.BytesIO(as_parquet([]))).num_rows == 0

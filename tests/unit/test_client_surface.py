@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from assayer.errors import InputError
-from orchestrator.client import AsyncClient, Client, verified
-from orchestrator.client.settings import Patience
-from orchestrator.client.surface import Operation, Surface
+from assayer_client import AsyncClient, Client, InvalidRequest, verified
+from assayer_client.operations import Operation, Operations
+from assayer_client.settings import RetryPolicy
 
 
 def _methods(kind: type) -> dict[str, Callable[..., Any]]:
@@ -46,14 +45,14 @@ def test_what_a_method_returns_is_the_same_but_for_waiting() -> None:
 
 
 def test_clients_and_their_common_surface_have_no_name_in_common() -> None:
-    shared = {name for name, member in vars(Surface).items() if isinstance(member, Operation)}
+    shared = {name for name, member in vars(Operations).items() if isinstance(member, Operation)}
     assert len(shared) > 30
     assert not shared & _methods(Client).keys()
 
 
-def test_client_needs_no_web_framework_and_no_database() -> None:
-    heavy = ("starlette", "fastapi", "uvicorn", "asyncpg", "ray", "torch", "faiss")
-    program = f"import sys, orchestrator.client; print([one for one in {heavy} if one in sys.modules])"
+def test_client_needs_nothing_of_the_service() -> None:
+    heavy = ("assayer", "orchestrator", "numpy", "starlette", "fastapi", "uvicorn", "asyncpg", "ray", "torch", "faiss")
+    program = f"import sys, assayer_client; print([one for one in {heavy} if one in sys.modules])"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert ended.stdout.strip() == "[]"
 
@@ -79,20 +78,20 @@ def test_message_signed_with_the_secret_is_read_and_any_other_is_refused() -> No
         (body, {}),
         (b"\xff", headers),
     ):
-        with pytest.raises(InputError, match="not signed"):
+        with pytest.raises(InvalidRequest, match="not signed"):
             verified(*forged, secret)
 
 
 def test_pauses_grow_to_a_limit_and_never_undercut_what_the_service_asks_for() -> None:
-    from orchestrator.client import ApiProblem
-    from orchestrator.client.retrying import next_look, pause
+    from assayer_client import ApiProblem
+    from assayer_client.retries import next_poll, pause
 
-    patience = Patience(first_pause=1, longest_pause=8)
+    patience = RetryPolicy(first_pause=1, longest_pause=8)
     assert all(0 <= pause(patience, failures, None) <= min(8, 2 ** (failures - 1)) for failures in range(1, 60))
     busy = ApiProblem(503, "Busy", retry_after=30)
     assert all(30 <= pause(patience, 1, busy) <= 31 for _ in range(50))
-    looks = [next_look(elapsed, None) for elapsed in (0, 1, 10, 30, 1000)]
+    looks = [next_poll(elapsed, None) for elapsed in (0, 1, 10, 30, 1000)]
     assert looks == [0.2, 0.2, 1, 3, 5]
-    assert next_look(9.9, 10) == pytest.approx(0.1)
+    assert next_poll(9.9, 10) == pytest.approx(0.1)
     with pytest.raises(TimeoutError):
-        next_look(10, 10)
+        next_poll(10, 10)

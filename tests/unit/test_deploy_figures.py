@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -16,34 +15,43 @@ from prometheus_client import REGISTRY
 
 import orchestrator
 import workers
-from orchestrator.api.figures import families
+from orchestrator.api.metrics import service_metric_families
 from orchestrator.jobs.models import TenantId
-from orchestrator.store.census import Census, Ended, Money, Owed, Queued, Running, Stage
+from orchestrator.store.service_metrics import (
+    FinishedJobCounts,
+    PendingDeliveries,
+    QueuedJobs,
+    RunningJobs,
+    ServiceMetrics,
+    TaskCalls,
+    TenantSpending,
+)
 
-DEPLOY = Path(__file__).parents[2] / "deploy"
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
 OF_PROMETHEUS = {"up": {"job", "instance"}}
 _SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
 _BEES = TenantId("bees")
-_FULL = Census(
-    (Queued(_BEES, "batch", 1, 2.0),),
-    (Running(_BEES, "batch", 1),),
-    (Ended(_BEES, "evaluation", "done", 1, 0.1, 1.0, 2.0),),
-    (Stage("review", 3, 1, 1, 0.5, 1.0),),
-    (Money(_BEES, 10.0, 1.0),),
-    Owed(1, 2.0),
+_FULL = ServiceMetrics(
+    (QueuedJobs(_BEES, "batch", 1, 2.0),),
+    (RunningJobs(_BEES, "batch", 1),),
+    (FinishedJobCounts(_BEES, "evaluation", "done", 1, 0.1, 1.0, 2.0),),
+    (TaskCalls("review", 3, 1, 1, 0.5, 1.0),),
+    (TenantSpending(_BEES, 10.0, 1.0),),
+    PendingDeliveries(1, 2.0),
 )
 
 
 @cache
 def told() -> Mapping[str, set[str]]:
     """Labels of every figure, by its name in PromQL. Those of a module are known once it is imported."""
-    found = {sample.name: set(sample.labels) for family in families(_FULL) for sample in family.samples} | {
-        "assayer_database_up": set()
-    }
+    found = {
+        sample.name: set(sample.labels) for family in service_metric_families(_FULL) for sample in family.samples
+    } | {"assayer_database_up": set()}
     for package in (workers, orchestrator):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if module.name.rpartition(".")[2] in ("metrics", "observing", "deliverer"):
-                importlib.import_module(module.name)
+        for file in Path(package.__path__[0]).rglob("*.py"):
+            if "prometheus_client" in file.read_text("utf-8"):
+                importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
     for collector in list(REGISTRY._collector_to_names):
         name, kind = getattr(collector, "_name", ""), getattr(collector, "_type", "")
         if name.startswith("assayer_"):

@@ -1,21 +1,21 @@
 import pytest
 
-from workers.embedding_models import KNOWN, Adapted, Usage, adapted
-from workers.embedding_settings import EmbedderSettings
+from workers.embedding.model_profiles import EMBEDDING_PROFILES, AdapterNames, EmbeddingProfile, adapters_of
+from workers.embedding.settings import EmbedderSettings
 
 BGE = "Represent this sentence for searching relevant passages: "
 
 
 def test_a_usual_model_is_asked_as_it_was_trained_under_its_own_name() -> None:
     settings = EmbedderSettings(model="BAAI/bge-base-en-v1.5")
-    assert settings.usage == Usage("cls", BGE, "", 512)
+    assert settings.profile == EmbeddingProfile("cls", BGE, "", 512)
     assert settings.name == "BAAI/bge-base-en-v1.5"
-    assert EmbedderSettings(model="/models/e5-large-v2/").usage.query_prefix == "query: "
+    assert EmbedderSettings(model="/models/e5-large-v2/").profile.query_prefix == "query: "
 
 
 def test_another_model_is_left_to_its_own_configuration() -> None:
     settings = EmbedderSettings(model="somebody/something")
-    assert settings.usage == Usage()
+    assert settings.profile == EmbeddingProfile()
     assert settings.name == "somebody/something"
 
 
@@ -34,12 +34,12 @@ def test_name_says_what_is_set_otherwise_than_usual_if_it_changes_vectors(change
 
 
 def test_every_known_model_is_known_whole() -> None:
-    assert all(None not in usage for usage in KNOWN.values())
+    assert all(None not in usage for usage in EMBEDDING_PROFILES.values())
 
 
 @pytest.mark.parametrize("place", ["allenai/", "/models/", ""])
 def test_the_parts_of_an_adapted_model_lie_beside_each_other(place: str) -> None:
-    parts = Adapted(f"{place}specter2_base", f"{place}specter2_adhoc_query", f"{place}specter2")
-    assert adapted(f"{place}specter2") == parts
-    assert adapted(f"{place}specter2_base") is None
+    parts = AdapterNames(f"{place}specter2_base", f"{place}specter2_adhoc_query", f"{place}specter2")
+    assert adapters_of(f"{place}specter2") == parts
+    assert adapters_of(f"{place}specter2_base") is None
     assert EmbedderSettings(model=f"{place}specter2").name == f"{place}specter2"

@@ -4,25 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.evidence import (
-    MARKER,
-    Quoted,
-    canonical,
-    check_quote,
-    labelled,
-    marker,
-    paper_of,
-    plain,
-    point,
-    relabel,
-    unknown_labels,
-)
+from assayer.citing.evidence import Evidence, Quoted, check_quote, point
+from assayer.citing.foreign_labels import WRONG_FORM, foreign_labels
+from assayer.citing.labels import MARKER, canonical, labelled, marker, paper_of, plain, relabel
 from assayer.models import PaperId
 
 SOURCE = (
     "We train a small reader on 40,000 annotated claims. It reaches 71.3% accuracy, which is 4 points below "
     "human agreement; on out-of-domain claims accuracy drops to 58%."
 )
+SHOWN = Evidence(label="P1", paper_id=PaperId("a"), title="A reader", year=2021, text=SOURCE)
 
 
 @given(st.text(min_size=1))
@@ -37,10 +28,6 @@ def test_labels_become_markers_and_labels_of_another_prompt_again() -> None:
     text = canonical("Seen [P1], confirmed [P2; P1].", papers)
     assert text == "Seen [@a], confirmed [@b][@a]."
     assert relabel(text, {PaperId("a"): "P9", PaperId("b"): "P4"}) == "Seen [P9], confirmed [P4][P9]."
-
-
-def test_unknown_labels_are_named() -> None:
-    assert unknown_labels("[P1] and [P7, P9]", ["P1"]) == ["P7", "P9"]
 
 
 def test_links_and_markers_of_a_model_do_not_get_through() -> None:
@@ -66,7 +53,9 @@ def test_no_form_of_address_gets_through(address: str) -> None:
 
 @pytest.mark.parametrize("bracket", ["[P1 and P2]", "[P1-P2]", "[P1, p. 4]", "[see P2]"])
 def test_brackets_that_only_look_like_citations_are_complained_about(bracket: str) -> None:
-    assert unknown_labels(f"Shown {bracket} and [P1].", ["P1", "P2"]) == [bracket]
+    text = f"Shown {bracket} and [P1]."
+    (found,) = foreign_labels(text, ["P1", "P2"])
+    assert (text[found.start : found.end], found.kind) == (bracket, WRONG_FORM)
     assert plain(f"Shown {bracket}.") == "Shown (another paper)."
 
 
@@ -79,7 +68,7 @@ def test_brackets_that_only_look_like_citations_are_complained_about(bracket: st
     ],
 )
 def test_words_that_stand_in_the_source_are_verified(quote: str) -> None:
-    quoted = check_quote(quote, SOURCE)
+    quoted = check_quote(quote, SHOWN)
     assert quoted is not None
     assert quoted.state == "verified"
 
@@ -93,13 +82,13 @@ def test_words_that_stand_in_the_source_are_verified(quote: str) -> None:
     ],
 )
 def test_words_that_do_not_are_not_found(quote: str) -> None:
-    quoted = check_quote(quote, SOURCE)
+    quoted = check_quote(quote, SHOWN)
     assert quoted is not None
     assert quoted.state == "not_found"
 
 
 def test_an_empty_quote_is_no_quote() -> None:
-    assert check_quote(' "" ', SOURCE) is None
+    assert check_quote(' "" ', SHOWN) is None
 
 
 def test_a_point_whose_quotes_were_not_found_is_downgraded() -> None:
@@ -113,7 +102,8 @@ def test_a_point_whose_quotes_were_not_found_is_downgraded() -> None:
 
 def test_an_address_is_kept_in_words_of_the_source_and_nowhere_else() -> None:
     words = "The code that we used is at https://example.org/code for everybody"
-    found, invented = check_quote(words, f"{SOURCE} {words}."), check_quote(words, SOURCE)
+    longer = SHOWN.model_copy(update={"text": f"{SOURCE} {words}."})
+    found, invented = check_quote(words, longer), check_quote(words, SHOWN)
     assert found is not None
     assert invented is not None
     assert (found.state, found.words) == ("verified", words)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assayer.sanitise import sanitise
-from workers.documents.reading import read_ideas
+from assayer.text.sanitise import sanitise
+from workers.documents.idea_reader import read_ideas
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CORPUS = EXAMPLES / "corpus.jsonl"

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.arrays import INTER, INTRA, UNKNOWN, GraphArrays, connect, subgraph
+from assayer.methods.grapheval.graph.arrays import INTER, INTRA, UNKNOWN, GraphArrays, subgraph
 from assayer.models import IdeaId
+from benchmarks.quality.grapheval.exact_edges import exact_edges
 
 
 def unit_rows(seed: int, count: int, dimensions: int = 6) -> NDArray[np.float32]:
@@ -23,7 +24,7 @@ def graph_of(vectors: NDArray[np.float32], idea_of: NDArray[np.int32], intra: in
         (np.arange(ideas) % 2).astype(np.int16),
         np.full(ideas, UNKNOWN, np.int32),
         ("reject", "accept"),
-        *connect(vectors, idea_of, intra, inter),
+        *exact_edges(vectors, idea_of, intra, inter),
     )
 
 
@@ -31,7 +32,7 @@ def graph_of(vectors: NDArray[np.float32], idea_of: NDArray[np.int32], intra: in
 def test_every_edge_stands_in_both_directions_once_with_the_cosine_of_its_ends(seed: int, sizes: list[int]) -> None:
     idea_of = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
     vectors = unit_rows(seed, len(idea_of))
-    edges = connect(vectors, idea_of, intra=2, inter=3)
+    edges = exact_edges(vectors, idea_of, intra=2, inter=3)
     pairs = list(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True))
     assert len(set(pairs)) == len(pairs)
     assert {(target, source) for source, target in pairs} == set(pairs)
@@ -47,7 +48,7 @@ def test_every_edge_stands_in_both_directions_once_with_the_cosine_of_its_ends(s
 def test_each_viewpoint_reaches_its_nearest_inside_and_outside_its_idea(seed: int, sizes: list[int]) -> None:
     idea_of = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
     vectors = unit_rows(seed, len(idea_of))
-    edges = connect(vectors, idea_of, intra=2, inter=3)
+    edges = exact_edges(vectors, idea_of, intra=2, inter=3)
     pairs = set(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True))
     cosines = vectors.astype(np.float64) @ vectors.T.astype(np.float64)
     for node in range(len(vectors)):
@@ -60,9 +61,9 @@ def test_each_viewpoint_reaches_its_nearest_inside_and_outside_its_idea(seed: in
 def test_blocks_of_rows_do_not_change_the_edges(monkeypatch: pytest.MonkeyPatch) -> None:
     idea_of = np.repeat(np.arange(9), 4).astype(np.int32)
     vectors = unit_rows(1, len(idea_of))
-    whole = connect(vectors, idea_of)
-    monkeypatch.setattr("assayer.methods.grapheval.arrays._BLOCK", 5)
-    parts = connect(vectors, idea_of)
+    whole = exact_edges(vectors, idea_of)
+    monkeypatch.setattr("benchmarks.quality.grapheval.exact_edges._BLOCK", 5)
+    parts = exact_edges(vectors, idea_of)
     assert [whole.sources.tolist(), whole.targets.tolist()] == [parts.sources.tolist(), parts.targets.tolist()]
     np.testing.assert_allclose(whole.weights, parts.weights, atol=1e-6)
 

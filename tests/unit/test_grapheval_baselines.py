@@ -2,14 +2,19 @@ import numpy as np
 import pytest
 
 from assayer.errors import InputError
-from assayer.methods.grapheval.arrays import INTER, GraphArrays
-from assayer.methods.grapheval.baselines import IdeaLogistic, Majority, NearestIdeas, TfidfLogistic
-from assayer.methods.grapheval.holdout import held_out, later_than, stratified_folds
-from assayer.methods.grapheval.measures import auroc
-from assayer.methods.grapheval.options import Options
+from assayer.methods.grapheval.graph.arrays import INTER, GraphArrays
+from assayer.methods.grapheval.options import GraphEvalOptions
 from assayer.methods.grapheval.ports import Scorer
-from assayer.methods.grapheval.propagation import LabelPropagation
-from assayer.methods.grapheval.selection import BestOf, StrongestEdges, propagation, strongest
+from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
+from assayer.methods.grapheval.scoring.holdout import held_out_scores, ideas_later_than, stratified_folds
+from assayer.methods.grapheval.scoring.label_propagation import (
+    LabelPropagation,
+    StrongestEdgesScorer,
+    propagation_scorer,
+    strongest_edges,
+)
+from assayer.methods.grapheval.scoring.metrics import auroc
+from benchmarks.quality.grapheval.baselines import BestOf, Majority, NearestIdeas
 from tests.unit.grapheval_graphs import rows, separable, unlike
 
 GRAPH = separable()
@@ -30,7 +35,7 @@ def test_scorer_gives_probabilities_and_never_sees_the_asked_labels(scorer: Scor
 
 @pytest.mark.parametrize("scorer", SCORERS[1:], ids=lambda scorer: scorer.name)
 def test_scorer_tells_separable_ideas_apart(scorer: Scorer) -> None:
-    said = held_out(scorer, GRAPH, stratified_folds(GRAPH, 5, seed=0))
+    said = held_out_scores(scorer, GRAPH, stratified_folds(GRAPH, 5, seed=0))
     assert auroc(GRAPH.labels, said) > 0.95
 
 
@@ -82,16 +87,16 @@ def test_more_folds_than_labelled_ideas_are_refused() -> None:
 def test_later_ideas_are_held_out_and_undated_ones_are_not() -> None:
     graph = unlike(ideas=4)
     graph.dates[:] = (100, 200, 300, -1)
-    assert later_than(graph, 150).tolist() == [1, 2]
+    assert ideas_later_than(graph, 150).tolist() == [1, 2]
     with pytest.raises(InputError, match="all stand on one side"):
-        later_than(graph, 300)
+        ideas_later_than(graph, 300)
     with pytest.raises(InputError, match="all stand on one side"):
-        later_than(graph, 50)
+        ideas_later_than(graph, 50)
 
 
 def test_strongest_edges_are_each_viewpoints_own_nearest_and_edges_inside_stay() -> None:
     graph = unlike(ideas=30)
-    fewer = strongest(graph, 2)
+    fewer = strongest_edges(graph, 2)
     between = fewer.kinds == INTER
     assert (np.bincount(fewer.targets[between], minlength=len(graph.vectors)) == 2).all()
     assert (fewer.kinds != INTER).sum() == (graph.kinds != INTER).sum()
@@ -120,10 +125,10 @@ def test_best_of_chooses_by_the_known_ideas_only() -> None:
     misleading._right[ASKED] = misleading._right[ASKED, ::-1]
     wise = BestOf("wise", [Oracle(GRAPH, honest=False), misleading])
     assert wise.choose(GRAPH, ASKED) is misleading, "what it says of the asked ideas took no part"
-    assert StrongestEdges(LabelPropagation(), 2).score(GRAPH, ASKED).shape == (3, 2)
+    assert StrongestEdgesScorer(LabelPropagation(), 2).score(GRAPH, ASKED).shape == (3, 2)
 
 
 def test_propagation_of_the_options_hears_few_edges_unless_told_otherwise() -> None:
-    asked = propagation(Options()).score(GRAPH, ASKED)
-    assert (asked == LabelPropagation().score(strongest(GRAPH, 3), ASKED)).all()
-    assert propagation(Options(strongest=None)) == LabelPropagation()
+    asked = propagation_scorer(GraphEvalOptions()).score(GRAPH, ASKED)
+    assert (asked == LabelPropagation().score(strongest_edges(GRAPH, 3), ASKED)).all()
+    assert propagation_scorer(GraphEvalOptions(strongest=None)) == LabelPropagation()

@@ -3,8 +3,12 @@ import pytest
 from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError, InputError
-from assayer.methods.grapheval.calibration import Calibration, cross_fitted, fit
-from assayer.methods.grapheval.measures import calibration_error
+from assayer.methods.grapheval.scoring.calibration import (
+    ProbabilityCalibration,
+    cross_fitted_probabilities,
+    fit_calibration,
+)
+from assayer.methods.grapheval.scoring.metrics import calibration_error
 from tests.unit.grapheval_graphs import PROVENANCE
 
 CLASSES = ("bad", "good")
@@ -25,8 +29,8 @@ def knows_nothing(ideas: int, seed: int, rate: float = 0.3) -> tuple[NDArray[np.
     return np.stack([1 - good, good], axis=1), (generator.random(ideas) < rate).astype(np.int16)
 
 
-def fitted(data: tuple[NDArray[np.float64], NDArray[np.int16]]) -> Calibration:
-    return fit("test", "a scorer", CLASSES, *data, PROVENANCE, replicates=50)
+def fitted(data: tuple[NDArray[np.float64], NDArray[np.int16]]) -> ProbabilityCalibration:
+    return fit_calibration("test", "a scorer", CLASSES, *data, PROVENANCE, replicates=50)
 
 
 def test_overconfident_scorer_keeps_its_word_after_calibration() -> None:
@@ -43,12 +47,12 @@ def test_scorer_that_knows_nothing_gives_label_rates_and_silence() -> None:
     verdicts = calibration.verdicts(np.array([[0.5, 0.5], [0.45, 0.55]]))
     for verdict in verdicts:
         assert verdict.probabilities == pytest.approx(calibration.rates, abs=0.05)
-        assert (verdict.best, verdict.silence) == (None, "nothing known")
+        assert (verdict.best, verdict.abstention) == (None, "nothing known")
 
 
 def test_scorer_that_knows_names_the_class_inside_its_interval() -> None:
     verdict = fitted(overconfident(2000, seed=1)).verdicts(np.array([[0.001, 0.999]]))[0]
-    assert (verdict.best, verdict.silence) == (1, None)
+    assert (verdict.best, verdict.abstention) == (1, None)
     assert verdict.low[1] <= verdict.probabilities[1] <= verdict.high[1]
     assert verdict.probabilities.sum() == pytest.approx(1)
 
@@ -60,12 +64,12 @@ def test_two_classes_that_may_be_as_probable_as_each_other_leave_it_undecided() 
     grid = np.linspace(0.5, 0.9999, 400)
     verdicts = calibration.verdicts(np.stack([1 - grid, grid], axis=1))
     nearest = min(verdicts, key=lambda one: abs(float(one.probabilities[1]) - 0.5))
-    assert nearest.silence == "undecided"
+    assert nearest.abstention == "undecided"
 
 
 def test_unanswered_idea_stays_unanswered() -> None:
     verdict = fitted(overconfident(200, seed=1)).verdicts(np.array([[np.nan, np.nan]]))[0]
-    assert (verdict.best, verdict.silence) == (None, "unanswered")
+    assert (verdict.best, verdict.abstention) == (None, "unanswered")
     assert np.isnan(verdict.probabilities).all()
 
 
@@ -86,7 +90,7 @@ def test_impossible_prior_is_refused(prior: tuple[float, ...]) -> None:
 
 def test_calibration_survives_json() -> None:
     calibration = fitted(overconfident(100, seed=1))
-    assert Calibration.model_validate_json(calibration.model_dump_json()) == calibration
+    assert ProbabilityCalibration.model_validate_json(calibration.model_dump_json()) == calibration
 
 
 def test_scaling_never_reverses_the_scorer() -> None:
@@ -121,7 +125,7 @@ def test_three_classes_are_calibrated_too() -> None:
     truth = generator.integers(0, 3, 600).astype(np.int16)
     given = generator.dirichlet(np.ones(3), 600) + 2 * np.eye(3)[truth] * (generator.random(600) < 0.7)[:, None]
     given /= given.sum(axis=1, keepdims=True)
-    calibration = fit("test", "a scorer", ("a", "b", "c"), given, truth, PROVENANCE, replicates=20)
+    calibration = fit_calibration("test", "a scorer", ("a", "b", "c"), given, truth, PROVENANCE, replicates=20)
     calibrated = np.stack([verdict.probabilities for verdict in calibration.verdicts(given)])
     assert calibrated.sum(axis=1) == pytest.approx(np.ones(600))
     assert (calibrated.argmax(axis=1) == truth).mean() > 0.6
@@ -129,23 +133,23 @@ def test_three_classes_are_calibrated_too() -> None:
 
 def test_answers_for_measuring_are_calibrated_by_ideas_other_than_themselves() -> None:
     given, truth = knows_nothing(60, seed=3)
-    before = cross_fitted(given, truth)
+    before = cross_fitted_probabilities(given, truth)
     for asked in (0, 17):
         turned = truth.copy()
         turned[asked] = 1 - truth[asked]
-        scaling = cross_fitted(given, turned, folds=60)[asked]
-        assert scaling == pytest.approx(cross_fitted(given, truth, folds=60)[asked])
+        scaling = cross_fitted_probabilities(given, turned, folds=60)[asked]
+        assert scaling == pytest.approx(cross_fitted_probabilities(given, truth, folds=60)[asked])
     assert before.shape == given.shape
     assert before.sum(axis=1) == pytest.approx(np.ones(60))
 
 
 def test_calibrating_a_scorer_that_says_nothing_gives_the_rates_of_the_others() -> None:
     _, truth = knows_nothing(200, seed=3)
-    told = cross_fitted(np.ones((200, 2)), truth)
+    told = cross_fitted_probabilities(np.ones((200, 2)), truth)
     assert told[:, 1] == pytest.approx(np.full(200, truth.mean()), abs=0.02)
 
 
 def test_an_answer_that_was_not_given_is_not_made_up_by_calibrating() -> None:
     given, truth = knows_nothing(60, seed=3)
     given[5] = np.nan
-    assert np.isnan(cross_fitted(given, truth)).any(axis=1).tolist() == [row == 5 for row in range(60)]
+    assert np.isnan(cross_fitted_probabilities(given, truth)).any(axis=1).tolist() == [row == 5 for row in range(60)]

@@ -1,7 +1,7 @@
 import pytest
 
-from assayer.methods.grapheval.faithfulness import IdeaWords, faithful
-from assayer.methods.grapheval.viewpoints import Viewpoint
+from assayer.methods.grapheval.graph.records import Viewpoint
+from assayer.methods.grapheval.viewpoints.faithfulness import IdeaWords, check_faithfulness
 
 IDEA = (
     "We train three convolutional neural networks on 1,200 time series from Kenyan hospitals. "
@@ -50,6 +50,6 @@ WORDS = "We do not test the networks on children."
 def test_a_viewpoint_that_says_more_than_its_idea_is_refused_with_the_reason(
     text: str, words: str, reason: str
 ) -> None:
-    kept, refused = faithful([Viewpoint(text=text, words=words)], IdeaWords(IDEA))
+    kept, refused = check_faithfulness([Viewpoint(text=text, words=words)], IdeaWords(IDEA))
     assert len(kept) == (not reason)
     assert [reason in one.reason for one in refused] == ([True] if reason else [])

@@ -6,37 +6,36 @@ import datetime as dt
 import numpy as np
 import pytest
 
+from assayer.backends import Backends
 from assayer.errors import ConfigurationError, InputError
-from assayer.ideas import parse_idea
-from assayer.methods.grapheval import Options
-from assayer.methods.grapheval.arrays import UNKNOWN
-from assayer.methods.grapheval.calibration import Calibration, Provenance, fit
-from assayer.methods.grapheval.growth import by_cosine
-from assayer.methods.grapheval.holdout import held_out, stratified_folds
-from assayer.methods.grapheval.judge import Judge
-from assayer.methods.grapheval.locality import Local, Surroundings
-from assayer.methods.grapheval.memory import ExactNeighbours, MemoryViewpointGraph
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.grapheval import GraphEvalOptions
+from assayer.methods.grapheval.graph.arrays import UNKNOWN
+from assayer.methods.grapheval.graph.growth import edges_by_cosine
+from assayer.methods.grapheval.graph.in_memory import ExactNeighbourIndex, InMemoryViewpointGraph
+from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea, Viewpoints
+from assayer.methods.grapheval.graph.subgraph import LocalScorer, SubgraphExtractor
+from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.pipeline import evaluate
-from assayer.methods.grapheval.propagation import LabelPropagation
-from assayer.methods.grapheval.records import GraphPlan, KnownIdea, NewIdea
-from assayer.methods.grapheval.splitter import SPLITTER, split
-from assayer.methods.grapheval.viewpoints import Viewpoints
+from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration, TrainingProvenance, fit_calibration
+from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
+from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, Idea, IdeaId, Verdict
-from assayer.world import World
-from index.memory import MemoryCorpus
+from index.memory_corpus import MemoryCorpus
 from tests.unit.twins import NoFullTexts, a_run
-from workers.embedding_hashing import HashingEmbedder
-from workers.llm.fallbacks import Fallbacks
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.llm.fallback_llm import FallbackLlm
 
 EMBEDDER = HashingEmbedder()
-OPTIONS = Options()
-LOCAL = Local(LabelPropagation(), OPTIONS.reach)
+OPTIONS = GraphEvalOptions()
+LOCAL = LocalScorer(LabelPropagation(), OPTIONS.reach)
 TOPICS = {
     "reject": "Drawing maps of towns by hand takes surveyors {n} weeks. Ink on paper maps fades after {n} winters.",
     "accept": "Bees visit flower strips beside orchards {n} times. Honey from such orchards weighs {n} kilograms.",
 }
 MAPS = "We draw maps of towns by hand, as surveyors do with ink on paper. Town maps drawn by hand fade after winters."
-WORLD = World(Fallbacks(EMBEDDER), MemoryCorpus((), EMBEDDER), NoFullTexts(), EMBEDDER)
+WORLD = Backends(FallbackLlm(EMBEDDER), MemoryCorpus((), EMBEDDER), NoFullTexts(), EMBEDDER)
 
 
 UNCALIBRATED = Absent(reason="no calibration was fitted.")
@@ -46,8 +45,10 @@ def idea_of(text: str = MAPS, title: str = "Maps") -> Idea:
     return parse_idea(text, "maps.txt", title)
 
 
-async def graph_of(ideas: list[KnownIdea], classes: tuple[str, ...] = ("reject", "accept")) -> MemoryViewpointGraph:
-    graph = MemoryViewpointGraph()
+async def graph_of(
+    ideas: list[LabelledIdea], classes: tuple[str, ...] = ("reject", "accept")
+) -> InMemoryViewpointGraph:
+    graph = InMemoryViewpointGraph()
     await graph.create(
         GraphPlan(
             name="default",
@@ -60,32 +61,34 @@ async def graph_of(ideas: list[KnownIdea], classes: tuple[str, ...] = ("reject",
     )
     new = []
     for idea in ideas:
-        taken = Viewpoints(viewpoints=split(idea.text, 64), maker=SPLITTER)
-        new.append(NewIdea(idea, taken, await EMBEDDER.embed([one.text for one in taken.viewpoints], "passage")))
+        taken = Viewpoints(viewpoints=split_viewpoints(idea.text, 64), maker=SPLITTER)
+        new.append(PreparedIdea(idea, taken, await EMBEDDER.embed([one.text for one in taken.viewpoints], "passage")))
     await graph.add(new)
     return graph
 
 
-def known(number: int, label: str | None, day: dt.date | None = dt.date(2020, 1, 1), text: str = "") -> KnownIdea:
+def known(number: int, label: str | None, day: dt.date | None = dt.date(2020, 1, 1), text: str = "") -> LabelledIdea:
     words = text or TOPICS[label or "reject"].format(n=number + 2)
     url = f"https://example.org/{number}"
-    return KnownIdea(id=IdeaId(f"k{number}"), title=f"Plan {number}", text=words, label=label, date=day, url=url)
+    return LabelledIdea(id=IdeaId(f"k{number}"), title=f"Plan {number}", text=words, label=label, date=day, url=url)
 
 
-def forty(day: dt.date | None = dt.date(2020, 1, 1)) -> list[KnownIdea]:
+def forty(day: dt.date | None = dt.date(2020, 1, 1)) -> list[LabelledIdea]:
     return [known(number, ("reject", "accept")[number % 2], day) for number in range(40)]
 
 
-async def judge_of(graph: MemoryViewpointGraph, calibration: Calibration | Absent = UNCALIBRATED) -> Judge:
+async def judge_of(
+    graph: InMemoryViewpointGraph, calibration: ProbabilityCalibration | Absent = UNCALIBRATED
+) -> GraphJudge:
     contents = await graph.load()
-    neighbours = ExactNeighbours()
+    neighbours = ExactNeighbourIndex()
     neighbours.add(contents.arrays.vectors)
-    return Judge(contents, neighbours, LabelPropagation(), OPTIONS.reach, calibration)
+    return GraphJudge(contents, neighbours, LabelPropagation(), OPTIONS.reach, calibration)
 
 
-async def calibrated(graph: MemoryViewpointGraph) -> Judge:
+async def calibrated(graph: InMemoryViewpointGraph) -> GraphJudge:
     contents = await graph.load()
-    provenance = Provenance(
+    provenance = TrainingProvenance(
         made_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
         files=(),
         embedding=EMBEDDER.name,
@@ -94,12 +97,14 @@ async def calibrated(graph: MemoryViewpointGraph) -> Judge:
         seed=0,
         split="5 stratified folds",
     )
-    scores = held_out(LOCAL, contents.arrays, stratified_folds(contents.arrays, 5, seed=0))
+    scores = held_out_scores(LOCAL, contents.arrays, stratified_folds(contents.arrays, 5, seed=0))
     labels = contents.arrays.labels
-    return await judge_of(graph, fit("plans", LOCAL.name, contents.plan.classes, scores, labels, provenance))
+    return await judge_of(
+        graph, fit_calibration("plans", LOCAL.name, contents.plan.classes, scores, labels, provenance)
+    )
 
 
-async def verdict_of(judge: Judge, idea: Idea | None = None, cutoff: dt.date | None = None) -> Verdict:
+async def verdict_of(judge: GraphJudge, idea: Idea | None = None, cutoff: dt.date | None = None) -> Verdict:
     evaluation = await evaluate(idea or idea_of(), WORLD, a_run(cutoff), OPTIONS, judge)
     verdict = evaluation.report.verdict
     assert isinstance(verdict, Verdict)
@@ -146,7 +151,7 @@ async def test_ideas_known_after_the_cutoff_or_at_no_known_date_never_count() ->
     dates = {one.date for evidence in verdict.evidence for one in evidence.neighbours}
     assert dates == {dt.date(2019, 5, 1)}
     dropped = {one.reason: one.count for one in evaluation.report.coverage.dropped}
-    assert dropped["known only after the cutoff, or at an unknown date"] == 2
+    assert dropped["known only after the cutoff, or undated"] == 2
 
 
 async def test_the_ideas_own_record_never_counts() -> None:
@@ -156,7 +161,7 @@ async def test_the_ideas_own_record_never_counts() -> None:
     verdict = evaluation.report.verdict
     assert isinstance(verdict, Verdict)
     assert "k60" not in {one.idea for evidence in verdict.evidence for one in evidence.neighbours}
-    assert {one.reason: one.count for one in evaluation.report.coverage.dropped}["it is this idea itself"] == 1
+    assert {one.reason: one.count for one in evaluation.report.coverage.dropped}["is the evaluated idea itself"] == 1
 
 
 async def test_the_report_says_first_how_weak_the_signal_is() -> None:
@@ -177,15 +182,15 @@ async def test_an_idea_without_a_statement_is_refused() -> None:
 async def test_another_embedding_than_the_graphs_is_refused() -> None:
     judge = await judge_of(await graph_of(forty()))
     other = HashingEmbedder(64)
-    world = World(Fallbacks(other), MemoryCorpus((), other), NoFullTexts(), other)
+    backends = Backends(FallbackLlm(other), MemoryCorpus((), other), NoFullTexts(), other)
     with pytest.raises(ConfigurationError, match="hashed-words-256; this program uses hashed-words-64"):
-        await evaluate(idea_of(), world, a_run(), OPTIONS, judge)
+        await evaluate(idea_of(), backends, a_run(), OPTIONS, judge)
 
 
 async def test_a_calibration_of_another_scorer_or_embedding_is_refused() -> None:
     graph = await graph_of(forty())
     fitted = (await calibrated(graph)).calibration
-    assert isinstance(fitted, Calibration)
+    assert isinstance(fitted, ProbabilityCalibration)
     with pytest.raises(ConfigurationError, match="another scorer"):
         await judge_of(graph, fitted.model_copy(update={"scorer": "label propagation, 9 rounds"}))
     provenance = fitted.provenance.model_copy(update={"embedding": "bge"})
@@ -202,7 +207,7 @@ async def test_the_same_idea_twice_gives_the_same_report() -> None:
 async def test_scores_around_an_idea_are_those_of_the_whole_graph_when_it_is_small_enough() -> None:
     arrays = (await (await graph_of(forty())).load()).arrays
     rows = np.arange(6, dtype=np.int32)
-    far = Local(LabelPropagation(), 5).score(arrays, rows)
+    far = LocalScorer(LabelPropagation(), 5).score(arrays, rows)
     one_by_one = np.concatenate([LabelPropagation().score(arrays.with_unknown(rows), rows[[n]]) for n in range(6)])
     np.testing.assert_allclose(far, one_by_one, atol=1e-9)
 
@@ -215,7 +220,7 @@ async def test_surroundings_reach_exactly_as_far_as_their_hops() -> None:
         reached[3] = True
         for _ in range(hops):
             reached |= near[reached].any(axis=0)
-        found = Surroundings(arrays, hops).within(np.array([3]), hops)
+        found = SubgraphExtractor(arrays, hops).nodes_within(np.array([3]), hops)
         assert found.tolist() == np.flatnonzero(reached).tolist()
 
 
@@ -225,12 +230,12 @@ async def test_an_idea_put_beside_a_graph_sees_what_it_would_see_as_a_part_of_it
     graph = await graph_of(others)
     contents = await graph.load()
     judge = await judge_of(graph)
-    texts = [viewpoint.text for viewpoint in split(MAPS, 64)]
+    texts = [viewpoint.text for viewpoint in split_viewpoints(MAPS, 64)]
     vectors = await EMBEDDER.embed(texts, "passage")
     surrounded = dataclasses.replace(judge, hops=hops)
-    placed = surrounded.place(idea_of(), vectors, by_cosine(vectors, contents.plan.intra), None, UNKNOWN)
-    taken = Viewpoints(viewpoints=split(MAPS, 64), maker=SPLITTER)
-    await graph.add([NewIdea(known(99, None, text=MAPS), taken, vectors)])
+    placed = surrounded.place(idea_of(), vectors, edges_by_cosine(vectors, contents.plan.intra), None, UNKNOWN)
+    taken = Viewpoints(viewpoints=split_viewpoints(MAPS, 64), maker=SPLITTER)
+    await graph.add([PreparedIdea(known(99, None, text=MAPS), taken, vectors)])
     grown = (await graph.load()).arrays
-    (inside,) = Local(LabelPropagation(), hops).score(grown, np.array([40], np.int32))
-    np.testing.assert_allclose(placed.around.score(LabelPropagation()), inside, atol=1e-6)
+    (inside,) = LocalScorer(LabelPropagation(), hops).score(grown, np.array([40], np.int32))
+    np.testing.assert_allclose(placed.subgraph.score(LabelPropagation()), inside, atol=1e-6)

@@ -5,32 +5,37 @@ import pytest
 from numpy.typing import NDArray
 
 from assayer.errors import InputError
-from assayer.methods.grapheval.arrays import INTER, UNKNOWN
-from assayer.methods.grapheval.fabrication import TRICKS, Trick, fabricate, with_negatives
+from assayer.methods.grapheval.graph.arrays import INTER, UNKNOWN
 from assayer.methods.grapheval.plagiarism import (
-    Limits,
-    Neighbour,
-    Said,
-    fit_limits,
-    resemblance,
-    resemblances_within,
-    resembling,
+    IdeaViewpoints,
+    NearbyViewpoint,
+    PlagiarismLimits,
+    resemblance_in_graph,
+    resemblance_to_neighbours,
+    resemblances_within_batch,
 )
-from assayer.methods.grapheval.ports import Neighbours
+from assayer.methods.grapheval.ports import NeighbourIndex
+from assayer.methods.grapheval.synthetic_plagiarism import (
+    PLAGIARISM_KINDS,
+    PlagiarismKind,
+    plagiarise,
+    with_plagiarised_ideas,
+)
 from assayer.models import IdeaId
-from index.viewpoints import FaissNeighbours
+from benchmarks.quality.grapheval.plagiarism_limits import fit_limits
+from index.viewpoint_neighbours import FaissNeighbours
 from tests.unit.grapheval_graphs import separable, unlike
 
-LIMITS = Limits(cosine=0.9, share=0.5)
+LIMITS = PlagiarismLimits(cosine=0.9, share=0.5)
 ME, ANNA, BERT = IdeaId("me"), IdeaId("anna"), IdeaId("bert")
 
 
-def near(*found: tuple[IdeaId, float]) -> list[Neighbour]:
-    return [Neighbour(idea, f"{idea} says", cosine) for idea, cosine in found]
+def near(*found: tuple[IdeaId, float]) -> list[NearbyViewpoint]:
+    return [NearbyViewpoint(idea, f"{idea} says", cosine) for idea, cosine in found]
 
 
 def test_idea_whose_viewpoints_one_other_idea_holds_is_a_copy_of_it() -> None:
-    found = resemblance(
+    found = resemblance_to_neighbours(
         ME, ["a", "b", "c"], [near((ANNA, 0.99)), near((BERT, 0.97), (ANNA, 0.95)), near((BERT, 0.4))], LIMITS
     )
     assert found is not None
@@ -41,7 +46,7 @@ def test_idea_whose_viewpoints_one_other_idea_holds_is_a_copy_of_it() -> None:
 
 def test_idea_put_together_from_several_is_a_recombination() -> None:
     carla = IdeaId("carla")
-    found = resemblance(ME, list("abc"), [near((ANNA, 1)), near((BERT, 1)), near((carla, 1))], LIMITS)
+    found = resemblance_to_neighbours(ME, list("abc"), [near((ANNA, 1)), near((BERT, 1)), near((carla, 1))], LIMITS)
     assert found is not None
     assert found.kind == "recombination"
     assert found.share == 1
@@ -59,24 +64,24 @@ def test_idea_put_together_from_several_is_a_recombination() -> None:
     ],
     ids=["too little is taken", "only itself is near", "nothing is near", "it says nothing"],
 )
-def test_idea_resembles_nothing(texts: Sequence[str], neighbours: Sequence[Sequence[Neighbour]]) -> None:
-    assert resemblance(ME, texts, neighbours, LIMITS) is None
+def test_idea_resembles_nothing(texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]]) -> None:
+    assert resemblance_to_neighbours(ME, texts, neighbours, LIMITS) is None
 
 
-def said(idea: str, vectors: NDArray[np.float32]) -> Said:
-    return Said(IdeaId(idea), [f"{idea} {number}" for number in range(len(vectors))], vectors)
+def said(idea: str, vectors: NDArray[np.float32]) -> IdeaViewpoints:
+    return IdeaViewpoints(IdeaId(idea), [f"{idea} {number}" for number in range(len(vectors))], vectors)
 
 
 @pytest.fixture
-def index() -> Neighbours:
+def index() -> NeighbourIndex:
     return FaissNeighbours(64)
 
 
-def test_duplicates_within_a_batch_find_each_other_and_nobody_else(index: Neighbours) -> None:
+def test_duplicates_within_a_batch_find_each_other_and_nobody_else(index: NeighbourIndex) -> None:
     graph = unlike(ideas=20)
     batch = [said(f"i{row}", graph.vectors[graph.idea_of == row]) for row in range(20)]
     batch.append(said("again", batch[4].vectors))
-    found = {one.idea: one for one in resemblances_within(batch, index, LIMITS)}
+    found = {one.idea: one for one in resemblances_within_batch(batch, index, LIMITS)}
     assert set(found) == {"i4", "again"}
     assert (found[IdeaId("again")].closest, found[IdeaId("i4")].closest) == ("i4", "again")
     assert [(pair.text, pair.other_text) for pair in found[IdeaId("again")].pairs] == [
@@ -84,35 +89,35 @@ def test_duplicates_within_a_batch_find_each_other_and_nobody_else(index: Neighb
     ]
 
 
-def test_idea_against_a_graph_sees_only_rows_that_are_allowed(index: Neighbours) -> None:
+def test_idea_against_a_graph_sees_only_rows_that_are_allowed(index: NeighbourIndex) -> None:
     graph = unlike(ideas=20)
     index.add(graph.vectors)
     owners, texts = [graph.ideas[row] for row in graph.idea_of], [f"text {row}" for row in range(len(graph.vectors))]
     copy = said("copy", graph.vectors[graph.idea_of == 3])
-    found = resembling(copy, index, owners, texts, LIMITS)
+    found = resemblance_in_graph(copy, index, owners, texts, LIMITS)
     assert found is not None
     assert (found.kind, found.closest, found.share) == ("copy", graph.ideas[3], 1)
-    assert resembling(copy, index, owners, texts, LIMITS, allowed=graph.idea_of != 3) is None
+    assert resemblance_in_graph(copy, index, owners, texts, LIMITS, allowed=graph.idea_of != 3) is None
 
 
-@pytest.mark.parametrize("trick", TRICKS)
-def test_fabricated_ideas_keep_their_size_and_repeat_with_their_seed(trick: Trick) -> None:
+@pytest.mark.parametrize("trick", PLAGIARISM_KINDS)
+def test_fabricated_ideas_keep_their_size_and_repeat_with_their_seed(trick: PlagiarismKind) -> None:
     graph = unlike()
-    made = fabricate(graph, trick, 10, seed=3)
+    made = plagiarise(graph, trick, 10, seed=3)
     assert len({one.source for one in made}) == 10
-    for one, again in zip(made, fabricate(graph, trick, 10, seed=3), strict=True):
+    for one, again in zip(made, plagiarise(graph, trick, 10, seed=3), strict=True):
         own = int((graph.idea_of[one.nodes] == one.source).sum())
         assert graph.labels[one.source] > 0, "well-judged ideas are worth plagiarising"
         assert (len(one.nodes), own) == (6, 6 if trick == "copy" else 4)
         assert (one.nodes == again.nodes).all()
     assert any(
-        (one.nodes != other.nodes).any() for one, other in zip(made, fabricate(graph, trick, 10, 4), strict=True)
+        (one.nodes != other.nodes).any() for one, other in zip(made, plagiarise(graph, trick, 10, 4), strict=True)
     )
 
 
 def test_neighbour_swaps_take_the_nearest_viewpoint_of_another_idea() -> None:
     graph = unlike()
-    one = fabricate(graph, "neighbour swaps", 1, seed=0)[0]
+    one = plagiarise(graph, "neighbour swaps", 1, seed=0)[0]
     own = np.flatnonzero(graph.idea_of == one.source)
     for before, after in zip(own, one.nodes, strict=True):
         if before != after:
@@ -122,25 +127,25 @@ def test_neighbour_swaps_take_the_nearest_viewpoint_of_another_idea() -> None:
 
 def test_more_plagiarism_than_there_are_ideas_is_refused() -> None:
     with pytest.raises(InputError, match="30 ideas can be plagiarised where 31 were asked for"):
-        fabricate(unlike(ideas=60), "copy", 31, seed=0)
+        plagiarise(unlike(ideas=60), "copy", 31, seed=0)
 
 
 def test_negatives_are_the_worst_class_and_leave_the_graph_as_it_was() -> None:
     graph = separable()
-    larger = with_negatives(graph, 7, seed=1)
+    larger = with_plagiarised_ideas(graph, 7, seed=1)
     before, added = len(graph.ideas), len(graph.vectors)
     assert (len(larger.ideas), larger.labels[before:].tolist()) == (before + 7, [0] * 7)
     assert (larger.dates[before:] == UNKNOWN).all()
     assert larger.targets[len(graph.targets) :].min() >= added, "no edge leads from a negative into the graph"
     into = larger.kinds[len(graph.kinds) :] == INTER
     assert larger.weights[len(graph.weights) :][into].max() == pytest.approx(1)
-    assert with_negatives(graph, 0, seed=1) is graph
+    assert with_plagiarised_ideas(graph, 0, seed=1) is graph
 
 
 def test_negatives_of_a_dated_graph_come_after_what_they_took() -> None:
     graph = unlike()
     graph.dates[:] = np.arange(len(graph.dates)) * 100
-    larger = with_negatives(graph, 6, seed=1)
+    larger = with_plagiarised_ideas(graph, 6, seed=1)
     assert larger.dates[len(graph.ideas) :].min() > 100
 
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.grapheval.splitter import leans_back, split
-from assayer.quotes import stands_in
+from assayer.citing.quotes import stands_in
+from assayer.methods.grapheval.viewpoints.splitter import refers_back, split_viewpoints
 from tests.corpus_papers import REAL_PAPERS
 
 
 def texts(text: str) -> list[str]:
-    return [viewpoint.text for viewpoint in split(text, 100)]
+    return [viewpoint.text for viewpoint in split_viewpoints(text, 100)]
 
 
 def test_sentences_become_viewpoints_without_the_words_that_link_them() -> None:
@@ -36,26 +36,26 @@ def test_clauses_with_a_subject_of_their_own_are_split_and_others_are_not() -> N
 
 
 def test_a_pronoun_is_prefixed_with_the_term_that_the_sentence_before_introduces() -> None:
-    found = split("We propose MapNet, a network for road maps. It finds bridges that others miss.", 100)
+    found = split_viewpoints("We propose MapNet, a network for road maps. It finds bridges that others miss.", 100)
     assert [one.text for one in found][1] == "MapNet: It finds bridges that others miss."
     assert found[1].words == "It finds bridges that others miss."
     assert found[1].self_contained
 
 
 def test_a_sentence_that_points_back_to_no_term_is_joined_with_the_one_it_points_to() -> None:
-    found = split("Roads change after every flood. This makes old maps of little use to drivers.", 100)
+    found = split_viewpoints("Roads change after every flood. This makes old maps of little use to drivers.", 100)
     assert [one.text for one in found] == [
         "Roads change after every flood. This makes old maps of little use to drivers."
     ]
 
 
 def test_a_sentence_that_points_back_to_nothing_is_marked() -> None:
-    (found,) = split("It finds bridges that others miss.", 100)
+    (found,) = split_viewpoints("It finds bridges that others miss.", 100)
     assert not found.self_contained
 
 
 def test_a_referent_is_not_looked_for_in_another_paragraph() -> None:
-    found = split("We propose MapNet, a network for road maps.\n\nIt finds bridges that others miss.", 100)
+    found = split_viewpoints("We propose MapNet, a network for road maps.\n\nIt finds bridges that others miss.", 100)
     assert [one.self_contained for one in found] == [True, False]
 
 
@@ -76,7 +76,7 @@ def test_a_referent_is_not_looked_for_in_another_paragraph() -> None:
     ],
 )
 def test_words_that_lean_on_an_earlier_sentence_are_recognised(sentence: str, leaning: bool) -> None:
-    assert leans_back(sentence) is leaning
+    assert refers_back(sentence) is leaning
 
 
 def test_headings_and_run_in_headings_are_no_viewpoints() -> None:
@@ -91,13 +91,13 @@ def test_short_sentences_are_no_viewpoints() -> None:
 
 def test_no_more_viewpoints_are_made_than_wanted_and_none_twice() -> None:
     text = "\n\n".join(f"Map number {n % 7} shows a town with roads." for n in range(40))
-    assert len(split(text, 5)) == 5
-    assert len(split(text, 100)) == 7
+    assert len(split_viewpoints(text, 5)) == 5
+    assert len(split_viewpoints(text, 100)) == 7
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_split_without_failing(text: str) -> None:
-    for viewpoint in split(text, 20):
+    for viewpoint in split_viewpoints(text, 20):
         assert viewpoint.text.strip()
         assert viewpoint.words.strip()
 
@@ -108,7 +108,7 @@ def test_viewpoints_of_real_abstracts_rest_on_their_words() -> None:
         pytest.skip(f"no real abstracts: {path} is not there")
     with gzip.open(path, "rt") as lines:
         abstracts = [json.loads(line)["abstract"] for line in lines][:60]
-    found = [(abstract, viewpoint) for abstract in abstracts for viewpoint in split(abstract, 64)]
+    found = [(abstract, viewpoint) for abstract in abstracts for viewpoint in split_viewpoints(abstract, 64)]
     assert len(found) >= 5 * len(abstracts)
     lost = [one.words for abstract, one in found if len(one.words) >= 20 and not stands_in(one.words, abstract)]
     assert len(lost) <= 0.01 * len(found), lost[:3]

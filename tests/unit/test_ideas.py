@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import InputError
-from assayer.ideas import MOST_CHARACTERS, idea_of_sections, parse_idea
+from assayer.ideas.parsing import MOST_CHARACTERS, idea_of_sections, parse_idea
 from assayer.models import Idea, Section
 
 BODY = "We plant young corals on tiles in three bays, and measure their growth with callipers every second month. "

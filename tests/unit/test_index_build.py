@@ -7,12 +7,13 @@ from typing import Literal
 import pytest
 
 from assayer.errors import ConfigurationError, CorpusError, InputError
+from assayer.models import OPEN
 from assayer.ports import Vectors
-from index import BuildOptions, Corpus, Versions, build_corpus, read_manifest
-from index.segments.layout import read_places
-from index.versions.format import FORMAT
+from index import BuildOptions, Corpus, VersionStore, build_corpus, read_manifest
+from index.segments.passages import read_locations
+from index.versions.manifest import FORMAT
 from tests.corpus_papers import RECORDS, record, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 
@@ -93,7 +94,7 @@ async def test_build_counts_what_it_set_aside_and_keeps_the_lines(source: Path, 
     summary = await build_corpus([source, bad], directory, EMBEDDER)
     assert [(one.reason, one.count) for one in summary.manifest.rejected] == [("title is missing", 2)]
     assert [(one.source, one.line) for one in summary.rejections] == [("bad.jsonl", 2), ("bad.jsonl", 3)]
-    kept = (Versions(directory).current() / "rejected.jsonl").read_text().splitlines()
+    kept = (VersionStore(directory).current_path() / "rejected.jsonl").read_text().splitlines()
     assert len(kept) == 2
 
 
@@ -130,7 +131,7 @@ async def test_build_clears_what_a_killed_build_left(source: Path, directory: Pa
 
 
 async def test_build_while_another_one_runs_is_refused(source: Path, directory: Path) -> None:
-    with Versions(directory).building(), pytest.raises(CorpusError, match="Another process"):
+    with VersionStore(directory).build_lock(), pytest.raises(CorpusError, match="Another process"):
         await build_corpus([source], directory, EMBEDDER)
     assert not (await build_corpus([source], directory, EMBEDDER)).already_built
 
@@ -149,7 +150,7 @@ async def test_build_keeps_the_newest_versions_and_whatever_a_reader_has_open(so
         readers.append(Corpus.open(directory, EMBEDDER))
         versions.append(readers[-1].version)
     assert {path.name for path in (directory / "versions").iterdir()} == set(versions)
-    answers = await asyncio.gather(*(reader.search(["wild bees"], 20, None) for reader in readers))
+    answers = await asyncio.gather(*(reader.search(["wild bees"], 20, OPEN) for reader in readers))
     assert [len(hits) for (hits,) in answers] == [10, 11, 12, 13]
     for reader in readers:
         reader.close()
@@ -160,18 +161,18 @@ async def test_build_keeps_the_newest_versions_and_whatever_a_reader_has_open(so
 
 async def test_build_over_a_version_of_another_format_makes_it_again(source: Path, directory: Path) -> None:
     await build_corpus([source], directory, EMBEDDER)
-    manifest = Versions(directory).current() / "manifest.json"
+    manifest = VersionStore(directory).current_path() / "manifest.json"
     manifest.write_text(manifest.read_text().replace(FORMAT, "1-of-old", 1))
     assert not (await build_corpus([source], directory, EMBEDDER)).already_built
     assert len(Corpus.open(directory, EMBEDDER)) == 14
 
 
 async def test_build_of_known_records_makes_what_this_format_made(directory: Path, source: Path) -> None:
-    """When this fails, a build makes something else: raise `_CODE` in index/versions/format.py, then record it here."""
+    """When this fails, builds differ: raise `_CODE` in index/versions/manifest.py, then record it here."""
     write_jsonl(source, [*RECORDS, *(record(number) for number in range(20, 60))])
     manifest = (await build_corpus([source], directory, EMBEDDER, options=BuildOptions(exact_up_to=30))).manifest
     (segment,) = manifest.segments
-    places = read_places(Versions(directory).segment(segment.name) / "passages")
+    places = read_locations(VersionStore(directory).segment_path(segment.name) / "passages")
     index, fit = segment.paper_index, manifest.fit
     assert fit is not None
     assert FORMAT.startswith("5-")
@@ -183,8 +184,8 @@ async def test_build_of_known_records_makes_what_this_format_made(directory: Pat
 
 async def test_build_over_a_damaged_version_repairs_it(source: Path, directory: Path) -> None:
     await build_corpus([source], directory, EMBEDDER)
-    versions = Versions(directory)
-    victim = versions.segment(read_manifest(versions.current()).segments[0].name) / "papers.arrow"
+    versions = VersionStore(directory)
+    victim = versions.segment_path(read_manifest(versions.current_path()).segments[0].name) / "papers.arrow"
     victim.write_bytes(victim.read_bytes()[:-1] + b"x")
     with pytest.raises(CorpusError, match=r"damaged: .*papers\.arrow is not as it was written"):
         Corpus.open(directory, EMBEDDER)
@@ -195,8 +196,8 @@ async def test_build_over_a_damaged_version_repairs_it(source: Path, directory: 
 
 async def test_open_of_a_version_with_a_missing_file_says_which(source: Path, directory: Path) -> None:
     await build_corpus([source], directory, EMBEDDER)
-    versions = Versions(directory)
-    (versions.segment(read_manifest(versions.current()).segments[0].name) / "papers" / "vectors.npy").unlink()
+    versions = VersionStore(directory)
+    (versions.segment_path(read_manifest(versions.current_path()).segments[0].name) / "papers" / "vectors.npy").unlink()
     with pytest.raises(CorpusError, match=r"vectors\.npy is missing"):
         Corpus.open(directory, EMBEDDER)
 
@@ -215,7 +216,7 @@ async def test_open_of_a_manifest_it_cannot_read_says_what_to_do(
     source: Path, directory: Path, old: str, new: str, said: str
 ) -> None:
     await build_corpus([source], directory, EMBEDDER)
-    manifest = Versions(directory).current() / "manifest.json"
+    manifest = VersionStore(directory).current_path() / "manifest.json"
     manifest.write_text(manifest.read_text().replace(old, new, 1))
     with pytest.raises(CorpusError, match=said) as caught:
         Corpus.open(directory, EMBEDDER)

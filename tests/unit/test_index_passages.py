@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.segments.passages import spans
+from index.segments.passages import split_passages
 
 SENTENCE = "Bees visit flowers all day long. "
 PROSE = st.text(st.sampled_from("ab éß.!?\n 漢"), max_size=2000)
@@ -9,32 +9,32 @@ PROSE = st.text(st.sampled_from("ab éß.!?\n 漢"), max_size=2000)
 
 @given(PROSE, st.integers(3, 40))
 def test_spans_cover_all_that_is_not_white_space_once_and_in_order(text: str, words: int) -> None:
-    pieces = [text[span.start : span.end] for span in spans(text, words)]
+    pieces = [text[span.start : span.end] for span in split_passages(text, words)]
     assert "".join("".join(pieces).split()) == "".join(text.split())
 
 
 @given(PROSE, st.integers(3, 40))
 def test_spans_are_never_half_as_long_again_as_asked(text: str, words: int) -> None:
-    assert all(len(text[span.start : span.end].split()) <= words * 1.5 for span in spans(text, words))
+    assert all(len(text[span.start : span.end].split()) <= words * 1.5 for span in split_passages(text, words))
 
 
 def test_spans_of_nothing_are_none() -> None:
-    assert spans("") == []
-    assert spans(" \n\n ") == []
+    assert split_passages("") == []
+    assert split_passages(" \n\n ") == []
 
 
 def test_spans_of_a_usual_abstract_are_one() -> None:
-    assert len(spans(SENTENCE * 40)) == 1
+    assert len(split_passages(SENTENCE * 40)) == 1
 
 
 def test_spans_end_where_sentences_end() -> None:
     text = SENTENCE * 200
-    found = spans(text)
+    found = split_passages(text)
     assert len(found) == 6
     assert all(text[span.start : span.end].strip().endswith(".") for span in found)
 
 
 def test_spans_of_an_endless_sentence_are_cut_between_words() -> None:
     text = "word " * 900
-    assert max(len(text[span.start : span.end].split()) for span in spans(text)) <= 300
-    assert all(text[span.start : span.end].strip().endswith("word") for span in spans(text))
+    assert max(len(text[span.start : span.end].split()) for span in split_passages(text)) <= 300
+    assert all(text[span.start : span.end].strip().endswith("word") for span in split_passages(text))

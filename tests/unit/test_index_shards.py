@@ -14,13 +14,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from assayer.errors import CorpusError
-from assayer.models import Hit, PaperId
+from assayer.models import OPEN, Hit, PaperId, Window
 from assayer.ports import Vectors
-from index import BuildOptions, Corpus, Delta, Filters, Versions, build_corpus, build_shards, update_shards
-from index.reading.records import PaperRecord
-from index.shards.shards import Shards, is_sharded, shard_of
+from index import BuildOptions, Corpus, Delta, Filters, VersionStore, build_corpus, build_shards, update_shards
+from index.records.paper_record import PaperRecord
+from index.shards.shard_store import ShardStore, is_sharded, shard_of
 from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 SHARDS = 3
@@ -73,31 +73,31 @@ def paper_records() -> st.SearchStrategy[list[dict[str, Any]]]:
 @given(
     papers=paper_records(),
     shards=st.integers(1, 4),
-    before=st.none() | st.dates(dt.date(2010, 1, 1), dt.date(2013, 1, 1)),
+    window=st.builds(Window.until, st.none() | st.dates(dt.date(2010, 1, 1), dt.date(2013, 1, 1))),
 )
 async def test_sharded_answers_by_meaning_are_those_of_the_whole(
-    papers: list[dict[str, Any]], shards: int, before: dt.date | None
+    papers: list[dict[str, Any]], shards: int, window: Window
 ) -> None:
     with TemporaryDirectory() as folder:
         whole, parts = await both(Path(folder), papers, shards)
         ids = [PaperId(paper["id"]) for paper in papers] + [PaperId("unknown")]
-        filters = Filters(before=before)
+        filters = Filters(window=window)
         asked = await EMBEDDER.embed(["bees in a meadow", "hedge"], "query")
         for limit in (3, 100):
-            exact = await whole._answers.nearest(asked, limit, filters)
-            merged = await parts._answers.nearest(asked, limit, filters)
+            exact = await whole._queries.nearest(asked, limit, filters)
+            merged = await parts._queries.nearest(asked, limit, filters)
             for one, other in zip(exact, merged, strict=True):
                 assert one.similarities.tolist() == other.similarities.tolist()
-        every = {one: like(hits) for one, hits in (await whole.neighbours(ids, 100, before)).items()}
-        assert {one: like(hits) for one, hits in (await parts.neighbours(ids, 100, before)).items()} == every
-        assert await parts.papers(ids, before) == await whole.papers(ids, before)
-        assert await parts.references(ids, 100, before) == await whole.references(ids, 100, before)
-        citing = {one: {paper.id for paper in some} for one, some in (await whole.citations(ids, 100, before)).items()}
-        assert {one: {p.id for p in some} for one, some in (await parts.citations(ids, 100, before)).items()} == citing
+        every = {one: like(hits) for one, hits in (await whole.neighbours(ids, 100, window)).items()}
+        assert {one: like(hits) for one, hits in (await parts.neighbours(ids, 100, window)).items()} == every
+        assert await parts.papers(ids, window) == await whole.papers(ids, window)
+        assert await parts.references(ids, 100, window) == await whole.references(ids, 100, window)
+        citing = {one: {paper.id for paper in some} for one, some in (await whole.citations(ids, 100, window)).items()}
+        assert {one: {p.id for p in some} for one, some in (await parts.citations(ids, 100, window)).items()} == citing
         assert await parts.similarity("bees", ids) == await whole.similarity("bees", ids)
         assert await parts.full_texts(ids) == await whole.full_texts(ids)
-        assert [parts.newest(day) for day in (None, before)] == [whole.newest(day) for day in (None, before)]
-        (found,), (wanted,) = await parts.search(["bees"], 100, before), await whole.search(["bees"], 100, before)
+        assert [parts.newest(day) for day in (OPEN, window)] == [whole.newest(day) for day in (OPEN, window)]
+        (found,), (wanted,) = await parts.search(["bees"], 100, window), await whole.search(["bees"], 100, window)
         assert like(found) == like(wanted)
         whole.close()
         parts.close()
@@ -107,96 +107,96 @@ async def test_sharded_corpus_answers_all_that_a_whole_one_does(tmp_path: Path) 
     whole, parts = await both(tmp_path, RECORDS, SHARDS)
     cutoff = dt.date(2016, 12, 31)
     assert len(parts) == len(whole) == len(RECORDS)
-    for before in (None, cutoff):
+    for window in (OPEN, Window.until(cutoff)):
         wanted, found = (
-            await whole.search([ON_TOPIC, "moths"], 4, before),
-            await parts.search([ON_TOPIC, "moths"], 4, before),
+            await whole.search([ON_TOPIC, "moths"], 4, window),
+            await parts.search([ON_TOPIC, "moths"], 4, window),
         )
         assert [len(hits) for hits in found] == [len(hits) for hits in wanted]
         assert all(
             hit.paper.publication_date <= cutoff
             for hits in found
             for hit in hits
-            if before and hit.paper.publication_date
+            if window.before and hit.paper.publication_date
         )
-        (passages,) = await parts.snippets(["transects in meadows"], 5, before)
-        (expected,) = await whole.snippets(["transects in meadows"], 100, before)
+        (passages,) = await parts.snippets(["transects in meadows"], 5, window)
+        (expected,) = await whole.snippets(["transects in meadows"], 100, window)
         assert passages
         assert {(one.paper.id, one.section, one.text) for one in passages} <= {
             (one.paper.id, one.section, one.text) for one in expected
         }
-        one, other = await whole.fit(ON_TOPIC, before), await parts.fit(ON_TOPIC, before)
+        one, other = await whole.fit(ON_TOPIC, window), await parts.fit(ON_TOPIC, window)
         assert (one.level, one.value) == (other.level, other.value)
     (only,) = await parts.find(
-        ["bees"], 20, Filters(venues=frozenset({"journal of invented pollination"}), after=cutoff)
+        ["bees"], 20, Filters(venues=frozenset({"journal of invented pollination"}), window=Window(after=cutoff))
     )
     (same,) = await whole.find(
-        ["bees"], 20, Filters(venues=frozenset({"journal of invented pollination"}), after=cutoff)
+        ["bees"], 20, Filters(venues=frozenset({"journal of invented pollination"}), window=Window(after=cutoff))
     )
     assert {hit.paper.id for hit in only} == {hit.paper.id for hit in same} != set()
     (left,) = await parts.find(["bees"], 20, Filters(without=frozenset(IDS[:5])))
     assert {hit.paper.id for hit in left} == set(IDS[5:])
-    assert np.array_equal(await parts.meanings(["bees"]), await whole.meanings(["bees"]))
+    assert np.array_equal(await parts.embed_queries(["bees"]), await whole.embed_queries(["bees"]))
 
 
 async def test_papers_of_a_shard_are_those_whose_hashes_say_so(sharded: Path) -> None:
     owners = shard_of(IDS, SHARDS).tolist()
-    manifest = Shards(sharded).read()
+    manifest = ShardStore(sharded).read_manifest()
     assert [one.papers for one in manifest.shards] == [owners.count(number) for number in range(SHARDS)]
     for number in range(SHARDS):
-        with closing(Corpus.open(Shards(sharded).shard(number), EMBEDDER)) as shard:
-            assert set(await shard.papers(IDS, None)) == {
+        with closing(Corpus.open(ShardStore(sharded).shard_path(number), EMBEDDER)) as shard:
+            assert set(await shard.papers(IDS, OPEN)) == {
                 one for one, own in zip(IDS, owners, strict=True) if own == number
             }
 
 
 async def test_update_of_shards_adds_changes_and_removes(sharded: Path) -> None:
-    before = Shards(sharded).read()
+    before = ShardStore(sharded).read_manifest()
     delta = Delta([*records(20, 21, 4), *records(3, title="About lichens")], [PaperId("bee-07"), PaperId("nobody")])
     done = await update_shards(delta, sharded, EMBEDDER)
     assert (done.changes.new, done.changes.changed, done.changes.unchanged) == (2, 1, 1)
     assert (done.changes.before, done.changes.removed, done.changes.unknown) == (before.version, 1, 1)
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
         assert corpus.version == done.manifest.version != before.version
-        found = await corpus.papers([PaperId("bee-20"), PaperId("bee-03"), PaperId("bee-07")], None)
+        found = await corpus.papers([PaperId("bee-20"), PaperId("bee-03"), PaperId("bee-07")], OPEN)
         assert {one: paper.title for one, paper in found.items()}.keys() == {"bee-20", "bee-03"}
         assert found[PaperId("bee-03")].title == "About lichens"
 
 
 async def test_update_without_changes_publishes_nothing(sharded: Path) -> None:
-    before = Shards(sharded).read()
+    before = ShardStore(sharded).read_manifest()
     done = await update_shards(Delta(records(3), [PaperId("nobody")]), sharded, EMBEDDER)
     assert not done.published
-    assert Shards(sharded).read() == before
+    assert ShardStore(sharded).read_manifest() == before
 
 
 async def test_update_that_stops_between_two_shards_leaves_the_old_version_and_is_made_good(sharded: Path) -> None:
-    before = Shards(sharded).read()
+    before = ShardStore(sharded).read_manifest()
     numbers = range(40, 60)
     owners = shard_of([f"bee-{number}" for number in numbers], SHARDS).tolist()
     assert set(owners) == set(range(SHARDS))
 
-    first = Versions(Shards(sharded).shard(0))
+    first = VersionStore(ShardStore(sharded).shard_path(0))
 
     class Failing(HashingEmbedder):
         async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-            if first.name() != before.shards[0].version:
+            if first.current_version() != before.shards[0].version:
                 raise CorpusError("The machine is gone.")
             return await super().embed(texts, kind)
 
     with pytest.raises(CorpusError, match="gone"):
         await update_shards(Delta(records(*numbers)), sharded, Failing())
-    assert first.name() != before.shards[0].version
+    assert first.current_version() != before.shards[0].version
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
         assert (corpus.version, len(corpus)) == (before.version, len(RECORDS))
-        assert not await corpus.papers([PaperId(f"bee-{number}") for number in numbers], None)
+        assert not await corpus.papers([PaperId(f"bee-{number}") for number in numbers], OPEN)
     other = records(70, title="Another night")
     done = await update_shards(Delta(other), sharded, EMBEDDER)
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
         assert len(corpus) == done.manifest.papers == len(RECORDS) + 1
     await update_shards(Delta(records(*numbers)), sharded, EMBEDDER)
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
-        assert len(await corpus.papers([PaperId(f"bee-{number}") for number in numbers], None)) == len(numbers)
+        assert len(await corpus.papers([PaperId(f"bee-{number}") for number in numbers], OPEN)) == len(numbers)
 
 
 async def test_version_that_is_read_outlives_those_that_follow_and_goes_when_nobody_reads_it(sharded: Path) -> None:
@@ -204,15 +204,17 @@ async def test_version_that_is_read_outlives_those_that_follow_and_goes_when_nob
     reader = Corpus.open(sharded, EMBEDDER)
     for number in range(3):
         await update_shards(Delta(records(3, title=f"Title {number}")), sharded, EMBEDDER, options=keep)
-    assert (await reader.papers([PaperId("bee-03")], None))[PaperId("bee-03")].title == records(3)[0].title
+    assert (await reader.papers([PaperId("bee-03")], OPEN))[PaperId("bee-03")].title == records(3)[0].title
     with closing(Corpus.open(sharded, EMBEDDER, reader.version)) as again:
-        assert (await again.search(["bees"], 20, None)) == (await reader.search(["bees"], 20, None))
+        assert (await again.search(["bees"], 20, OPEN)) == (await reader.search(["bees"], 20, OPEN))
     reader.close()
     await update_shards(Delta(records(3, title="The last")), sharded, EMBEDDER, options=keep)
     with pytest.raises(CorpusError):
         Corpus.open(sharded, EMBEDDER, reader.version)
     assert len(os.listdir(sharded / "versions")) == 1
-    assert [len(os.listdir(Shards(sharded).shard(number) / "versions")) for number in range(SHARDS)] == [1] * SHARDS
+    assert [len(os.listdir(ShardStore(sharded).shard_path(number) / "versions")) for number in range(SHARDS)] == [
+        1
+    ] * SHARDS
 
 
 async def test_build_of_the_same_sources_is_done_once(sharded: Path) -> None:
@@ -236,12 +238,12 @@ async def test_another_number_of_shards_is_refused(sharded: Path, tmp_path: Path
 
 @pytest.mark.parametrize("damage", ["shard", "whole"])
 async def test_damaged_shard_or_manifest_is_noticed(sharded: Path, damage: str) -> None:
-    shards = Shards(sharded)
+    shards = ShardStore(sharded)
     if damage == "whole":
-        path = shards.versions.current() / "manifest.json"
+        path = shards.versions.current_path() / "manifest.json"
         path.write_text(path.read_text().replace('"papers": ', '"papers": 1'))
     else:
-        path = next((shards.shard(1) / "segments").rglob("papers.arrow"))
+        path = next((shards.shard_path(1) / "segments").rglob("papers.arrow"))
         path.write_bytes(path.read_bytes()[:-1] + b"!")
     with pytest.raises(CorpusError, match="damaged"):
         Corpus.open(sharded, EMBEDDER)
@@ -251,8 +253,8 @@ async def test_shards_without_papers_are_updated_like_others(tmp_path: Path) -> 
     source, directory = write_jsonl(tmp_path / "papers.jsonl", RECORDS[:1]), tmp_path / "sharded"
     await build_shards([source], SHARDS, directory, EMBEDDER)
     with closing(Corpus.open(directory, EMBEDDER)) as corpus:
-        (hits,) = await corpus.search(["bees"], 5, None)
+        (hits,) = await corpus.search(["bees"], 5, OPEN)
         assert [hit.paper.id for hit in hits] == IDS[:1]
     await update_shards(Delta(records(*range(12))), directory, EMBEDDER)
     with closing(Corpus.open(directory, EMBEDDER)) as corpus:
-        assert len(await corpus.papers(IDS, None)) == 12
+        assert len(await corpus.papers(IDS, OPEN)) == 12

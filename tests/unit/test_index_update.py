@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import ConfigurationError, CorpusError, InputError
-from assayer.models import PaperId
+from assayer.models import OPEN, PaperId, Window
 from assayer.ports import Vectors
 from index import (
     BuildOptions,
@@ -16,16 +16,16 @@ from index import (
     Delta,
     Filters,
     Manifest,
-    Versions,
+    VersionStore,
     build_corpus,
     read_delta,
     read_manifest,
     update_corpus,
 )
-from index.building.compaction import Size, rewritten
-from index.reading.records import PaperRecord
+from index.building.compaction import SegmentSize, segments_to_rewrite
+from index.records.paper_record import PaperRecord
 from tests.corpus_papers import RECORDS, record, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 HANDBOOK = PaperId("bee-12")
@@ -64,7 +64,7 @@ async def built(directory: Path, papers: Sequence[dict[str, Any]] = RECORDS, seg
 
 async def everything(corpus: Corpus) -> dict[str, str]:
     """Titles by id of all that answers."""
-    (hits,) = await corpus.search(["pollinators in meadows"], 10_000, None)
+    (hits,) = await corpus.search(["pollinators in meadows"], 10_000, OPEN)
     return {hit.paper.id: hit.paper.title for hit in hits}
 
 
@@ -89,9 +89,9 @@ async def test_update_adds_changes_and_removes(directory: Path) -> None:
     assert "bee-07" not in found
     assert found["bee-03"] == "Quite another title about lichens"
     assert {"bee-20", "bee-21"} < set(found)
-    (lichens,) = await corpus.search(["lichens"], 1, None)
+    (lichens,) = await corpus.search(["lichens"], 1, OPEN)
     assert lichens[0].paper.id == "bee-03"
-    assert set(await corpus.papers([PaperId("bee-07"), PaperId("bee-03")], None)) == {"bee-03"}
+    assert set(await corpus.papers([PaperId("bee-07"), PaperId("bee-03")], OPEN)) == {"bee-03"}
 
 
 async def test_update_embeds_only_what_reads_otherwise(directory: Path) -> None:
@@ -101,7 +101,7 @@ async def test_update_embeds_only_what_reads_otherwise(directory: Path) -> None:
     manifest = (await update_corpus(delta, directory, embedder, options=BuildOptions(papers_per_segment=5))).manifest
     assert manifest.changes is not None
     assert embedder.passages == 2
-    assert (await Corpus.open(directory, EMBEDDER).papers([PaperId("bee-03")], None))[
+    assert (await Corpus.open(directory, EMBEDDER).papers([PaperId("bee-03")], OPEN))[
         PaperId("bee-03")
     ].citation_count == 99
 
@@ -150,19 +150,19 @@ async def test_answers_of_many_segments_are_those_of_one(tmp_path: Path) -> None
         directory.parent.mkdir()
         await built(directory, papers, size)
     first, second = Corpus.open(one, EMBEDDER), Corpus.open(many, EMBEDDER)
-    counts = [len(read_manifest(Versions(directory).current()).segments) for directory in (one, many)]
+    counts = [len(read_manifest(VersionStore(directory).current_path()).segments) for directory in (one, many)]
     assert counts == [1, 13]
     cutoff = dt.date(2015, 6, 15)
     queries = ["bumblebees in meadows", "transects", "flower strips and hoverflies"]
-    for before in (None, cutoff):
-        assert await first.search(queries, 99, before) == await second.search(queries, 99, before)
-        assert await first.snippets(queries, 99, before) == await second.snippets(queries, 99, before)
-        assert await first.references([HANDBOOK], 9, before) == await second.references([HANDBOOK], 9, before)
-        assert await first.neighbours([HANDBOOK], 9, before) == await second.neighbours([HANDBOOK], 9, before)
-        assert (await first.fit("Bees in meadows.", before)).value == (
-            await second.fit("Bees in meadows.", before)
+    for window in (OPEN, Window.until(cutoff)):
+        assert await first.search(queries, 99, window) == await second.search(queries, 99, window)
+        assert await first.snippets(queries, 99, window) == await second.snippets(queries, 99, window)
+        assert await first.references([HANDBOOK], 9, window) == await second.references([HANDBOOK], 9, window)
+        assert await first.neighbours([HANDBOOK], 9, window) == await second.neighbours([HANDBOOK], 9, window)
+        assert (await first.fit("Bees in meadows.", window)).value == (
+            await second.fit("Bees in meadows.", window)
         ).value
-    assert first.newest(cutoff) == second.newest(cutoff)
+    assert first.newest(Window.until(cutoff)) == second.newest(Window.until(cutoff))
 
 
 async def test_citations_point_to_papers_that_came_before_or_after(directory: Path) -> None:
@@ -172,19 +172,19 @@ async def test_citations_point_to_papers_that_came_before_or_after(directory: Pa
     await update_corpus(Delta(records(21, publication_date="2022-02-01")), directory, EMBEDDER)
     corpus = Corpus.open(directory, EMBEDDER)
     asked = [PaperId("bee-05"), HANDBOOK, PaperId("bee-21"), PaperId("bee-01")]
-    found = await corpus.citations(asked, 9, None)
+    found = await corpus.citations(asked, 9, OPEN)
     assert {key: [one.id for one in papers] for key, papers in found.items()} == {
         "bee-05": ["bee-12"],
         "bee-12": ["bee-20"],
         "bee-21": ["bee-20"],
         "bee-01": [],
     }
-    assert (await corpus.citations([HANDBOOK], 9, dt.date(2021, 12, 31)))[HANDBOOK] == []
-    references = await corpus.references([PaperId("bee-20")], 9, None)
+    assert (await corpus.citations([HANDBOOK], 9, Window.until(dt.date(2021, 12, 31))))[HANDBOOK] == []
+    references = await corpus.references([PaperId("bee-20")], 9, OPEN)
     assert [one.id for one in references[PaperId("bee-20")]] == ["bee-12", "bee-21"]
     await update_corpus(Delta([], [PaperId("bee-20")]), directory, EMBEDDER)
     corpus = Corpus.open(directory, EMBEDDER)
-    assert (await corpus.citations([HANDBOOK], 9, None))[HANDBOOK] == []
+    assert (await corpus.citations([HANDBOOK], 9, OPEN))[HANDBOOK] == []
 
 
 async def test_filters_hold_in_every_segment(directory: Path) -> None:
@@ -203,33 +203,33 @@ async def test_filters_hold_in_every_segment(directory: Path) -> None:
     assert await found(venues=frozenset({"Ecology"}), without=frozenset({PaperId("bee-33"), HANDBOOK})) == {
         f"bee-{n}" for n in (30, 32, 34, 35, 36)
     }
-    years = await found(after=dt.date(2012, 1, 1), before=dt.date(2013, 12, 31))
+    years = await found(window=Window(after=dt.date(2012, 1, 1), before=dt.date(2013, 12, 31)))
     assert years == {one for one in await found() if one != "bee-13" and await _year(corpus, one) in (2012, 2013)}
-    retraction = (await corpus.papers([PaperId("bee-30")], None))[PaperId("bee-30")].retraction
+    retraction = (await corpus.papers([PaperId("bee-30")], OPEN))[PaperId("bee-30")].retraction
     assert retraction is not None
     assert retraction.kind == "retracted"
 
 
 async def _year(corpus: Corpus, paper: str) -> int:
-    day = (await corpus.papers([PaperId(paper)], None))[PaperId(paper)].publication_date
+    day = (await corpus.papers([PaperId(paper)], OPEN))[PaperId(paper)].publication_date
     return day.year if day else 0
 
 
 @given(st.lists(st.tuples(st.integers(1, 500), st.floats(0, 1)), max_size=12), st.integers(1, 300))
 def test_an_update_writes_again_what_is_small_or_mostly_hidden(parts: list[tuple[int, float]], coming: int) -> None:
-    sizes = [Size(papers, int(papers * share)) for papers, share in parts]
-    again = rewritten(sizes, coming, most=1000)
+    sizes = [SegmentSize(papers, int(papers * share)) for papers, share in parts]
+    again = segments_to_rewrite(sizes, coming, most=1000)
     kept = [size for number, size in enumerate(sizes) if number not in again]
     assert all(size.live and size.hidden <= 0.3 * size.papers for size in kept)
 
 
 def test_many_small_updates_leave_few_segments() -> None:
-    sizes: list[Size] = [Size(100_000, 0)]
+    sizes: list[SegmentSize] = [SegmentSize(100_000, 0)]
     written = 0
     for _ in range(365):
-        again = rewritten(sizes, 100, most=1_000_000)
+        again = segments_to_rewrite(sizes, 100, most=1_000_000)
         written += (new := 100 + sum(sizes[number].live for number in again))
-        sizes = [*(size for number, size in enumerate(sizes) if number not in again), Size(new, 0)]
+        sizes = [*(size for number, size in enumerate(sizes) if number not in again), SegmentSize(new, 0)]
     assert len(sizes) <= 10
     assert written < 365 * 100 * 20
     assert sum(size.live for size in sizes) == 100_000 + 365 * 100
@@ -239,8 +239,8 @@ async def test_versions_name_only_segments_that_are_there(directory: Path) -> No
     await built(directory, segment=5)
     for number in range(20, 24):
         await update_corpus(Delta(records(number)), directory, EMBEDDER, options=BuildOptions(papers_per_segment=5))
-    versions = Versions(directory)
-    current = versions.intact()
+    versions = VersionStore(directory)
+    current = versions.intact_manifest()
     assert current is not None
     assert {one.name for one in current.segments} <= {path.name for path in (directory / "segments").iterdir()}
 

@@ -9,11 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.ingest.kinds import KINDS, KindName
-from index.ingest.openalex_rows import abstract_of, merged_ids, work_row
-from index.ingest.record_rows import RecordRow, jsonl_row
-from index.ingest.s2_rows import CitationRow, EmbeddingRow, PaperRow, citation_row, embedding_row, paper_id, paper_row
-from index.ingest.s2_sections import Section, sections_of
+from index.ingest.openalex_snapshot import abstract_text, merged_ids, work_row
+from index.ingest.record_rows import RecordRow, SectionRow, jsonl_row
+from index.ingest.semantic_scholar_rows import (
+    CitationRow,
+    EmbeddingRow,
+    PaperRow,
+    citation_row,
+    embedding_row,
+    paper_row,
+    s2_paper_id,
+    sections_of,
+)
+from index.ingest.source_files import SourceKind
+from index.ingest.source_formats import SOURCE_FORMATS
 
 S2_FIELDS = ("corpusid", "externalids", "citationcount", "s2fieldsofstudy", "publicationdate", "content", "body")
 OPENALEX_FIELDS = ("abstract_inverted_index", "ids", "referenced_works", "authorships", "topics", "locations", "doi")
@@ -22,7 +31,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
     max_leaves=12,
 )
-FIELDS = st.sampled_from([*KINDS["openalex"].schema.names, *S2_FIELDS, *OPENALEX_FIELDS])
+FIELDS = st.sampled_from([*SOURCE_FORMATS["openalex"].schema.names, *S2_FIELDS, *OPENALEX_FIELDS])
 
 S2_PAPER = {
     "corpusid": 19730001,
@@ -43,16 +52,16 @@ S2_PAPER = {
 }
 
 
-@given(kind=st.sampled_from([name for name in KINDS if name != "arxiv"]), data=st.dictionaries(FIELDS, JSON))
-def test_a_line_of_anything_is_a_row_of_its_kind_or_a_reason(kind: KindName, data: dict[str, Any]) -> None:
-    row = KINDS[kind].row_of(data)
-    assert isinstance(row, str) or len(row) == len(KINDS[kind].schema) - 3
+@given(kind=st.sampled_from([name for name in SOURCE_FORMATS if name != "arxiv"]), data=st.dictionaries(FIELDS, JSON))
+def test_a_line_of_anything_is_a_row_of_its_kind_or_a_reason(kind: SourceKind, data: dict[str, Any]) -> None:
+    row = SOURCE_FORMATS[kind].row_of(data)
+    assert isinstance(row, str) or len(row) == len(SOURCE_FORMATS[kind].schema) - 3
 
 
 def test_a_paper_keeps_every_name_it_is_known_by() -> None:
     row = paper_row(S2_PAPER)
     assert isinstance(row, PaperRow)
-    assert paper_id(row.key) == "CorpusId:19730001"
+    assert s2_paper_id(row.key) == "CorpusId:19730001"
     assert (row.identifiers.doi, row.identifiers.pubmed, row.identifiers.pmc) == (
         "10.7748/ns.4.4.26",
         "27223548",
@@ -104,8 +113,8 @@ def _full_text(layout: str, heading: str, as_text: bool) -> dict[str, Any]:
 @pytest.mark.parametrize("as_text", [True, False])
 def test_sections_are_paragraphs_under_their_headings(layout: str, heading: str, as_text: bool) -> None:
     assert sections_of(_full_text(layout, heading, as_text)) == [
-        Section("", "Before."),
-        Section("Method", "First part.\n\nSecond part."),
+        SectionRow("", "Before."),
+        SectionRow("Method", "First part.\n\nSecond part."),
     ]
 
 
@@ -128,7 +137,7 @@ def test_an_inverted_abstract_reads_in_its_order(words: list[str]) -> None:
     positions: dict[str, list[int]] = {}
     for place, word in enumerate(words):
         positions.setdefault(word, []).append(place)
-    assert abstract_of(positions) == " ".join(words)
+    assert abstract_text(positions) == " ".join(words)
 
 
 def test_a_work_says_what_it_is_and_what_it_cites() -> None:

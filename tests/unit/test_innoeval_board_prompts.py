@@ -8,41 +8,42 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from assayer.methods.innoeval import board_tasks
-from assayer.methods.innoeval.board import control, draw, masking, reviewer
-from assayer.methods.innoeval.board_schemas import (
+from assayer.llm import Task
+from assayer.methods.innoeval import tasks
+from assayer.methods.innoeval.board.reviewers import control_reviewer, draw_board, mask_evidence, reviewer_in_seat
+from assayer.methods.innoeval.dimensions import Band, Scale, resolve_dimensions
+from assayer.methods.innoeval.personas import built_in_persona_pool
+from assayer.methods.innoeval.prompt_evidence import labelled_evidence
+from assayer.methods.innoeval.schemas import (
     Advice,
     AdviceQuestion,
-    Claim,
     DimensionReviews,
-    FindNote,
+    GroundingNote,
     Judgement,
     JudgingQuestion,
     LaterStep,
     MetaQuestion,
-    OneReview,
+    ReviewClaim,
+    ReviewTexts,
     Synthesis,
     Weakness,
     WeighedDispute,
-    judgement_on,
+    judgement_with_scores,
 )
-from assayer.methods.innoeval.dimensions import Band, Scale, chosen
-from assayer.methods.innoeval.personas import shipped
-from assayer.methods.innoeval.reviewing import shown
 from assayer.models import Section
-from assayer.tasks import Task, fence
+from assayer.prompts import fence
 from benchmarks.simulator.answers import compose, node_for
 from benchmarks.simulator.prompt import read
-from tests.unit.innoeval_board import dossier
+from tests.unit.innoeval_evidence import pack
 from tests.unit.innoeval_questions import DIGEST, IDEA
 from tests.unit.innoeval_world import IDEA as PARSED
-from workers.llm.schema import answer_schema
+from workers.llm.structured_output import answer_schema
 
-GIVEN = dossier(finds=2)
-FINDS = shown(GIVEN.before, 60)
-SEAT = draw(shipped(), 1, 0, PARSED, "near")[0]
-REVIEWER = reviewer("R1", SEAT, masking(0, PARSED, SEAT.persona, GIVEN.before))
-NOVELTY = chosen(None)[1]
+GIVEN = pack(finds=2)
+FINDS = labelled_evidence(GIVEN.before_cutoff, 60)
+SEAT = draw_board(built_in_persona_pool(), 1, 0, PARSED, "near")[0]
+REVIEWER = reviewer_in_seat("R1", SEAT, mask_evidence(0, PARSED, SEAT.persona, GIVEN.before_cutoff))
+NOVELTY = resolve_dimensions(None)[1]
 AGENCYS = NOVELTY.model_copy(
     update={
         "scale": Scale(min=1, max=6),
@@ -61,8 +62,10 @@ JUDGING = JudgingQuestion(
     no_room=(),
     evidence=FINDS,
     notes=(
-        FindNote(label="P1", part="method 1", stance="supports", analysis="It works.", quote="it works well enough"),
-        FindNote(label="P2", part="method 1", stance="contradicts", analysis="It fails.", quote=""),
+        GroundingNote(
+            label="P1", part="method 1", stance="supports", analysis="It works.", quote="it works well enough"
+        ),
+        GroundingNote(label="P2", part="method 1", stance="contradicts", analysis="It fails.", quote=""),
     ),
     fit="partial",
     day=dt.date(2024, 6, 30),
@@ -77,7 +80,7 @@ BY_SECTION = JUDGING.model_copy(
         "no_room": ("Appendix K",),
         "day": None,
         "dimension": AGENCYS,
-        "reviewer": control(),
+        "reviewer": control_reviewer(),
         "evidence": (),
         "notes": (),
     }
@@ -85,7 +88,7 @@ BY_SECTION = JUDGING.model_copy(
 META = MetaQuestion(
     digest=DIGEST,
     evidence=FINDS[:1],
-    reviewers=(REVIEWER, control().model_copy(update={"key": "R2"})),
+    reviewers=(REVIEWER, control_reviewer().model_copy(update={"key": "R2"})),
     dimensions=tuple(
         DimensionReviews(
             label=f"D{number}",
@@ -94,7 +97,7 @@ META = MetaQuestion(
             scale_min=0,
             scale_max=10,
             reviews=(
-                OneReview(
+                ReviewTexts(
                     reviewer="R1",
                     score=6.5,
                     strengths=("Works [P1].",),
@@ -102,7 +105,7 @@ META = MetaQuestion(
                     suggestions=("Hurry.",),
                     rationale="In between.",
                 ),
-                OneReview(
+                ReviewTexts(
                     reviewer="R2",
                     score=None,
                     strengths=(),
@@ -112,7 +115,7 @@ META = MetaQuestion(
                 ),
             ),
         )
-        for number, one in enumerate(chosen(None), start=1)
+        for number, one in enumerate(resolve_dimensions(None), start=1)
     ),
 )
 ADVICE = AdviceQuestion(
@@ -123,17 +126,17 @@ ADVICE = AdviceQuestion(
     evidence=FINDS,
 )
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
-    (board_tasks.judging(NOVELTY), JUDGING),
-    (board_tasks.judging(AGENCYS), BY_SECTION),
-    (board_tasks.SYNTHESIS, META),
-    (board_tasks.ADVICE, ADVICE),
-    (board_tasks.ADVICE, ADVICE.model_copy(update={"weaknesses": ()})),
+    (tasks.judging_task(NOVELTY), JUDGING),
+    (tasks.judging_task(AGENCYS), BY_SECTION),
+    (tasks.SYNTHESIS, META),
+    (tasks.ADVICE, ADVICE),
+    (tasks.ADVICE, ADVICE.model_copy(update={"weaknesses": ()})),
 )
 CASES = pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
 
 
 def test_every_task_has_a_case() -> None:
-    assert {task.name for task, _ in QUESTIONS} == {task.name for task in board_tasks.ALL}
+    assert {task.name for task, _ in QUESTIONS} == {task.name for task in tasks.BOARD_TASKS}
 
 
 @CASES
@@ -169,11 +172,11 @@ def test_simulated_answers_pass_every_check(task: Task[Any, Any], question: Base
 
 
 def test_an_answer_gives_its_reasons_before_its_score() -> None:
-    assert list(judgement_on(NOVELTY.scores).model_fields)[-2:] == ["rationale", "score"]
+    assert list(judgement_with_scores(NOVELTY.scores).model_fields)[-2:] == ["rationale", "score"]
 
 
 def test_only_the_scores_of_the_rubric_can_be_given() -> None:
-    task = board_tasks.judging(AGENCYS)
+    task = tasks.judging_task(AGENCYS)
     listed, nothing = answer_schema(task.output).schema["properties"]["score"]["anyOf"]
     assert (listed["enum"], nothing) == ([1, 1.5, 2, 3, 3.5, 4, 5, 5.5, 6], {"type": "null"})
     said: dict[str, Any] = {"strengths": [{"text": "New."}], "weaknesses": [], "suggestions": [], "rationale": "So."}
@@ -216,7 +219,7 @@ def test_rules_of_scoring_and_quoting_stand_only_where_something_is_scored_or_qu
 
 
 def test_a_dimension_without_evidence_is_judged_by_the_authors_text_alone() -> None:
-    clarity = JUDGING.model_copy(update={"dimension": chosen(None)[0], "evidence": (), "notes": ()})
+    clarity = JUDGING.model_copy(update={"dimension": resolve_dimensions(None)[0], "evidence": (), "notes": ()})
     text = QUESTIONS[0][0].messages(clarity)[1].content
     assert text.startswith(f"# The idea\n\n{fence(IDEA, 'idea')}\n\n# The reviewer\n")
     assert "taken apart" not in text
@@ -224,7 +227,7 @@ def test_a_dimension_without_evidence_is_judged_by_the_authors_text_alone() -> N
 
 
 def test_the_meta_review_is_told_who_is_familiar_with_what() -> None:
-    text = board_tasks.SYNTHESIS.messages(META)[1].content
+    text = tasks.SYNTHESIS.messages(META)[1].content
     told = f"R1: {SEAT.persona.name} ({SEAT.persona.role}, {SEAT.persona.field}); familiarity, 1 to 10: papers "
     assert f"{told}{SEAT.persona.familiarity.literature}, methods" in text
     assert "\nR2: nobody in particular\n" in text
@@ -232,7 +235,7 @@ def test_the_meta_review_is_told_who_is_familiar_with_what() -> None:
 
 
 def test_advice_is_told_the_plan_and_the_day_by_which_it_is_judged() -> None:
-    text = board_tasks.ADVICE.messages(ADVICE)[1].content
+    text = tasks.ADVICE.messages(ADVICE)[1].content
     assert fence(IDEA, "idea") in text
     assert "The idea is judged as of 2024-06-30." in text
 
@@ -251,9 +254,9 @@ def test_what_the_author_wrote_in_other_sections_is_named_with_the_reason_and_no
         (
             0,
             Judgement(
-                strengths=[Claim(text="It works [P9].")], weaknesses=[], suggestions=[], rationale="So.", score=5
+                strengths=[ReviewClaim(text="It works [P9].")], weaknesses=[], suggestions=[], rationale="So.", score=5
             ),
-            "P9 is no label given here",
+            "'[P9]' is no label given here",
         ),
         (
             0,
@@ -285,5 +288,5 @@ def test_what_the_author_wrote_in_other_sections_is_named_with_the_reason_and_no
 )
 def test_what_a_schema_cannot_say_is_complained_about(number: int, answer: BaseModel, complaint: str) -> None:
     task, question = QUESTIONS[number]
-    (found,) = task.check(question, answer)
+    (found,) = task.complaints(question, answer)
     assert complaint in found

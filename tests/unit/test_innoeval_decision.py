@@ -1,6 +1,7 @@
 """Decisions: fitted, named, dated thresholds, or none."""
 
 import datetime as dt
+from functools import cache
 from itertools import combinations_with_replacement
 from pathlib import Path
 
@@ -10,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import InputError
-from assayer.methods.innoeval.decision import Conditions, DecisionCalibration, ScoredIdea, decide, fit, load
-from assayer.methods.innoeval.thresholds import balanced_recall, macro_f1, thresholds_of
+from assayer.methods.innoeval.board.decision import (
+    CalibrationConditions,
+    DecisionCalibration,
+    ScoredIdea,
+    decide,
+    fit_decision,
+    load_decision_calibration,
+)
+from assayer.methods.innoeval.board.thresholds import balanced_recall, fit_thresholds, macro_f1
 from assayer.models import Absent, BoardRecord, Decision, PoolUsed, Reviewer, Score
 
 BOARD = BoardRecord(
@@ -28,7 +36,7 @@ BOARD = BoardRecord(
     meta_review=Absent(reason="nobody."),
     advice=Absent(reason="nobody."),
 )
-CONDITIONS = Conditions.of(BOARD)
+CONDITIONS = CalibrationConditions.of(BOARD)
 OUTCOMES = ("Reject", "Poster", "Oral")
 
 
@@ -43,7 +51,12 @@ def labelled(number: int = 90, noise: float = 0.5, seed: int = 0) -> list[Scored
 
 
 def fitted(ideas: list[ScoredIdea] | None = None) -> DecisionCalibration:
-    return fit("spring", dt.date(2026, 3, 1), "90 made-up ideas.", CONDITIONS, OUTCOMES, ideas or labelled(), 2, seed=0)
+    return _fitted(tuple(ideas or labelled()))
+
+
+@cache
+def _fitted(ideas: tuple[ScoredIdea, ...]) -> DecisionCalibration:
+    return fit_decision("spring", dt.date(2026, 3, 1), "90 made-up ideas.", CONDITIONS, OUTCOMES, ideas, 2, seed=0)
 
 
 def scored(value: float) -> BoardRecord:
@@ -121,7 +134,7 @@ def test_macro_f1_is_the_one_of_the_textbook() -> None:
 def test_a_calibration_survives_its_file(tmp_path: Path) -> None:
     path = tmp_path / "spring.json"
     path.write_text(fitted().model_dump_json(), encoding="utf-8")
-    assert load(path) == fitted()
+    assert load_decision_calibration(path) == fitted()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +146,7 @@ def test_a_bad_file_is_refused_by_name(tmp_path: Path, text: str | None, told: s
     if text is not None:
         path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=told) as refused:
-        load(path)
+        load_decision_calibration(path)
     assert "bad.json" in refused.value.message
 
 
@@ -141,7 +154,7 @@ def test_thresholds_out_of_order_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_text(fitted().model_copy(update={"thresholds": (7.0, 4.0)}).model_dump_json(), encoding="utf-8")
     with pytest.raises(InputError, match="thresholds must ascend"):
-        load(path)
+        load_decision_calibration(path)
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=3, max_size=14))
@@ -154,7 +167,7 @@ def test_thresholds_are_the_best_there_are(pairs: list[tuple[int, int]]) -> None
 
     cuts = [value - 0.5 for value in range(8)] + [11.0]
     best = max(recall(pair) for pair in combinations_with_replacement(cuts, 2))
-    found = thresholds_of(scores, labels, 3)
+    found = fit_thresholds(scores, labels, 3)
     assert found == tuple(sorted(found))
     assert recall(found) == pytest.approx(best)
 
@@ -166,9 +179,20 @@ def test_noise_is_taken_for_a_signal_about_as_often_as_stated() -> None:
             ScoredIdea(float(generator.uniform(3, 8)), str(generator.choice(["Reject", "Accept"]))) for _ in range(60)
         ]
         try:
-            fit("noise", dt.date(2026, 1, 1), "Made up by a die.", CONDITIONS, ("Reject", "Accept"), noise, 0, seed)
+            fit_decision(
+                "noise", dt.date(2026, 1, 1), "Made up by a die.", CONDITIONS, ("Reject", "Accept"), noise, 0, seed
+            )
         except InputError:
             return True
         return False
 
     assert sum(refused(seed) for seed in range(20)) >= 17
+
+
+def test_a_calibration_holds_for_its_prompts_to_the_letter_and_one_of_before_for_their_version() -> None:
+    board = scored(5.5).model_copy(update={"prompt_digest": "ab" * 8})
+    conditions = fitted().conditions.model_copy(update={"prompt_digest": "cd" * 8})
+    refused = decide(fitted().model_copy(update={"conditions": conditions}), board)
+    assert isinstance(refused, Absent)
+    assert "other prompts" in refused.reason
+    assert isinstance(decide(fitted(), board), Decision)

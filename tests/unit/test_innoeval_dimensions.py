@@ -6,8 +6,15 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError
-from assayer.methods.innoeval.dimensions import BUILT_IN, Band, Dimension, Scale, chosen, load
-from assayer.methods.innoeval.dimensions.registry import GROUP
+from assayer.methods.innoeval.dimensions import (
+    BUILT_IN_DIMENSIONS,
+    ENTRY_POINT_GROUP,
+    Band,
+    RubricDimension,
+    Scale,
+    load_dimensions,
+    resolve_dimensions,
+)
 
 VALUE = """
 [[dimension]]
@@ -34,28 +41,28 @@ def a_file(folder: Path, text: str) -> Path:
 
 
 def test_built_in_dimensions_are_the_five_of_the_paper() -> None:
-    assert tuple(one.name for one in chosen(None)) == BUILT_IN
+    assert tuple(one.name for one in resolve_dimensions(None)) == BUILT_IN_DIMENSIONS
 
 
 def test_a_file_replaces_the_built_in_ones_but_those_it_keeps(tmp_path: Path) -> None:
     own = VALUE.format(bands=BANDS)
-    assert [one.name for one in load(a_file(tmp_path, own))] == ["value for money"]
-    kept = load(a_file(tmp_path, f'keep = ["novelty"]\n{own}'))
+    assert [one.name for one in load_dimensions(a_file(tmp_path, own))] == ["value for money"]
+    kept = load_dimensions(a_file(tmp_path, f'keep = ["novelty"]\n{own}'))
     assert [one.name for one in kept] == ["novelty", "value for money"]
     assert kept[1].share(3.5) == pytest.approx(0.5)
 
 
 def test_the_example_of_an_agency_can_be_used_as_it_is() -> None:
-    criteria = load(Path(__file__).parents[2] / "examples" / "agency-criteria.toml")
+    criteria = load_dimensions(Path(__file__).parents[2] / "examples" / "agency-criteria.toml")
     assert [one.name for one in criteria] == ["novelty", "impact", "team and means", "value for money"]
     assert {(one.scale.min, one.scale.max) for one in criteria[1:]} == {(1, 6)}
 
 
 def test_dimensions_may_come_from_a_program(tmp_path: Path) -> None:
-    (value,) = load(a_file(tmp_path, VALUE.format(bands=BANDS)))
-    assert chosen((value,)) == (value,)
+    (value,) = load_dimensions(a_file(tmp_path, VALUE.format(bands=BANDS)))
+    assert resolve_dimensions((value,)) == (value,)
     with pytest.raises(InputError, match="more than one dimension"):
-        chosen((value, value))
+        resolve_dimensions((value, value))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +78,7 @@ def test_dimensions_may_come_from_a_program(tmp_path: Path) -> None:
 )
 def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands: str, told: str) -> None:
     with pytest.raises(InputError) as refused:
-        load(a_file(tmp_path, VALUE.format(bands=bands)))
+        load_dimensions(a_file(tmp_path, VALUE.format(bands=bands)))
     assert "agency.toml: dimension 'value for money' (number 1)" in refused.value.message
     assert told in refused.value.message
 
@@ -91,7 +98,7 @@ def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands
 )
 def test_bad_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InputError) as refused:
-        load(a_file(tmp_path, text))
+        load_dimensions(a_file(tmp_path, text))
     assert told in refused.value.message
 
 
@@ -109,23 +116,23 @@ def test_scores_are_the_ends_of_bands_and_the_steps_between(
 ) -> None:
     given = tuple(Band(low=low, high=high, means="As good as this.") for low, high in bands)
     scale = Scale(min=least, max=most)
-    dimension = Dimension(name="worth", title="Worth", question="How much is it worth?", scale=scale, bands=given)
+    dimension = RubricDimension(name="worth", title="Worth", question="How much is it worth?", scale=scale, bands=given)
     assert dimension.scores == tuple(scores)
 
 
 def test_built_in_dimensions_take_halves_inside_their_bands_alone() -> None:
     pairs = (score for low in (1, 3, 5, 7, 9) for score in (low, low + 0.5, low + 1))
-    assert {one.scores for one in chosen(None)} == {(0, *pairs)}
+    assert {one.scores for one in resolve_dimensions(None)} == {(0, *pairs)}
 
 
 def test_every_built_in_rubric_says_what_is_not_its_matter() -> None:
-    assert all("Does not count" in one.guidance for one in chosen(None))
+    assert all("Does not count" in one.guidance for one in resolve_dimensions(None))
 
 
 REGISTERED = """
-from assayer.methods.innoeval.dimensions import Band, Dimension
+from assayer.methods.innoeval.dimensions import Band, RubricDimension
 
-IMPACT = Dimension(
+IMPACT = RubricDimension(
     name="impact",
     title="Impact",
     question="Which problem outside the project would be smaller if it succeeded?",
@@ -143,16 +150,16 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (installed / "funder_criteria.py").write_text(REGISTERED, encoding="utf-8")
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: funder\nVersion: 1.0\n", encoding="utf-8")
     entries = "impact = funder_criteria:IMPACT\nreach = funder_criteria:IMPACT\nmoney = funder_criteria:MONEY\n"
-    (facts / "entry_points.txt").write_text(f"[{GROUP}]\n{entries}", encoding="utf-8")
+    (facts / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\n{entries}", encoding="utf-8")
     monkeypatch.syspath_prepend(str(installed))
 
 
 @pytest.mark.usefixtures("package")
 def test_a_dimension_that_a_package_registers_is_kept_by_its_name(tmp_path: Path) -> None:
     own = VALUE.format(bands=BANDS)
-    names = [one.name for one in load(a_file(tmp_path, f'keep = ["impact", "novelty"]\n{own}'))]
+    names = [one.name for one in load_dimensions(a_file(tmp_path, f'keep = ["impact", "novelty"]\n{own}'))]
     assert names == ["novelty", "impact", "value for money"]
-    assert [one.name for one in chosen(None)] == list(BUILT_IN)
+    assert [one.name for one in resolve_dimensions(None)] == list(BUILT_IN_DIMENSIONS)
 
 
 @pytest.mark.usefixtures("package")
@@ -166,5 +173,5 @@ def test_a_dimension_that_a_package_registers_is_kept_by_its_name(tmp_path: Path
 )
 def test_a_registration_that_cannot_be_used_is_refused_by_package(tmp_path: Path, name: str, told: str) -> None:
     with pytest.raises(InputError) as refused:
-        load(a_file(tmp_path, f'keep = ["{name}"]'))
+        load_dimensions(a_file(tmp_path, f'keep = ["{name}"]'))
     assert told in str(refused.value)

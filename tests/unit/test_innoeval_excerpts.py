@@ -3,9 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.innoeval.codebases import account_of
-from assayer.methods.innoeval.excerpts import excerpt, words_of
-from assayer.quotes import stands_in
+from assayer.citing.quotes import stands_in
+from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt, words_of
 from tests.unit.innoeval_world import codebase
 
 ABOUT = words_of("A checker compares quoted sentences with their sources.")
@@ -48,7 +47,7 @@ def test_words_of_an_excerpt_can_be_quoted_from_it() -> None:
 
 
 def test_an_account_of_a_repository_holds_readme_structure_graph_and_code() -> None:
-    text = account_of(codebase("lab/checker"), ABOUT | {"quote", "match"}, 3_000)
+    text = repository_excerpt(codebase("lab/checker"), ABOUT | {"quote", "match"}, 3_000)
     assert "Every quoted sentence is compared with its source" in text
     assert "Structure (3 files): README.md, checker/match.py, checker/run.py" in text
     assert "checker/run.py → checker/match.py" in text
@@ -58,4 +57,4 @@ def test_an_account_of_a_repository_holds_readme_structure_graph_and_code() -> N
 
 @given(st.integers(0, 900))
 def test_an_account_keeps_to_its_length(limit: int) -> None:
-    assert len(account_of(codebase("lab/checker"), ABOUT, limit)) <= limit
+    assert len(repository_excerpt(codebase("lab/checker"), ABOUT, limit)) <= limit

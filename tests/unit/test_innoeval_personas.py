@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError
-from assayer.methods.innoeval.personas import load, shipped, statistics
+from assayer.methods.innoeval.personas import built_in_persona_pool, load_persona_pool
+from tests.unit.persona_statistics import statistics
 
 PERSONA = """
 [[persona]]
@@ -27,7 +28,7 @@ def a_file(folder: Path, text: str) -> Path:
 
 
 def test_shipped_pool_covers_many_fields_and_roles_and_repeats_nobody() -> None:
-    covered = statistics(shipped())
+    covered = statistics(built_in_persona_pool())
     assert covered.personas >= 40
     assert len(covered.fields) >= 20
     assert len(covered.roles) >= 12
@@ -37,7 +38,7 @@ def test_shipped_pool_covers_many_fields_and_roles_and_repeats_nobody() -> None:
 
 def test_statistics_tell_how_much_is_hidden_on_average(tmp_path: Path) -> None:
     text = PERSONA.format(name="Bird counter one", level=8) + PERSONA.format(name="Bird counter two", level=4)
-    covered = statistics(load(a_file(tmp_path, text)))
+    covered = statistics(load_persona_pool(a_file(tmp_path, text)))
     by_kind = {one.kind: one for one in covered.familiarity}
     assert by_kind["literature"].hidden == pytest.approx(0.4)
     assert by_kind["methods"].hidden == 0
@@ -46,7 +47,7 @@ def test_statistics_tell_how_much_is_hidden_on_average(tmp_path: Path) -> None:
 
 def test_order_in_the_file_changes_no_pool_but_its_hash(tmp_path: Path) -> None:
     one, two = PERSONA.format(name="Bird counter one", level=8), PERSONA.format(name="Bird counter two", level=4)
-    first, second = load(a_file(tmp_path, one + two)), load(a_file(tmp_path, two + one))
+    first, second = load_persona_pool(a_file(tmp_path, one + two)), load_persona_pool(a_file(tmp_path, two + one))
     assert first.personas == second.personas
     assert first.sha256 != second.sha256
 
@@ -68,11 +69,11 @@ def test_order_in_the_file_changes_no_pool_but_its_hash(tmp_path: Path) -> None:
 )
 def test_bad_pools_are_refused_naming_file_and_persona(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InputError) as refused:
-        load(a_file(tmp_path, text))
+        load_persona_pool(a_file(tmp_path, text))
     assert "mine.toml" in refused.value.message
     assert told in refused.value.message
 
 
 def test_a_pool_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing\.toml cannot be read"):
-        load(tmp_path / "missing.toml")
+        load_persona_pool(tmp_path / "missing.toml")

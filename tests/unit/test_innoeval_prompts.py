@@ -6,27 +6,28 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from assayer.llm import Task
 from assayer.methods.innoeval import tasks
 from assayer.methods.innoeval.schemas import (
     ExtractionQuestion,
     GroundedFind,
     GroundedPart,
     Groundings,
-    QueriesQuestion,
     RefinedQuery,
     Refinement,
+    SearchQueriesQuestion,
 )
-from assayer.tasks import Task, fence
+from assayer.prompts import fence
 from benchmarks.simulator.answers import compose, node_for
 from benchmarks.simulator.prompt import read
 from tests.unit.innoeval_questions import DIGEST, FINDS, GROUNDING, IDEA, PARTS, QUESTIONS, REFINING
-from workers.llm.schema import answer_schema
+from workers.llm.structured_output import answer_schema
 
 CASES = pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
 
 
 def test_every_task_has_a_case() -> None:
-    assert {task.name for task, _ in QUESTIONS} == {task.name for task in tasks.SEARCH}
+    assert {task.name for task, _ in QUESTIONS} == {task.name for task in tasks.SEARCH_TASKS}
 
 
 @CASES
@@ -77,7 +78,7 @@ def test_simulated_queries_are_words_to_search_for() -> None:
 
 
 def test_kinds_that_are_not_searched_are_not_asked_for() -> None:
-    question = QueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature",))
+    question = SearchQueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature",))
     text = tasks.QUERIES.messages(question)[1].content
     assert "the web is not searched here" in text
     assert "code is not searched here" in text
@@ -85,7 +86,7 @@ def test_kinds_that_are_not_searched_are_not_asked_for() -> None:
 
 def test_labels_that_were_not_given_are_complained_about() -> None:
     refined = RefinedQuery(tried="Q9", problem="None.", change="narrow", query="quotes")
-    (complaint,) = tasks.refining(6).check(REFINING, Refinement(queries=[refined]))
+    (complaint,) = tasks.refinement_task(6).check(REFINING, Refinement(queries=[refined]))
     assert complaint == "Q9 is not a query given here."
     point = GroundedPart(part="S7", quote="words", analysis="None.", stance="supports")
     answer = Groundings(finds=[GroundedFind(label=find.label, groundings=[point]) for find in FINDS[:2]])
@@ -97,7 +98,7 @@ def test_labels_that_were_not_given_are_complained_about() -> None:
 
 
 def test_refinement_shows_which_finds_were_worth_reading_and_takes_no_more_than_its_limit() -> None:
-    task = tasks.refining(6)
+    task = tasks.refinement_task(6)
     text = task.messages(REFINING)[1].content
     assert "\nworth reading: Wrong quotes, part 1\nnot worth reading: Wrong quotes, part 2\n" in text
     assert "At most 6 queries" in text
@@ -108,7 +109,7 @@ def test_a_third_query_from_the_same_one_is_complained_about() -> None:
     refined = [
         RefinedQuery(tried="Q1", problem="None.", change="extend", query=f"quotes {number}") for number in range(3)
     ]
-    check = tasks.refining(6).check
+    check = tasks.refinement_task(6).check
     assert list(check(REFINING, Refinement(queries=refined[:2]))) == []
     assert list(check(REFINING, Refinement(queries=refined))) == ["More than two queries come from Q1."]
 

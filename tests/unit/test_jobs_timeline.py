@@ -5,8 +5,7 @@ from typing import Any
 
 from assayer.models import CallRecord, LedgerRow
 from assayer.models.timeline import Timeline
-from orchestrator.jobs.events import EventKind, JobEvent
-from orchestrator.jobs.models import Job, JobId, JobState, TenantId
+from orchestrator.jobs.models import EventKind, Job, JobEvent, JobId, JobState, TenantId
 from orchestrator.jobs.timeline import timeline_of
 
 _START = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)

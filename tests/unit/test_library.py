@@ -2,12 +2,12 @@
 
 import datetime as dt
 
-from assayer.ideas import parse_idea
-from assayer.library import Library
-from assayer.models import Hit, Paper, PaperId
-from index.memory import MemoryCorpus
+from assayer.ideas.parsing import parse_idea
+from assayer.literature.library import Library
+from assayer.models import Hit, Paper, PaperId, Window
+from index.memory_corpus import MemoryCorpus
 from tests.unit.twins import NoFullTexts, a_run
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 CUTOFF = dt.date(2023, 6, 30)
 ABSTRACT = (
@@ -29,7 +29,7 @@ def _paper(
 class LeakyCorpus(MemoryCorpus):
     """A source that forgets about the cutoff."""
 
-    async def search(self, queries: object, limit: int, before: dt.date | None) -> list[list[Hit]]:
+    async def search(self, queries: object, limit: int, window: Window) -> list[list[Hit]]:
         return [[Hit(paper=paper, similarity=0.5) for paper in self._papers.values()]]
 
 
@@ -82,11 +82,19 @@ async def test_a_search_of_what_came_later_finds_only_that_and_never_the_ideas_o
         _paper("undated", None),
     ]
     library = Library(MemoryCorpus(papers, HashingEmbedder()), NoFullTexts(), a_run(CUTOFF), IDEA)
-    (hits,) = await library.search_later(["quotes of reviews"], 10)
+    (hits,) = await library.search_after_cutoff(["quotes of reviews"], 10)
     assert [hit.paper.id for hit in hits] == ["day-after"]
     assert library.own_papers.keys() == {"own"}
 
 
 async def test_without_a_cutoff_nothing_came_later() -> None:
     library = Library(MemoryCorpus([_paper("any", CUTOFF)], HashingEmbedder()), NoFullTexts(), a_run(), IDEA)
-    assert await library.search_later(["quotes of reviews"], 10) == [[]]
+    assert await library.search_after_cutoff(["quotes of reviews"], 10) == [[]]
+
+
+async def test_later_work_is_asked_for_with_its_own_window_however_much_came_before() -> None:
+    earlier = [_paper(f"earlier {number}", CUTOFF) for number in range(40)]
+    later = _paper("later", CUTOFF + dt.timedelta(days=1), title="Tides", abstract="Quotes, far from what was asked.")
+    library = Library(MemoryCorpus([*earlier, later], HashingEmbedder()), NoFullTexts(), a_run(CUTOFF), IDEA)
+    (hits,) = await library.search_after_cutoff(["quotes of reviews"], 30)
+    assert [hit.paper.id for hit in hits] == ["later"]

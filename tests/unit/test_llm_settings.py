@@ -43,3 +43,26 @@ def test_prices_are_read_from_pairs_and_tables() -> None:
 def test_wrong_setting_is_refused_by_name(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError, match=next(iter(wrong))):
         LlmSettings.model_validate({"base_url": "http://h", "model": "m"} | wrong)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("http://host/v1", "http://HOST:80/v1/", True),
+        ("https://host/v1", "https://host:443/v1", True),
+        ("http://user:secret@host/v1?key=a#b", "http://host/v1", True),
+        ("http://host/v1", "https://host/v1", False),
+        ("http://host/v1", "http://host:8000/v1", False),
+        ("http://host/v1", "http://other/v1", False),
+        ("http://host/v1", "http://host/v2", False),
+    ],
+)
+def test_endpoint_is_the_same_wherever_it_is_written_alike(one: str, other: str, same: bool) -> None:
+    first, second = (LlmSettings(base_url=url, model="m").endpoint for url in (one, other))
+    assert (first == second) == same
+    assert "secret" not in first
+
+
+def test_named_endpoint_keeps_its_name_when_it_moves() -> None:
+    urls = ("http://old/v1", "http://new:8000/v1")
+    assert {LlmSettings(base_url=url, model="m", endpoint_name="ours").endpoint for url in urls} == {"ours"}

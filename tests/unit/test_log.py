@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from assayer.errors import ConfigurationError, Defect
-from assayer.logged import logged
-from cluster.log import JsonLines, LogSettings, write_log
+from assayer.run.context_variables import log_context
+from cluster.log import JsonLinesFormatter, configure_log
+from cluster.settings import LogSettings
 
 IDEA = "We count wild bees along hedgerows over three summers."
 LOG = logging.getLogger("assayer.of_this_test")
@@ -25,7 +26,7 @@ def log(tmp_path: Path) -> Iterator[Path]:
     libraries = {name: logging.getLogger(name).level for name in logging.root.manager.loggerDict}
     root.handlers = []
     file = tmp_path / "logs" / "service.jsonl"
-    write_log(LogSettings(file=file))
+    configure_log(LogSettings(file=file))
     try:
         yield file
     finally:
@@ -51,11 +52,11 @@ def fail() -> None:
 
 async def test_a_line_carries_the_ids_of_whose_work_it_is_about_in_every_task_of_it(log: Path) -> None:
     async def step(name: str) -> None:
-        with logged(run=name):
+        with log_context(run=name):
             await asyncio.sleep(0)
             LOG.warning("a step of %s", name)
 
-    with logged(job="ev_1", tenant="bees"):
+    with log_context(job="ev_1", tenant="bees"):
         await asyncio.gather(step("a"), step("b"))
     LOG.info("afterwards")
     found = lines(log)
@@ -103,11 +104,11 @@ def test_a_file_that_was_moved_away_is_begun_anew(log: Path) -> None:
 def test_a_file_that_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("a file")
     with pytest.raises(ConfigurationError, match="ASSAYER_LOG__FILE"):
-        write_log(LogSettings(file=tmp_path / "logs" / "service.jsonl"))
+        configure_log(LogSettings(file=tmp_path / "logs" / "service.jsonl"))
 
 
 def test_what_is_told_beside_the_message_stands_beside_it() -> None:
     record = logging.LogRecord("assayer.access", logging.INFO, "", 0, "GET %s", ("/healthz",), None)
     record.told = {"status": 200}
-    line = json.loads(JsonLines().format(record))
+    line = json.loads(JsonLinesFormatter().format(record))
     assert (line["message"], line["status"], line["logger"]) == ("GET /healthz", 200, "assayer.access")

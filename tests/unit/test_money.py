@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from assayer.models.money import Dollars
+from assayer.models.base import Dollars
 
 USD = TypeAdapter[float](Dollars)
 

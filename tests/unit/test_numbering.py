@@ -1,8 +1,8 @@
 """References are numbered once, in reading order, from our own records."""
 
-from assayer.evidence import marker
+from assayer.citing.labels import marker
+from assayer.citing.numbering import Numbering
 from assayer.models import Citation, Paper, PaperId, Point
-from assayer.numbering import Numbering
 
 PAPERS = {PaperId(key): Paper(id=PaperId(key), title=f"On [P9] {key}", abstract="…", source="corpus") for key in "abc"}
 
@@ -34,6 +34,15 @@ def test_words_that_begin_like_a_marker_stay_words() -> None:
     )
     numbered = Numbering().apply(point)
     assert (numbered.text, numbered.citations[0].quote, numbered.citations[0].label) == ("@Design", "@misc{foo}", "P1")
+
+
+def test_words_of_a_source_that_look_like_a_marker_are_not_numbered() -> None:
+    quote = "as shown by [@smith2020] for all of the larger models"
+    citation = Citation(label=marker(PaperId("a")), quote=quote, quote_state="verified", place="On [@smith2020]")
+    numbering = Numbering()
+    (numbered,) = numbering.apply(Point(kind="support", text="@Design", citations=(citation,))).citations
+    assert (numbered.quote, numbered.place) == (quote, "On [@smith2020]")
+    assert [paper.id for paper in numbering.papers(PAPERS)] == ["a"]
 
 
 def test_a_title_that_looks_like_a_label_is_not_one() -> None:

@@ -7,12 +7,12 @@ import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from cluster.cli.extras import EXTRAS
+from cluster.cli.main import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("assayer", "cluster", "workers", "orchestrator", "index")
-BY_NAME = {"import_module", "libraries"}
-"""Functions that import what they are told: `workers._inference.libraries` is ours."""
+BY_NAME = {"import_module", "import_torch"}
+"""Functions that import what they are told: `workers.torch_runtime.import_torch` is ours."""
 
 
 def normal(distribution: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from assayer.errors import LlmUnavailable
-from assayer.ranking import Options
+from assayer.ranking import RankingOptions
 from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, Measures, ask_groups, measured, read_groups
 from benchmarks.quality.kept import Kept
 from benchmarks.quality.scripted import Way
@@ -44,7 +44,7 @@ def _groups(tmp_path: Path, count: int) -> list[Group]:
 async def _means(tmp_path: Path, groups: list[Group], way: Way) -> Measures:
     grades = {idea.text: group.grades[idea.id] for group in groups for idea in group.ideas}
     kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
-    await ask_groups(ScriptedLlm(way, grades), Options(), groups, 0, kept)
+    await ask_groups(ScriptedLlm(way, grades), RankingOptions(), groups, 0, kept)
     assert len(kept.outcomes) == len(groups)
     return Measures(*np.mean([measured(one.grades) for one in kept.outcomes], axis=0))
 
@@ -81,18 +81,25 @@ async def test_a_judge_that_answers_nothing_scores_nothing_and_every_group_says_
     assert all("12 comparisons" in json.loads(line)["failure"] for line in lines)
 
 
-async def test_a_judge_that_always_says_first_scores_at_chance(tmp_path: Path) -> None:
-    found = await _means(tmp_path, _groups(tmp_path, 60), "first")
-    # Three standard errors of 60 groups.
-    assert found.best == pytest.approx(CHANCE.best, abs=0.17)
-    assert found.in_order == pytest.approx(CHANCE.in_order, abs=0.07)
+async def test_a_judge_that_always_says_first_leaves_papers_as_they_were_shuffled(tmp_path: Path) -> None:
+    groups = _groups(tmp_path, 6)
+    as_shuffled = [measured([group.grades[idea.id] for idea in group.ideas]) for group in groups]
+    assert await _means(tmp_path, groups, "first") == Measures(*np.mean(as_shuffled, axis=0))
+
+
+def test_papers_as_they_were_shuffled_are_in_an_order_by_chance(tmp_path: Path) -> None:
+    groups = _groups(tmp_path, 300)
+    found = Measures(*np.mean([measured([group.grades[idea.id] for idea in group.ideas]) for group in groups], axis=0))
+    # Three standard errors of 300 groups.
+    assert found.best == pytest.approx(CHANCE.best, abs=0.08)
+    assert found.in_order == pytest.approx(CHANCE.in_order, abs=0.04)
 
 
 async def test_an_endpoint_that_is_gone_ends_the_run_and_is_no_verdict(tmp_path: Path) -> None:
     kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
     judge = ScriptedLlm("first", fails=LlmUnavailable("gone"))
     with pytest.raises(LlmUnavailable):
-        await ask_groups(judge, Options(), _groups(tmp_path, 2), 0, kept)
+        await ask_groups(judge, RankingOptions(), _groups(tmp_path, 2), 0, kept)
     assert kept.outcomes == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assayer.tasks import Task
+from assayer.llm import Task
 from benchmarks.quality.rubrics import COVERAGE, CoverageAnswer, CoverageQuestion, Rubric, closest, read_rubrics
 from benchmarks.quality.scholarideas import coverage_report, proxy
 from benchmarks.quality.search import SearchMeasures, Topics, measure, near_limit, nearest

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assayer.models import IdeaId
-from assayer.ranking import Options
+from assayer.ranking import RankingOptions
 from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
 from benchmarks.quality.kept import Kept
 from benchmarks.quality.pair_tables import gaps, right
@@ -35,7 +35,7 @@ async def _asked(tmp_path: Path, way: Way, both: bool = False, seed: int = 0) ->
     shown = shown_pairs(data, seed)
     grades = {idea.text: int(idea.source == one.pair.better) for one in shown for idea in (one.first, one.second)}
     kept = Kept(tmp_path / f"{way}.jsonl", PairOutcome, {})
-    await ask_pairs(ScriptedLlm(way, grades), Options(), shown, seed, both, kept)
+    await ask_pairs(ScriptedLlm(way, grades), RankingOptions(), shown, seed, both, kept)
     return [worth(kept.of(one.name, seed), one.pair) for one in shown]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
 
-from assayer.methods.innoeval.thresholds import thresholds_of
+from assayer.methods.innoeval.board.thresholds import fit_thresholds
 from assayer.models import IdeaId
 from benchmarks.quality.contenders import (
     Bin,
@@ -105,7 +105,7 @@ def test_thresholds_are_never_fitted_on_what_they_are_tested_on() -> None:
     truth = np.array([0] * 20 + [1] * 20, np.int16)
     drawn = [np.random.default_rng(seed).permutation(np.linspace(0, 10, 40)) for seed in range(30)]
     tested = [(by_thresholds(scores, truth, 2, 0).argmax(axis=1) == truth).mean() for scores in drawn]
-    fitted = [(scores >= thresholds_of(scores, truth.astype(np.int64), 2)[0]) == truth for scores in drawn]
+    fitted = [(scores >= fit_thresholds(scores, truth.astype(np.int64), 2)[0]) == truth for scores in drawn]
     assert np.mean(fitted) > 0.57
     assert np.mean(tested) < 0.54
 

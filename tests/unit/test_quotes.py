@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assayer.quotes import stands_in
+from assayer.citing.quotes import stands_in
 from tests.unit.quotes_cases import NOT_FOUND, STANDING
 
 _WORD = st.one_of(

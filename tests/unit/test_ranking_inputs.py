@@ -7,13 +7,13 @@ import pytest
 from assayer.errors import ConfigurationError, InputError
 from assayer.models import Absent, Report
 from assayer.models.ranking import Comparison, DimensionVerdict
-from assayer.ranking.handed_in import as_lines
-from assayer.reports.point_score import score_of
-from assayer.reports.schema import as_json
+from assayer.ranking.comparison import comparisons_to_jsonl
+from assayer.reports.json_and_csv import as_json
+from assayer.reports.release import ReleaseMinima, released
+from assayer.reports.scores import score_of
 from cluster.cli.rank import rank as command
-from cluster.comparisons import among, read_comparisons
-from cluster.scores import read_scores
-from cluster.settings import load_settings
+from cluster.ranking_inputs import count_applicable, read_comparisons, read_scores
+from cluster.settings_loading import load_settings
 from tests.unit.judges import ideas_of_worth
 from tests.unit.reports_fixture import full_report
 
@@ -27,23 +27,25 @@ def _comparison(first: int = 0, second: int = 1, reason: str = "clearer") -> Com
 
 def test_comparisons_written_are_read_back_without_hidden_text(tmp_path: Path) -> None:
     path = tmp_path / "comparisons.jsonl"
-    path.write_text(as_lines([_comparison(), _comparison(1, 2, "bet\u200bter \u202eno\u202c")]) + "\n", "utf-8")
+    path.write_text(
+        comparisons_to_jsonl([_comparison(), _comparison(1, 2, "bet\u200bter \u202eno\u202c")]) + "\n", "utf-8"
+    )
     assert read_comparisons(path) == [_comparison(), _comparison(1, 2, "better no")]
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"first": "a"}', '"text"'])
 def test_a_line_that_is_no_comparison_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "known.jsonl"
-    path.write_text(as_lines([_comparison()]) + line, "utf-8")
+    path.write_text(comparisons_to_jsonl([_comparison()]) + line, "utf-8")
     with pytest.raises(InputError, match=r"known\.jsonl:2 is not a comparison"):
         read_comparisons(path)
 
 
 def test_comparisons_of_other_ideas_are_refused_and_of_some_are_counted() -> None:
     known = [_comparison(), _comparison(1, 2)]
-    assert among(_IDEAS[:2], known, Path("k.jsonl")) == 1
+    assert count_applicable(_IDEAS[:2], known, Path("k.jsonl")) == 1
     with pytest.raises(InputError, match=r"None of the 2 comparisons in k\.jsonl"):
-        among(ideas_of_worth(9)[5:], known, Path("k.jsonl"))
+        count_applicable(ideas_of_worth(9)[5:], known, Path("k.jsonl"))
 
 
 def test_a_missing_file_of_comparisons_is_named(tmp_path: Path) -> None:
@@ -63,17 +65,22 @@ def test_score_of_a_report_is_the_mean_of_its_parts_on_their_scales() -> None:
     part = report.parts[0]
     high, low = (part.model_copy(update={"score": part.score.model_copy(update={"value": v})}) for v in (10.0, 5.0))
     assert score_of(report.model_copy(update={"parts": (high, low)})) == pytest.approx(0.75)
-    assert score_of(_without_scores(report)) is None
+    assert score_of(_without_scores(report)) == Absent(reason="Its report has no score.")
 
 
 def test_scores_are_read_by_idea_and_other_json_is_passed_over(tmp_path: Path) -> None:
     report = full_report()
     (tmp_path / "one.json").write_text(as_json(report), "utf-8")
     (tmp_path / "two.json").write_text(as_json(_without_scores(report)), "utf-8")
+    incomplete = released(report, ReleaseMinima(quotes_found=1))
+    (tmp_path / "three.json").write_text(as_json(incomplete), "utf-8")
     (tmp_path / "ranking.json").write_text('{"id": "rk_1"}', "utf-8")
-    score = score_of(report)
-    assert score is not None
-    assert read_scores(tmp_path) == {report.idea.id: pytest.approx(score)}
+    scores, absent = read_scores(tmp_path)
+    assert scores == {report.idea.id: pytest.approx(score_of(report))}
+    assert absent == {
+        "Its report has no score.": 1,
+        "Its report is incomplete (below the minimum: quotes found).": 1,
+    }
 
 
 def test_scores_of_two_methods_are_refused(tmp_path: Path) -> None:

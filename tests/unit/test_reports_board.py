@@ -6,21 +6,20 @@ import json
 import jsonschema
 import pytest
 
-from assayer.methods.innoeval.board_options import BoardOptions
-from assayer.methods.innoeval.convened import Convened
-from assayer.methods.innoeval.options import Options
+from assayer.backends import Backends
+from assayer.methods.innoeval.board.session import BoardSession
+from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
 from assayer.methods.innoeval.pipeline import evaluate
 from assayer.models import Absent, BoardRecord, Decision, Report, Reviewer
 from assayer.reports.html import as_html
+from assayer.reports.json_and_csv import as_json, report_schema
 from assayer.reports.markdown import as_markdown
-from assayer.reports.schema import as_json, report_schema
-from assayer.world import World
-from index.memory import MemoryCorpus
-from tests.unit.innoeval_board import BOARD_ANSWERS
+from index.memory_corpus import MemoryCorpus
+from tests.unit.innoeval_evidence import BOARD_ANSWERS
 from tests.unit.innoeval_world import ANSWERS, CUTOFF, IDEA, TwinCode, TwinWeb, papers
 from tests.unit.reports_document import Document
 from tests.unit.twins import NoFullTexts, TwinLlm, a_run
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 DECISION = Decision(
     name="Poster",
@@ -37,7 +36,7 @@ ABSENT = Absent(reason="nobody knows.")
 async def a_report(options: BoardOptions) -> Report:
     embedder, run = HashingEmbedder(), a_run(CUTOFF)
     llm = TwinLlm(embedder, {**ANSWERS, **BOARD_ANSWERS})
-    world = World(
+    backends = Backends(
         llm=llm,
         literature=MemoryCorpus(papers(), embedder),
         full_texts=NoFullTexts(),
@@ -45,8 +44,8 @@ async def a_report(options: BoardOptions) -> Report:
         web=TwinWeb(),
         code=TwinCode(),
     )
-    board = Convened(llm, run, options)
-    return (await evaluate(IDEA, world, run, Options(top=3, later=2), board)).report
+    board = BoardSession(llm, run, options)
+    return (await evaluate(IDEA, backends, run, InnoEvalOptions(top=3, later=2), board)).report
 
 
 @pytest.fixture
@@ -126,9 +125,9 @@ def test_a_missing_score_is_a_dash_and_is_counted(report: Report) -> None:
 
 async def test_a_control_is_shown_as_such() -> None:
     control = await a_report(BoardOptions(board=0))
-    assert "A control without personas." in as_html(control)
+    assert "A control run without personas." in as_html(control)
     assert "| R1 No persona |" in as_markdown(control)
-    assert "Agreement cannot be told" in as_markdown(control)
+    assert "Agreement cannot be measured" in as_markdown(control)
 
 
 def test_hostile_names_stay_text(report: Report) -> None:

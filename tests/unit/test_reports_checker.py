@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from assayer.reports.schema import as_json
+from assayer.reports.json_and_csv import as_json
+from assayer.reports.release import ReleaseMinima, released
 from benchmarks.quality import check_reports, quotations
 from benchmarks.quality.check_reports import check, main
 from benchmarks.quality.quotations import stands_in
@@ -38,6 +39,33 @@ def test_good_report_has_no_violations_and_everything_is_compared() -> None:
     assert result.references == 8
     assert result.compared == 8 + result.quotes["verified"]
     assert result.quotes["verified"] > 23
+
+
+def _released(minima: ReleaseMinima) -> Json:
+    report: Json = json.loads(as_json(released(full_report(), minima)))
+    return report
+
+
+def test_releases_are_counted_by_the_minima_that_are_failed() -> None:
+    complete, incomplete = (check("one", _released(ReleaseMinima(quotes_found=least)), RECORDS) for least in (0.5, 1))
+    assert (complete.release, incomplete.release) == ("complete", "quotes_found")
+    assert complete.violations == incomplete.violations == []
+
+
+def test_total_of_an_incomplete_report_and_a_minimum_measured_wrongly_are_violations() -> None:
+    report = _released(ReleaseMinima(quotes_found=1))
+    report["parts"][0]["score"] = _report()["parts"][0]["score"]
+    next(one for one in report["release"]["minima"] if one["name"] == "quotes_found")["measured"] = 0.5
+    assert check("bad", report).violations == [
+        "quotes_found is measured as 0.5, and 23 of 24 are counted",
+        "it is incomplete, and soundness has a total",
+    ]
+
+
+def test_report_called_complete_below_a_minimum_is_a_violation() -> None:
+    report = _released(ReleaseMinima(quotes_found=1))
+    report["release"]["state"] = "complete"
+    assert check("bad", report).violations == ["it is complete and fails 1 minima"]
 
 
 def _cite_unknown(report: Json) -> None:

@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 
 from assayer.models import Absent, Frozen, Report, Summary
+from assayer.reports.escaping import one_line, web_url
 from assayer.reports.html import as_html
-from assayer.reports.matrix import matrix_of
-from assayer.reports.outside import one_line, web_url
+from assayer.reports.report_page import matrix_of
 from tests.unit.reports_document import Document, words
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import ADDRESSES, hostile_report
@@ -111,7 +111,7 @@ def test_unknown_label_stays_text() -> None:
 
 def test_quote_that_was_not_found_is_marked_beside_its_words() -> None:
     assert "on every stream ✗ not found in the source" in _page().text
-    assert "Not backed: none of its quotes was found in the sources." in _page().text
+    assert "Unverified: none of its quotes could be verified in the sources." in _page().text
 
 
 def test_unknown_price_is_shown_with_its_reason() -> None:
@@ -130,7 +130,7 @@ def test_quote_that_stands_in_its_points_text_is_not_repeated() -> None:
     summary = Summary(strengths=(), weaknesses=(point,), suggestions=())
     page = Document(as_html(report.model_copy(update={"summary": summary, "parts": ()}))).text
     assert page.count(str(citation.quote)) == 1
-    assert "the words quoted above ✓ verified" in page
+    assert "the words quoted above ✓ quote found, claim not checked" in page
 
 
 def test_reason_that_several_scores_lack_is_given_once_in_the_summary() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from assayer.models import Report
+from assayer.reports.escaping import one_line
 from assayer.reports.markdown import as_markdown, escape
-from assayer.reports.outside import one_line
 from tests.unit.reports_document import Document, words
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import ATTACK, hostile_report
@@ -39,7 +39,8 @@ def _page(hostile: bool = False) -> Document:
 def _headings(report: Report) -> int:
     parts = sum(1 + len(part.assessments) for part in report.parts)
     in_short = 4 * sum("strengths" in type(part.summary).model_fields for part in report.parts)
-    return 1 + len(["Summary", "Coverage", "References", "Provenance", "Idea"]) + 3 + 3 + parts + in_short + 1
+    sections = ["Summary", "Coverage", "References", "Own references", "Provenance", "Idea"]
+    return 1 + len(sections) + 3 + 3 + parts + in_short + 1
 
 
 @pytest.mark.parametrize("hostile", [False, True])

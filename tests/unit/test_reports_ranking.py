@@ -11,33 +11,29 @@ import pytest
 
 from assayer.models import Absent, Idea
 from assayer.models.ranking import Baseline, Interval, Ranking
-from assayer.ranking import Options
-from assayer.ranking.pipeline import Ranked, rank
-from assayer.reports.ranking import (
-    as_csv,
-    as_ranking_html,
-    as_ranking_json,
-    as_ranking_markdown,
-    ranking_schema,
-)
-from assayer.reports.ranking.encounters import MOST_IDEAS, analyses
-from assayer.reports.ranking.page import RankingPage
+from assayer.ranking import RankingOptions
+from assayer.ranking.pipeline import CompletedRanking, rank_ideas
+from assayer.reports.head_to_head import MOST_IDEAS, head_to_head_tables
+from assayer.reports.json_and_csv import as_csv, as_ranking_json, ranking_schema
+from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from tests.unit.reports_document import Document
 from tests.unit.reports_hostile import ATTACK
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "ranking.schema.json"
 RENEW = (
-    "docs/ranking.schema.json is out of date; renew it with: python -c 'import json; from assayer.reports.ranking "
+    "docs/ranking.schema.json is out of date; renew it with: python -c 'import json; from assayer.reports.json_and_csv "
     "import ranking_schema; print(json.dumps(ranking_schema(), indent=2))' > docs/ranking.schema.json"
 )
 
 
-async def _ranked(count: int = 9, llm: JudgeLlm | None = None, cut: int | None = 3) -> Ranked:
-    return await rank(ideas_of_worth(count), llm or JudgeLlm(right), ranking_run(), Options(calls_per_idea=5), cut=cut)
+async def _ranked(count: int = 9, llm: JudgeLlm | None = None, cut: int | None = 3) -> CompletedRanking:
+    return await rank_ideas(
+        ideas_of_worth(count), llm or JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=5), cut=cut
+    )
 
 
-async def _hostile() -> Ranked:
+async def _hostile() -> CompletedRanking:
     """Every text that comes from outside is an attack: titles, sources, reasons, what was lost."""
 
     def attacked(idea: Idea) -> Idea:
@@ -45,7 +41,7 @@ async def _hostile() -> Ranked:
 
     ideas = [attacked(idea) for idea in ideas_of_worth(9)]
     llm = JudgeLlm(right, reason=ATTACK[:380])
-    return await rank(ideas, llm, ranking_run(), Options(calls_per_idea=5), cut=3)
+    return await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=5), cut=3)
 
 
 def _with_baselines(ranking: Ranking) -> Ranking:
@@ -84,9 +80,9 @@ async def test_page_shows_every_idea_its_interval_the_cut_and_the_three_bands() 
         assert f'aria-label="Rank {idea.rank}, between {idea.ranks.low:.0f} and {idea.ranks.high:.0f}"' in html
     assert html.count('class="reach"') == html.count('class="cut"') == 9
     assert 'x1="33.33%" x2="33.33%"' in html
-    for band in ("Certainly in", "For people to decide", "Certainly out"):
+    for band in ("Clearly in", "Needs a human decision", "Clearly out"):
         assert band in page.text
-    assert "dice would make 25 %" in page.text
+    assert "random answers would make 25 %" in page.text
     assert "No baseline" in page.text
     assert {link[1:] for link in page.links} <= set(page.ids)
 
@@ -95,7 +91,7 @@ async def test_page_without_a_cut_draws_none_and_names_no_band() -> None:
     ranked = await _ranked(cut=None)
     html = as_ranking_html(ranked.ranking, ranked.comparisons)
     assert 'class="cut"' not in html
-    assert "Certainly" not in Document(html).text
+    assert "Clearly" not in Document(html).text
 
 
 async def test_page_of_hostile_ideas_and_reasons_has_the_elements_of_a_harmless_one() -> None:
@@ -144,18 +140,18 @@ async def test_baselines_stand_beside_the_order_with_what_they_are_worth() -> No
 
 async def test_small_group_is_told_pair_by_pair_and_a_large_one_is_not() -> None:
     small, large = await _ranked(MOST_IDEAS), await _ranked(MOST_IDEAS + 1)
-    assert [one.dimension for one in analyses(small.ranking, small.comparisons)] == [
+    assert [one.dimension for one in head_to_head_tables(small.ranking, small.comparisons)] == [
         "overall",
         "novelty",
         "feasibility",
         "effectiveness",
     ]
-    assert analyses(large.ranking, large.comparisons) == ()
+    assert head_to_head_tables(large.ranking, large.comparisons) == ()
 
 
 async def test_encounters_begin_with_the_nearest_rivals_and_name_who_won() -> None:
     ranked = await _ranked()
-    overall = analyses(ranked.ranking, ranked.comparisons)[0]
+    overall = head_to_head_tables(ranked.ranking, ranked.comparisons)[0]
     gaps = [abs(one.one.strength - one.other.strength) for one in overall.encounters]
     assert gaps == sorted(gaps)
     for met in overall.encounters:
@@ -167,20 +163,23 @@ async def test_encounters_begin_with_the_nearest_rivals_and_name_who_won() -> No
 
 async def test_encounter_whose_winner_changes_with_the_order_is_level_and_says_so() -> None:
     ranked = await _ranked(2, JudgeLlm(lambda *_: "A"), cut=1)
-    (met,) = analyses(ranked.ranking, ranked.comparisons)[0].encounters
+    (met,) = head_to_head_tables(ranked.ranking, ranked.comparisons)[0].encounters
     assert met.winner is None
     assert met.contradicted
-    assert "the winner changed with the order" in Document(as_ranking_html(ranked.ranking, ranked.comparisons)).text
+    assert (
+        "the winner changed when the order was swapped"
+        in Document(as_ranking_html(ranked.ranking, ranked.comparisons)).text
+    )
 
 
 async def test_a_judge_who_leans_or_throws_dice_is_cautioned_against() -> None:
     leaning = await _ranked(12, JudgeLlm(lambda *_: "A"))
     titles = {one.title for one in RankingPage(leaning.ranking, leaning.comparisons).cautions}
-    assert {"A leaning judge", "A judge who changes"} <= titles
+    assert {"A judge with a position bias", "An inconsistent judge"} <= titles
     dice = await _ranked(12, JudgeLlm(lambda one, other: "A" if (3 * one + 7 * other) % 5 < 2 else "B"))
     judge = dice.ranking.judge.model_copy(update={"triangles": 100, "cycles": 24})
     page = RankingPage(dice.ranking.model_copy(update={"judge": judge}), dice.comparisons)
-    assert "Hardly better than dice" in {one.title for one in page.cautions}
+    assert "Barely better than random" in {one.title for one in page.cautions}
 
 
 async def test_a_spent_budget_is_said_before_the_order() -> None:

@@ -17,9 +17,9 @@ from assayer.models import (
     ViewpointEvidence,
 )
 from assayer.reports.html import as_html
+from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
-from assayer.reports.neighbourhood import drawing_of, side
-from assayer.reports.schema import as_json
+from assayer.reports.viewpoint_drawing import drawing_of, side
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
 
@@ -95,11 +95,11 @@ def test_a_page_shows_evidence_before_probabilities_and_names_the_outcome() -> N
     text = Document(as_html(report_with(VERDICT))).text
     assert text.index("We replay old examples.") < text.index("Probabilities of the outcomes")
     assert "Moved the score 12.3 points towards “accept”." in text
-    assert "Did not move the score. Not readable by itself" in text
+    assert "Did not move the score. Hard to read on its own" in text
     assert "59 %" in text
     assert "50 to 70 %" in text
     assert "icml, 2026-01-01: 100 ideas" in text
-    assert "7 viewpoints of this idea beside 900 of 100 ideas whose outcome is known" in text
+    assert "7 viewpoints of this idea compared with 900 of 100 ideas with a known outcome" in text
 
 
 def test_neighbours_link_to_their_records_and_never_to_a_script() -> None:
@@ -128,7 +128,7 @@ def test_a_verdict_without_evidence_has_no_drawing() -> None:
     )
     assert drawing_of(verdict) is None
     html = as_html(report_with(verdict))
-    assert "No outcome is named:" in html
+    assert "No outcome is predicted:" in html
     assert 'neighbourhood"' not in html
 
 
@@ -150,7 +150,7 @@ def test_outcomes_are_coloured_by_their_order_where_they_have_one(
 
 def test_markdown_lists_the_same_and_lets_nothing_from_outside_become_markup() -> None:
     text = as_markdown(report_with(VERDICT))
-    assert "## What labelled ideas say: accept" in text
+    assert "## Comparison with labelled ideas: accept" in text
     assert "1. We replay old examples." in text
     assert "**accept** (0.80): replay buffers *Paper on replay buffers*, 2017-04-01, <https://example.org/1>" in text
     assert "| accept | 59 % | 50 to 70 % | 30 % |" in text
@@ -165,7 +165,7 @@ def test_beside_another_method_the_verdict_stands_after_its_parts(verdict: Verdi
     report = report_with(verdict, alone=False)
     html, text = as_html(report), as_markdown(report)
     assert html.index('id="part-1"') < html.index('id="verdict"') < html.index('id="coverage"')
-    assert text.index("## Summary") < text.index("## What labelled ideas say")
+    assert text.index("## Summary") < text.index("## Comparison with labelled ideas")
     if isinstance(verdict, Absent):
         assert "No graph is there." in html
         assert "No graph is there." in text

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assayer.evidence import LABEL, MARKER
-from assayer.sanitise import EXCERPT, MOST_FLAGS, clean_text, sanitise
+from assayer.citing.labels import LABEL, MARKER
+from assayer.text.sanitise import EXCERPT, MOST_FLAGS, clean_text, sanitise
 
 TRICKY = st.text(
     alphabet=st.sampled_from("[]P@1;, <!->\u200b\u202e\U000e0041\r\n\t\x02\x0caеоP\u0301е\xad\ufe0f\ud800\xa0\u2028")

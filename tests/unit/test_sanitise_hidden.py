@@ -1,6 +1,6 @@
 """Flags for text that was left out because nobody can see it."""
 
-from assayer.sanitise import EXCERPT, MOST_FLAGS, hidden_flags
+from assayer.text.sanitise import EXCERPT, MOST_FLAGS, hidden_flags
 
 
 def test_hidden_text_is_flagged_with_its_place_and_orders_in_it_twice() -> None:

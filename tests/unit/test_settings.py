@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import ConfigurationError
-from cluster.settings import PROFILES, Settings, load_settings
+from cluster.settings import PROFILES, Settings
+from cluster.settings_loading import load_settings
 
 
 @pytest.fixture(autouse=True)

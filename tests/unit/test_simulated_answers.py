@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from assayer.tasks import Task
+from assayer.llm import Task
 from benchmarks.simulator.answers import Made, compose, find_schema, node_for
 from benchmarks.simulator.prompt import Prompt, read
 from benchmarks.simulator.schema import InvalidSchema
 from benchmarks.simulator.settings import ANSWER_FAULTS, AnswerFault
 from tests.unit.scholareval_questions import QUESTIONS
-from workers.llm.schema import answer_schema
+from workers.llm.structured_output import answer_schema
 
 PROMPT = """# The idea
 
@@ -398,4 +398,4 @@ def test_answers_to_scholareval_pass_schema_and_check(task: Task[Any, Any], ques
     for seed in range(40):
         content = compose(node, read(messages), seed).content
         assert content is not None
-        assert list(task.check(question, output.model_validate_json(content))) == []
+        assert task.complaints(question, output.model_validate_json(content)) == []

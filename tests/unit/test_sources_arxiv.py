@@ -7,13 +7,11 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from assayer.errors import SourceError, SourceMalformed, SourceRefused
-from assayer.models import Identifiers, Paper, PaperId
+from assayer.models import Identifiers, Paper, PaperId, PreprintVersions, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.sources.arxiv import Arxiv, search_query
-from workers.sources.arxiv_entries import read_page
-from workers.sources.source import Window
+from workers.sources.arxiv import Arxiv, read_page, search_query
 
-WINDOW = Window(dt.date(2020, 2, 1), dt.date(2021, 6, 30))
+WINDOW = Window(after=dt.date(2020, 2, 1), before=dt.date(2021, 6, 30))
 HEAD = (
     '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom" '
     'xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">'
@@ -62,6 +60,7 @@ def test_an_entry_becomes_a_paper_without_version_and_line_breaks() -> None:
         source="arxiv",
         identifiers=Identifiers(arxiv="2101.00001", doi="10.1000/abc.7"),
         pdf_urls=("https://arxiv.org/pdf/2101.00001v3",),
+        versions=PreprintVersions(first=dt.date(2021, 1, 2), newest=3, newest_day=dt.date(2021, 3, 4)),
     )
 
 
@@ -208,3 +207,12 @@ async def test_only_well_formed_ids_are_asked_for() -> None:
     known = "arxiv:2101.00001"
     assert [paper.id if paper else None for paper in papers] == [known, None, None, None, known]
     assert [dict(call.params)["id_list"] for call in remote.calls] == ["2101.00001"]
+
+
+@pytest.mark.parametrize("address", ["http://arxiv.org/abs/2101.00001", "http://arxiv.org/abs/2101.00001v0"])
+def test_versions_are_unknown_where_the_entry_does_not_number_itself(address: str) -> None:
+    assert only(entry(id=f"<id>{address}</id>")).versions is None
+
+
+def test_versions_are_unknown_without_the_day_of_the_newest() -> None:
+    assert only(entry(updated="")).versions is None

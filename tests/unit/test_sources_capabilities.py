@@ -6,25 +6,39 @@ import pytest
 
 import workers.sources
 from tests.unit.canned_remote import CannedRemote
-from workers.remote.call import Remote
+from workers.remote.request import SourceFetcher
 from workers.sources import (
     Arxiv,
-    Cites,
     Crossref,
+    ListsReferences,
+    LiteratureSource,
     LocatesPdfs,
     OpenAlex,
-    Recommends,
-    Resolves,
-    Retracts,
-    Searches,
+    RecommendsPapers,
+    ReportsRetractions,
+    ResolvesIdentifiers,
+    SearchesPapers,
+    SearchesSnippets,
     SemanticScholar,
-    Snippets,
-    Source,
     Unpaywall,
 )
 
-_SOURCES: tuple[Callable[[Remote], Source], ...] = (SemanticScholar, OpenAlex, Crossref, Arxiv, Unpaywall)
-_PORTS = (Searches, Snippets, Recommends, Cites, Resolves, Retracts, LocatesPdfs)
+_SOURCES: tuple[Callable[[SourceFetcher], LiteratureSource], ...] = (
+    SemanticScholar,
+    OpenAlex,
+    Crossref,
+    Arxiv,
+    Unpaywall,
+)
+_PORTS = (
+    SearchesPapers,
+    SearchesSnippets,
+    RecommendsPapers,
+    ListsReferences,
+    ResolvesIdentifiers,
+    ReportsRetractions,
+    LocatesPdfs,
+)
 
 
 def _table() -> dict[tuple[str, str], str]:
@@ -35,7 +49,7 @@ def _table() -> dict[tuple[str, str], str]:
 
 
 @pytest.mark.parametrize("make", _SOURCES)
-def test_a_source_can_do_what_the_table_says(make: Callable[[Remote], Source]) -> None:
+def test_a_source_can_do_what_the_table_says(make: Callable[[SourceFetcher], LiteratureSource]) -> None:
     source, table = make(CannedRemote()), _table()
     said = {port.__name__ for port in _PORTS if table[port.__name__, type(source).__name__] == "×"}
     assert said == {port.__name__ for port in _PORTS if isinstance(source, port)}

@@ -1,13 +1,19 @@
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from assayer.models import Identifiers, Retraction
+from assayer.models import Identifiers, Retraction, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.sources.crossref import Crossref
-from workers.sources.crossref_works import Work, paper_of, retraction_of
-from workers.sources.source import Cites, LocatesPdfs, Resolves, Retracts, Searches, Window
+from workers.sources.capabilities import (
+    ListsReferences,
+    LocatesPdfs,
+    ReportsRetractions,
+    ResolvesIdentifiers,
+    SearchesPapers,
+)
+from workers.sources.crossref import Crossref, CrossrefWork, paper_of, retraction_of
 from workers.sources.unpaywall import Unpaywall
 
 
@@ -43,7 +49,7 @@ def test_a_record_becomes_a_paper() -> None:
         is_referenced_by_count=12,
         relation={"has-preprint": [{"id-type": "doi", "id": "10.48550/arXiv.1911.00001", "asserted-by": "subject"}]},
     )
-    paper = paper_of(Work.model_validate(sent))
+    paper = paper_of(CrossrefWork.model_validate(sent))
     assert paper is not None
     assert paper.model_dump(include={"id", "title", "abstract", "authors", "publication_date", "venue", "url"}) == {
         "id": "doi:10.1000/abc.%5B1%5D",
@@ -68,7 +74,7 @@ def test_a_record_becomes_a_paper() -> None:
     ],
 )
 def test_missing_parts_of_a_date_are_its_end_or_no_date(parts: list[list[int | None]], day: dt.date | None) -> None:
-    paper = paper_of(Work.model_validate(record(issued={"date-parts": parts})))
+    paper = paper_of(CrossrefWork.model_validate(record(issued={"date-parts": parts})))
     assert paper is not None
     assert paper.publication_date == day
 
@@ -89,26 +95,29 @@ def test_missing_parts_of_a_date_are_its_end_or_no_date(parts: list[list[int | N
     ],
 )
 def test_the_gravest_standing_notice_decides(notices: list[Any], kind: str | None) -> None:
-    found = retraction_of(Work.model_validate(record(updated_by=notices)))
+    found = retraction_of(CrossrefWork.model_validate(record(updated_by=notices)))
     assert (found.kind if found else None) == kind
 
 
 def test_of_two_notices_of_a_retraction_the_first_counts() -> None:
     notices = [update("retraction", "10.1000/late", [2020, 5, 1]), update("retraction", "10.1000/EARLY", [2019, 7, 26])]
-    assert retraction_of(Work.model_validate(record(updated_by=notices))) == Retraction(
+    assert retraction_of(CrossrefWork.model_validate(record(updated_by=notices))) == Retraction(
         kind="retracted", source="crossref", notice="10.1000/early", date=dt.date(2019, 7, 26)
     )
 
 
 def test_a_notice_in_the_place_of_the_work_is_about_the_work() -> None:
     itself, other = update("retraction", "10.1000/ONE"), update("retraction", "10.1000/other")
-    assert retraction_of(Work.model_validate(record("10.1000/one", update_to=[itself]))) is not None
-    assert retraction_of(Work.model_validate(record("10.1000/one", update_to=[other]))) is None
+    assert retraction_of(CrossrefWork.model_validate(record("10.1000/one", update_to=[itself]))) is not None
+    assert retraction_of(CrossrefWork.model_validate(record("10.1000/one", update_to=[other]))) is None
 
 
 def test_crossref_and_unpaywall_have_the_capabilities_of_their_apis() -> None:
     crossref, unpaywall = Crossref(CannedRemote()), Unpaywall(CannedRemote())
-    assert [isinstance(crossref, port) for port in (Searches, Resolves, Retracts, Cites, LocatesPdfs)] == [
+    assert [
+        isinstance(crossref, port)
+        for port in (SearchesPapers, ResolvesIdentifiers, ReportsRetractions, ListsReferences, LocatesPdfs)
+    ] == [
         True,
         True,
         True,
@@ -116,7 +125,7 @@ def test_crossref_and_unpaywall_have_the_capabilities_of_their_apis() -> None:
         False,
     ]
     assert isinstance(unpaywall, LocatesPdfs)
-    assert not isinstance(unpaywall, Resolves)
+    assert not isinstance(unpaywall, ResolvesIdentifiers)
 
 
 async def test_several_dois_go_into_one_list_and_arxivs_into_none() -> None:
@@ -144,12 +153,14 @@ async def test_records_and_notices_are_asked_for_with_the_same_requests() -> Non
     papers = [Identifiers(doi="10.1000/one"), Identifiers(doi="10.1000/two")]
     await Crossref(remote).resolve(papers, ASK)
     assert set(await Crossref(remote).retractions(papers, ASK)) == {papers[0]}
-    assert remote.calls[0] == remote.calls[1]
+    records, notices = remote.calls
+    assert (records.operation, notices.operation) == ("papers", "retractions")
+    assert replace(records, operation="retractions") == notices
 
 
 async def test_a_search_asks_for_papers_inside_the_window_only() -> None:
     remote = CannedRemote({"works": said(items(record(issued={"date-parts": [[2020, 3]]}), record("10.1000/x")))})
-    window = Window(dt.date(2020, 1, 1), dt.date(2020, 12, 31))
+    window = Window(after=dt.date(2020, 1, 1), before=dt.date(2020, 12, 31))
     papers = await Crossref(remote).search('graphs, "trees"', 5, window, ASK)
     asked = dict(remote.calls[0].params)
     assert [paper.id for paper in papers] == ["doi:10.1000/one"]

@@ -5,12 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.models import Paper, PaperId
-from workers.sources.dois import batches, in_path, listable
-from workers.sources.fields import first_links, in_window, last_day, link, paper_id, read_date
-from workers.sources.markup import without_markup
-from workers.sources.query_words import query_words
-from workers.sources.source import Window
+from workers.sources.query_encoding import allowed_in_filter, path_segment, plain_query, url_batches
+from workers.sources.record_fields import (
+    distinct_links,
+    last_day_of_period,
+    make_paper_id,
+    parse_date,
+    strip_markup,
+    web_link,
+)
 
 _DAY = dt.date(2021, 5, 7)
 
@@ -31,12 +34,12 @@ _DAY = dt.date(2021, 5, 7)
     ],
 )
 def test_a_partial_date_is_the_last_day_of_its_period(text: str, day: dt.date | None) -> None:
-    assert read_date(text) == day
+    assert parse_date(text) == day
 
 
 @given(st.integers(), st.none() | st.integers(), st.none() | st.integers())
 def test_numbers_that_are_no_date_are_none(year: int, month: int | None, day: int | None) -> None:
-    found = last_day(year, month, day)
+    found = last_day_of_period(year, month, day)
     assert found is None or found.year == year
 
 
@@ -53,36 +56,18 @@ def test_numbers_that_are_no_date_are_none(year: int, month: int | None, day: in
     ],
 )
 def test_what_is_no_web_address_is_no_link(text: str) -> None:
-    assert link(text) == ""
+    assert web_link(text) == ""
 
 
 def test_links_keep_their_order_and_come_once() -> None:
-    assert first_links("https://b.org/1", "", "https://a.org/2", "https://b.org/1") == (
+    assert distinct_links("https://b.org/1", "", "https://a.org/2", "https://b.org/1") == (
         "https://b.org/1",
         "https://a.org/2",
     )
 
 
-@pytest.mark.parametrize(
-    ("day", "window", "inside"),
-    [
-        (_DAY, Window(), True),
-        (_DAY, Window(_DAY, _DAY), True),
-        (_DAY, Window(before=dt.date(2021, 5, 6)), False),
-        (_DAY, Window(after=dt.date(2021, 5, 8)), False),
-        (None, Window(), True),
-        (None, Window(before=_DAY), False),
-    ],
-)
-def test_a_window_includes_both_its_days_and_no_undated_paper(
-    day: dt.date | None, window: Window, inside: bool
-) -> None:
-    paper = Paper(id=PaperId("x"), title="T", abstract="", source="s", publication_date=day)
-    assert in_window(paper, window) is inside
-
-
 def test_ids_hold_no_white_space_and_no_brackets() -> None:
-    assert paper_id("doi", "10.1656/12[1:a b]%") == "doi:10.1656/12%5B1:a%20b%5D%25"
+    assert make_paper_id("doi", "10.1656/12[1:a b]%") == "doi:10.1656/12%5B1:a%20b%5D%25"
 
 
 @pytest.mark.parametrize(
@@ -99,21 +84,21 @@ def test_ids_hold_no_white_space_and_no_brackets() -> None:
     ],
 )
 def test_a_query_is_its_words(query: str, words: str) -> None:
-    assert query_words(query) == words
+    assert plain_query(query) == words
 
 
 @given(st.text())
 def test_no_query_holds_an_operator(query: str) -> None:
-    words = query_words(query)
+    words = plain_query(query)
     assert not set(words) & set('"()[]{}*?~!|&+:\\/,^<>=')
     assert not {"AND", "OR", "NOT"} & set(words.split())
     assert all(word[0] not in "-.'" for word in words.split())
-    assert query_words(words) == words
+    assert plain_query(words) == words
 
 
 @given(st.text(min_size=1), st.integers(1, 60))
 def test_a_query_fits_into_its_length_of_a_url(query: str, longest: int) -> None:
-    assert len(quote(query_words(query, longest))) <= longest + 2 * query_words(query, longest).count(" ")
+    assert len(quote(plain_query(query, longest))) <= longest + 2 * plain_query(query, longest).count(" ")
 
 
 @pytest.mark.parametrize(
@@ -136,18 +121,18 @@ def test_a_query_fits_into_its_length_of_a_url(query: str, longest: int) -> None
     ],
 )
 def test_markup_becomes_what_a_reader_sees(text: str, plain: str) -> None:
-    assert without_markup(text) == plain
+    assert strip_markup(text) == plain
 
 
 @pytest.mark.parametrize("piece", ["<", " ", "\n", "<tex-math>", "<!--", "<jats:title> ", "&amp;", "</p "])
 def test_markup_of_a_hostile_kind_is_read_in_linear_time(piece: str) -> None:
-    assert len(without_markup(piece * 40_000)) <= 40_000 * len(piece)
+    assert len(strip_markup(piece * 40_000)) <= 40_000 * len(piece)
 
 
 @given(st.text())
 def test_a_doi_in_a_path_leads_nowhere_else(doi: str) -> None:
-    assert not set(in_path(doi)) & set("/?#%") - {"%"}
-    assert unquote(in_path(doi)) == doi
+    assert not set(path_segment(doi)) & set("/?#%") - {"%"}
+    assert unquote(path_segment(doi)) == doi
 
 
 @pytest.mark.parametrize(
@@ -162,12 +147,12 @@ def test_a_doi_in_a_path_leads_nowhere_else(doi: str) -> None:
     ],
 )
 def test_only_dois_without_separators_stand_in_lists(doi: str, may: bool) -> None:
-    assert listable(doi) is may
+    assert allowed_in_filter(doi) is may
 
 
 @given(st.lists(st.text(min_size=1, max_size=30)), st.integers(1, 9), st.integers(1, 100))
 def test_batches_lose_nothing_and_keep_their_bounds(values: list[str], most: int, longest: int) -> None:
-    parts = [list(batch) for batch in batches(values, most, longest)]
+    parts = [list(batch) for batch in url_batches(values, most, longest)]
     assert [value for part in parts for value in part] == values
     assert all(len(part) <= most for part in parts)
     assert all(len(part) == 1 or sum(len(quote(value, safe="")) + 3 for value in part) <= longest for part in parts)

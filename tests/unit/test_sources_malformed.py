@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 
 from assayer.errors import SourceMalformed
-from assayer.models import Identifiers
+from assayer.models import Identifiers, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
 from workers.sources.crossref import Crossref
 from workers.sources.openalex import OpenAlex
-from workers.sources.source import Window
 from workers.sources.unpaywall import Unpaywall
 
 Question = Callable[[CannedRemote], Awaitable[object]]
@@ -26,7 +25,6 @@ QUESTIONS: dict[str, Question] = {
     "OpenAlex: one record": lambda remote: OpenAlex(remote).resolve([_KNOWN], ASK),
     "OpenAlex: several records": lambda remote: OpenAlex(remote).resolve(_SEVERAL, ASK),
     "OpenAlex: references": lambda remote: OpenAlex(remote).references(_KNOWN, 10, ASK),
-    "OpenAlex: citations": lambda remote: OpenAlex(remote).citations(Identifiers(doi="10.1000/one"), 10, ASK),
     "OpenAlex: free copies": lambda remote: OpenAlex(remote).pdf_urls(_KNOWN, ASK),
     "OpenAlex: retractions": lambda remote: OpenAlex(remote).retractions(_SEVERAL, ASK),
     "Crossref: search": lambda remote: Crossref(remote).search("graphs", 20, Window(), ASK),

@@ -5,11 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.models import Identifiers, Retraction
+from assayer.models import Identifiers, Retraction, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.sources.openalex import OpenAlex
-from workers.sources.openalex_works import Work, abstract_of, paper_of, work_id
-from workers.sources.source import Cites, LocatesPdfs, Resolves, Retracts, Searches, Window
+from workers.sources.capabilities import (
+    ListsReferences,
+    LocatesPdfs,
+    ReportsRetractions,
+    ResolvesIdentifiers,
+    SearchesPapers,
+)
+from workers.sources.openalex import OpenAlex, OpenAlexWork, abstract_from_index, paper_of, work_id
 
 
 def work(number: int = 1, **fields: Any) -> dict[str, Any]:
@@ -30,11 +35,11 @@ def _inverted(words: list[str]) -> dict[str, list[int]]:
 
 @given(st.lists(st.text(min_size=1, max_size=8)))
 def test_an_inverted_abstract_comes_back_in_its_order(words: list[str]) -> None:
-    assert abstract_of(_inverted(words)) == " ".join(words)
+    assert abstract_from_index(_inverted(words)) == " ".join(words)
 
 
 def test_gaps_and_huge_positions_of_an_inverted_abstract_do_no_harm() -> None:
-    assert abstract_of({"last": [10**15], "first": [-3], "twice": [7, 5]}) == "first twice twice last"
+    assert abstract_from_index({"last": [10**15], "first": [-3], "twice": [7, 5]}) == "first twice twice last"
 
 
 def test_a_record_becomes_a_paper_with_every_identifier_it_holds() -> None:
@@ -77,7 +82,7 @@ def test_a_record_becomes_a_paper_with_every_identifier_it_holds() -> None:
         cited_by_count=900,
         is_retracted=True,
     )
-    paper = paper_of(Work.model_validate(record))
+    paper = paper_of(OpenAlexWork.model_validate(record))
     assert paper is not None
     assert paper.model_dump(exclude={"origins"}) == {
         "id": "openalex:W2741809807",
@@ -101,6 +106,7 @@ def test_a_record_becomes_a_paper_with_every_identifier_it_holds() -> None:
         },
         "retraction": {"kind": "retracted", "source": "openalex", "notice": "", "date": None},
         "pdf_urls": ("https://peerj.com/articles/4375.pdf", "http://arxiv.org/pdf/1802.00001"),
+        "versions": None,
     }
 
 
@@ -115,7 +121,7 @@ def test_a_record_becomes_a_paper_with_every_identifier_it_holds() -> None:
     ],
 )
 def test_a_first_day_may_stand_for_its_whole_period(written: str, meant: dt.date | None) -> None:
-    paper = paper_of(Work.model_validate(work(publication_date=written)))
+    paper = paper_of(OpenAlexWork.model_validate(work(publication_date=written)))
     assert paper is not None
     assert paper.publication_date == meant
 
@@ -127,7 +133,7 @@ def test_what_is_no_work_id_is_none(text: str) -> None:
 
 def test_openalex_has_the_capabilities_of_its_api() -> None:
     source = OpenAlex(CannedRemote())
-    for port in (Searches, Cites, Resolves, Retracts, LocatesPdfs):
+    for port in (SearchesPapers, ListsReferences, ResolvesIdentifiers, ReportsRetractions, LocatesPdfs):
         assert isinstance(source, port)
 
 

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import SourceMalformed
-from assayer.models import Identifiers, Paper, PaperId
+from assayer.models import Identifiers, Paper, PaperId, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
 from workers.sources.semantic_scholar import SemanticScholar
-from workers.sources.source import Window
 
 S2 = "5c5751d45e298cea054f32b392c12c61027d2fe7"
 OTHER = "0f40b1f08821e22e859c6050916cec3667778613"
@@ -167,12 +166,10 @@ Question = Callable[[CannedRemote], Awaitable[object]]
 _NAMES = [Identifiers(s2=S2), Identifiers(doi="10.1000/one")]
 QUESTIONS: list[Question] = [
     lambda remote: SemanticScholar(remote).search("graphs", 150, Window(), ASK),
-    lambda remote: SemanticScholar(remote).bulk_search("graphs", 1500, Window(), ASK),
     lambda remote: SemanticScholar(remote).snippets("graphs", 10, Window(), ASK),
     lambda remote: SemanticScholar(remote).recommend(_NAMES[:1], 10, ASK),
     lambda remote: SemanticScholar(remote).recommend(_NAMES, 10, ASK),
     lambda remote: SemanticScholar(remote).references(_NAMES[0], 10, ASK),
-    lambda remote: SemanticScholar(remote).citations(_NAMES[0], 10, ASK),
     lambda remote: SemanticScholar(remote).resolve(_NAMES, ASK),
     lambda remote: SemanticScholar(remote).pdf_urls(_NAMES[0], ASK),
 ]

@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from cluster.cli.deferred import Deferred
-from cluster.cli.main import COMMANDS
+from cluster.cli.main import COMMANDS, LazyCommand
 
 LARGE = frozenset(
     {
@@ -44,15 +43,15 @@ MODELS = frozenset(
     ("modules", "unneeded"),
     [
         ("cluster.cli.main", LARGE | {"alembic", "asyncpg", "httpx2", "psutil", "pydantic_settings"}),
-        ("cluster.settings", LARGE | {"alembic", "asyncpg", "httpx2", "psutil"}),
+        ("cluster.settings_loading", LARGE | {"alembic", "asyncpg", "httpx2", "psutil"}),
         ("cluster.cli.tenants, cluster.cli.keys, cluster.database", LARGE | {"alembic", "httpx2"}),
         (
             "cluster.cli.submit, cluster.cli.watch, cluster.cli.fetch, cluster.cli.cancel, cluster.cli.timeline, "
-            "orchestrator.client",
+            "assayer_client",
             LARGE | {"alembic", "asyncpg", "psutil"},
         ),
         ("cluster.cli.serve, cluster.cli.doctor, cluster.cli.corpus", LARGE | {"alembic", "asyncpg", "httpx2"}),
-        ("cluster.engine, cluster.performing", MODELS),
+        ("cluster.engine, cluster.job_performer", MODELS),
     ],
     ids=["help", "settings", "accounts", "client", "others", "engine"],
 )
@@ -63,7 +62,7 @@ def test_start_loads_no_library_that_the_command_does_not_need(modules: str, unn
 
 
 @pytest.mark.parametrize("listed", COMMANDS, ids=[one.name for one in COMMANDS])
-def test_list_of_commands_says_what_the_command_says_of_itself(listed: Deferred) -> None:
+def test_list_of_commands_says_what_the_command_says_of_itself(listed: LazyCommand) -> None:
     assert listed.command().help == listed.help
 
 

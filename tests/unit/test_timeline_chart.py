@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.models.timeline import Span, SpanKind, SpanOutcome, Timeline
-from assayer.reports.timeline import as_timeline_html, chart_of
-from assayer.reports.timeline.chart import levels, steps
+from assayer.reports.timeline_chart import chart_of, levels, steps
+from assayer.reports.timeline_page import as_timeline_html
 
 _START = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 _Interval = st.tuples(st.integers(0, 60), st.integers(0, 20)).map(lambda pair: (pair[0] / 4, (pair[0] + pair[1]) / 4))

@@ -9,19 +9,19 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from assayer.errors import ConfigurationError, InputError
-from assayer.methods.grapheval.arrays import UNKNOWN, GraphArrays
-from assayer.methods.grapheval.baselines import known_rows
-from assayer.methods.grapheval.measures import auroc
+from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
+from assayer.methods.grapheval.scoring.baselines import labelled_rows
+from assayer.methods.grapheval.scoring.metrics import auroc
 from tests.unit.grapheval_graphs import PROVENANCE, rows, separable
 from workers.viewpoint_network import (
     Checkpoint,
-    Epoch,
+    EpochProgress,
     FreshNetwork,
     NetworkScorer,
     TrainingSettings,
-    load,
-    save,
-    train,
+    load_checkpoint,
+    save_checkpoint,
+    train_network,
 )
 from workers.viewpoint_network.settings import Architecture
 
@@ -35,7 +35,7 @@ QUICK = TrainingSettings(
 
 @pytest.fixture(scope="module")
 def checkpoint() -> Checkpoint:
-    return train(GRAPH.with_unknown(ASKED), QUICK, PROVENANCE)
+    return train_network(GRAPH.with_unknown(ASKED), QUICK, PROVENANCE)
 
 
 def test_network_learns_a_tiny_graph_and_scores_ideas_it_was_not_shown(checkpoint: Checkpoint) -> None:
@@ -66,7 +66,7 @@ def test_order_in_which_ideas_are_asked_changes_only_the_order(checkpoint: Check
 def test_same_seed_gives_the_same_weights_and_another_seed_others(checkpoint: Checkpoint) -> None:
     def weights(seed: int) -> list[torch.Tensor]:
         settings = QUICK.model_copy(update={"seed": seed})
-        return list(train(GRAPH.with_unknown(ASKED), settings, PROVENANCE).weights[0].values())
+        return list(train_network(GRAPH.with_unknown(ASKED), settings, PROVENANCE).weights[0].values())
 
     first = list(checkpoint.weights[0].values())
     assert all(torch.equal(one, two) for one, two in zip(first, weights(0), strict=True))
@@ -74,9 +74,9 @@ def test_same_seed_gives_the_same_weights_and_another_seed_others(checkpoint: Ch
 
 
 def test_training_tells_every_epoch_and_stops_when_nothing_improves() -> None:
-    told: list[Epoch] = []
+    told: list[EpochProgress] = []
     settings = QUICK.model_copy(update={"members": 2, "patience": 2, "rate": 1e-9})
-    description = train(GRAPH, settings, PROVENANCE, told.append).description
+    description = train_network(GRAPH, settings, PROVENANCE, told.append).description
     assert [one.epochs for one in description.members] == [sum(e.member == member for e in told) for member in (0, 1)]
     assert all(one.epochs == one.best_epoch + 2 < settings.epochs for one in description.members)
     assert min(e.validation_loss for e in told if e.member == 0) == description.members[0].validation_loss
@@ -84,8 +84,8 @@ def test_training_tells_every_epoch_and_stops_when_nothing_improves() -> None:
 
 def test_saved_checkpoint_scores_as_before_and_keeps_its_provenance(checkpoint: Checkpoint, tmp_path: Path) -> None:
     path = tmp_path / "network.safetensors"
-    save(checkpoint, path)
-    loaded = load(path)
+    save_checkpoint(checkpoint, path)
+    loaded = load_checkpoint(path)
     assert loaded.description == checkpoint.description
     assert loaded.description.provenance == PROVENANCE
     before, after = (NetworkScorer(one, EMBEDDING, "cpu").score(GRAPH, ASKED) for one in (checkpoint, loaded))
@@ -130,20 +130,20 @@ def test_file_that_is_no_checkpoint_is_refused(prepare: object, message: str, tm
     assert callable(prepare)
     prepare(tmp_path / "some.file")
     with pytest.raises(InputError, match=message):
-        load(tmp_path / "some.file")
+        load_checkpoint(tmp_path / "some.file")
 
 
 def test_checkpoint_whose_weights_were_exchanged_is_refused(checkpoint: Checkpoint, tmp_path: Path) -> None:
     path = tmp_path / "network.safetensors"
-    save(checkpoint, path)
+    save_checkpoint(checkpoint, path)
     metadata = {"assayer-viewpoint-network": checkpoint.description.model_dump_json()}
     smaller = {name: tensor[:1].clone() for name, tensor in load_file(path).items()}
     save_file(smaller, path, metadata=metadata)
     with pytest.raises(ConfigurationError, match="do not fit its own description"):
-        load(path).networks()
+        load_checkpoint(path).networks()
     save_file({"7.head": torch.zeros(1)}, path, metadata=metadata)
     with pytest.raises(InputError, match="weights of a network that it does not describe"):
-        load(path)
+        load_checkpoint(path)
 
 
 def _one_class() -> GraphArrays:
@@ -160,7 +160,7 @@ def _one_class() -> GraphArrays:
 )
 def test_graph_with_too_little_to_learn_from_is_refused(graph: GraphArrays, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        train(graph, QUICK, PROVENANCE)
+        train_network(graph, QUICK, PROVENANCE)
 
 
 def test_idea_without_viewpoints_is_not_scored(checkpoint: Checkpoint) -> None:
@@ -191,9 +191,9 @@ def test_undated_and_dated_ideas_are_told_apart() -> None:
 
 def test_negatives_are_made_for_training_only() -> None:
     settings = QUICK.model_copy(update={"negatives": 6, "epochs": 2})
-    description = train(GRAPH, settings, PROVENANCE).description
+    description = train_network(GRAPH, settings, PROVENANCE).description
     assert description.members[0].validation_ideas == round(0.15 * 26) + round(0.15 * 20)
-    assert len(known_rows(GRAPH, rows())) == 40
+    assert len(labelled_rows(GRAPH, rows())) == 40
 
 
 def test_importing_the_package_does_not_import_torch() -> None:

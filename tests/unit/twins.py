@@ -7,10 +7,10 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from assayer.errors import AssayerError
-from assayer.models import Absent, CallRecord, EvaluationId, FullText, Paper, PaperId
-from assayer.ports import Answer, Embedder, ProgressEvent
-from assayer.run import Run
-from assayer.tasks import Task
+from assayer.llm import Answer, Task
+from assayer.models import Absent, CallRecord, EvaluationId, FullText, Paper, PaperId, Window
+from assayer.ports import Embedder, ProgressEvent
+from assayer.run.run import Run
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -61,7 +61,7 @@ class TwinLlm:
 
 
 class NoFullTexts:
-    async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
+    async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         return {paper.id: Absent(reason="this test has none") for paper in papers}
 
 

@@ -1,7 +1,10 @@
-"""robots.txt (RFC 9309): which pages a host closes to us."""
+"""Politeness towards hosts: how many requests one host gets at a time, and what its robots.txt (RFC 9309) closes."""
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from protego import Protego
@@ -9,13 +12,39 @@ from yarl import URL
 
 from assayer.errors import DownloadFailed, DownloadRefused
 from assayer.ports import Clock
-from workers.fetching.addresses import shown
-from workers.fetching.pacing import HostTurns
+from workers.fetching.ssrf_guard import loggable_url
 
-__all__ = ["ReadRobots", "Robots"]
+__all__ = ["HostSlots", "ReadRobots", "Robots"]
+
+
+@dataclass
+class _HostQueue:
+    free: asyncio.Semaphore
+    users: int = field(default=0)
+
+
+class HostSlots:
+    """Limits the requests to one host at a time, first come, first served; idle hosts are forgotten."""
+
+    def __init__(self, per_host: int) -> None:
+        self._per_host = per_host
+        self._hosts: dict[str, _HostQueue] = {}
+
+    @asynccontextmanager
+    async def slot(self, host: str) -> AsyncIterator[None]:
+        queue = self._hosts.setdefault(host, _HostQueue(asyncio.Semaphore(self._per_host)))
+        queue.users += 1
+        try:
+            async with queue.free:
+                yield
+        finally:
+            queue.users -= 1
+            if not queue.users:
+                del self._hosts[host]
+
 
 ReadRobots = Callable[[URL], Awaitable[str | None]]
-"""The text of a robots.txt, None where there is none (4xx). Raises FullTextError when nobody can tell."""
+"""The text of a robots.txt, None where there is none (4xx). Raises FullTextError when that is not known."""
 
 _MOST_HOSTS = 2_000
 
@@ -27,29 +56,29 @@ class _Rules(NamedTuple):
 
 
 class Robots:
-    """Rules by origin, read once and kept for a while."""
+    """The robots.txt rules of each origin, read once and cached for a while."""
 
     def __init__(self, read: ReadRobots, agent: str, hours: float, clock: Clock) -> None:
         self._read = read
         self._agent = agent.split("/", maxsplit=1)[0]
         self._seconds = hours * 3600
         self._clock = clock
-        self._asking = HostTurns(1)
+        self._reading = HostSlots(1)
         self._known: OrderedDict[URL, _Rules] = OrderedDict()
 
-    async def check(self, url: URL) -> None:
+    async def check_allowed(self, url: URL) -> None:
         """Raises DownloadRefused when the page is closed to us, AddressRefused when the host may not be visited."""
         origin = url.origin()
-        async with self._asking.turn(str(origin)):
+        async with self._reading.slot(str(origin)):
             known = self._known.get(origin)
             if known is None or known.until <= self._clock.monotonic():
-                known = await self._ask(origin)
+                known = await self._read_rules(origin)
         if known.rules is None:
-            raise DownloadRefused(f"{shown(url)} is not read: the robots.txt of its host cannot be had.")
+            raise DownloadRefused(f"{loggable_url(url)} is not read: the robots.txt of its host cannot be had.")
         if not known.rules.can_fetch(str(url), self._agent):
-            raise DownloadRefused(f"{shown(url)} is closed to robots by its host's robots.txt.")
+            raise DownloadRefused(f"{loggable_url(url)} is closed to robots by its host's robots.txt.")
 
-    async def _ask(self, origin: URL) -> _Rules:
+    async def _read_rules(self, origin: URL) -> _Rules:
         try:
             text = await self._read(origin / "robots.txt")
         except (DownloadFailed, DownloadRefused):
@@ -58,9 +87,9 @@ class Robots:
             rules = Protego.parse(text or "")
         # Unknown rules are asked for again soon: the host may only have been slow.
         seconds = self._seconds if rules is not None else min(self._seconds, 600.0)
-        answer = _Rules(rules, self._clock.monotonic() + seconds)
-        self._known[origin] = answer
+        known = _Rules(rules, self._clock.monotonic() + seconds)
+        self._known[origin] = known
         self._known.move_to_end(origin)
         while len(self._known) > _MOST_HOSTS:
             self._known.popitem(last=False)
-        return answer
+        return known

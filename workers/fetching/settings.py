@@ -7,12 +7,12 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from assayer.models import Frozen
 
-__all__ = ["DownloadLimits", "FetchingSettings", "Network", "TransferSettings", "checked_networks", "separated"]
+__all__ = ["DownloadLimits", "FetchingSettings", "Network", "TransferSettings", "checked_networks", "comma_separated"]
 
 Network = IPv4Network | IPv6Network
 
 
-def separated(value: object) -> object:
+def comma_separated(value: object) -> object:
     """Environment variables give lists separated by commas."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
@@ -25,9 +25,9 @@ def checked_networks(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class FetchingSettings(Frozen):
-    allow: Annotated[tuple[str, ...], BeforeValidator(separated), AfterValidator(checked_networks)] = ()
+    allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(checked_networks)] = ()
     """Networks that may be visited although they are not public, on any port: `10.1.0.0/16,::1/128`."""
-    ports: Annotated[tuple[int, ...], BeforeValidator(separated)] = (80, 443, 8080, 8443)
+    ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (80, 443, 8080, 8443)
     """Ports of public addresses that may be visited."""
     user_agent: str = "assayer/0.1 (evaluates research ideas; reads what is open)"
     connections: int = Field(default=64, ge=1)
@@ -71,7 +71,7 @@ class TransferSettings(Frozen):
     file_seconds: float = Field(default=6 * 3_600.0, gt=0)
     """For one file, over all its connections."""
     attempts: int = Field(default=8, ge=1)
-    """In a row that bring nothing; one that brings a part of a file begins to count anew."""
+    """Attempts in a row that bring nothing; one that brings a part of a file restarts the count."""
     backoff_initial: float = Field(default=1.0, ge=0)
     backoff_max: float = Field(default=120.0, ge=0)
     retry_after_max: float = Field(default=900.0, ge=0)

@@ -1,4 +1,4 @@
-"""One paper's way to its text: candidates best first, until a copy can be had, can be read, and is the paper."""
+"""Acquires the text of one paper: its PDF locations best first, until one can be fetched, read, and is the paper."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,32 +7,41 @@ from typing import NamedTuple, Protocol
 from rapidfuzz import fuzz
 
 from assayer.errors import AssayerError, DownloadFailed, DownloadRefused, FullTextError, LiteratureError, Unreadable
-from assayer.models import Paper
-from workers.full_texts.candidates import Candidate, candidates, located
-from workers.full_texts.copies import Copy
-from workers.full_texts.parsed import ParsedPaper
+from assayer.models import OPEN, Paper, Window
+from workers.full_texts.parsed_paper import ParsedPaper
+from workers.full_texts.pdf_fetcher import ArchivedPdf
+from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, known_pdf_locations
 from workers.full_texts.settings import FullTextSettings
-from workers.remote.call import Ask
-from workers.sources.source import LocatesPdfs
+from workers.remote.request import RequestContext
+from workers.sources.capabilities import LocatesPdfs
 
-__all__ = ["Acquired", "Acquisition", "GetsCopies", "ReadsDocuments", "Step", "is_about"]
+__all__ = [
+    "NO_DATED_COPY",
+    "AcquisitionAttempt",
+    "AcquisitionResult",
+    "DocumentReader",
+    "FullTextAcquisition",
+    "PdfFetcher",
+    "is_same_paper",
+]
 
+NO_DATED_COPY = "no free copy is known to be of before the cutoff"
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _BEGINNING = 6_000
 """Characters in which a paper's own title stands."""
 
 
-class Step(NamedTuple):
-    """One copy that was asked for, and what became of it."""
+class AcquisitionAttempt(NamedTuple):
+    """One PDF that was asked for, and how that ended."""
 
     source: str
     cached: bool
     error: FullTextError | None
 
 
-class Acquired(NamedTuple):
+class AcquisitionResult(NamedTuple):
     paper: ParsedPaper | None
-    steps: tuple[Step, ...] = ()
+    attempts: tuple[AcquisitionAttempt, ...] = ()
     given_up: str = ""
     """Why the work ended before its end, in a few words."""
 
@@ -41,7 +50,7 @@ class Acquired(NamedTuple):
         """Why there is no paper: the failure that came nearest to one."""
         if self.given_up:
             return self.given_up
-        errors = [step.error for step in self.steps if step.error is not None]
+        errors = [attempt.error for attempt in self.attempts if attempt.error is not None]
         if not errors:
             return "no free copy is known"
         nearest = max(errors, key=_progress)
@@ -55,69 +64,77 @@ def _progress(error: AssayerError) -> int:
     return 2 if isinstance(error, DownloadRefused) else 1 if isinstance(error, DownloadFailed) else 0
 
 
-class GetsCopies(Protocol):
-    """`workers.full_texts.copies.Copies`, here or in another process."""
+class PdfFetcher(Protocol):
+    """`workers.full_texts.pdf_fetcher.ArchivingPdfFetcher`, here or in another process."""
 
-    async def get(self, candidate: Candidate) -> Copy:
+    async def get(self, location: PdfLocation) -> ArchivedPdf:
         """Into the archive. Raises FullTextError or StorageError."""
         ...
 
 
-class ReadsDocuments(Protocol):
-    """`workers.full_texts.reader.DocumentReader`, here or in another process."""
+class DocumentReader(Protocol):
+    """`workers.full_texts.document_reader.CachingDocumentReader`, here or in another process."""
 
     async def read(self, sha256: str, source: str, seconds: float) -> ParsedPaper:
         """What lies in the archive under its digest. Raises FullTextError."""
         ...
 
 
-class Acquisition:
-    def __init__(self, copies: GetsCopies, reader: ReadsDocuments, settings: FullTextSettings) -> None:
-        self._copies = copies
+class FullTextAcquisition:
+    def __init__(self, fetcher: PdfFetcher, reader: DocumentReader, settings: FullTextSettings) -> None:
+        self._fetcher = fetcher
         self._reader = reader
         self._settings = settings
 
-    async def acquire(self, paper: Paper, locators: Iterable[LocatesPdfs], ask: Ask) -> Acquired:
-        """Locators are asked only when nothing that is known already will do: their turns are counted."""
-        tried = candidates(paper, self._settings.hosts)[: self._settings.copies]
-        steps: list[Step] = []
-        text = await self._first(paper, tried, steps)
+    async def acquire(
+        self, paper: Paper, locators: Iterable[LocatesPdfs], context: RequestContext, window: Window = OPEN
+    ) -> AcquisitionResult:
+        """Locators are asked only when no known location will do: their rate limits are scarce."""
+        hosts = self._settings.hosts
+        tried = known_pdf_locations(paper, hosts, window)[: self._settings.copies]
+        undated = bool(known_pdf_locations(paper, hosts)) and not tried
+        attempts: list[AcquisitionAttempt] = []
+        text = await self._first_readable(paper, tried, attempts)
         for locator in locators:
             if text is not None or not paper.identifiers.doi:
                 break
-            urls = await _asked(locator, paper, ask)
-            more = located(urls, tried, self._settings.hosts)[: self._settings.copies]
-            text = await self._first(paper, more, steps)
+            urls = await _locate(locator, paper, context)
+            more = additional_pdf_locations(urls, tried, hosts, window)[: self._settings.copies]
+            undated = undated or (bool(additional_pdf_locations(urls, tried, hosts)) and not more)
+            text = await self._first_readable(paper, more, attempts)
             tried += more
-        return Acquired(text, tuple(steps))
+        given_up = NO_DATED_COPY if undated and not attempts else ""
+        return AcquisitionResult(text, tuple(attempts), given_up)
 
-    async def _first(self, paper: Paper, copies: Sequence[Candidate], steps: list[Step]) -> ParsedPaper | None:
-        for candidate in copies:
+    async def _first_readable(
+        self, paper: Paper, locations: Sequence[PdfLocation], attempts: list[AcquisitionAttempt]
+    ) -> ParsedPaper | None:
+        for location in locations:
             cached = False
             try:
-                copy = await self._copies.get(candidate)
-                cached = copy.cached
-                text = await self._reader.read(copy.sha256, candidate.url, self._settings.work_seconds)
-                check_subject(paper, text, candidate.url)
+                pdf = await self._fetcher.get(location)
+                cached = pdf.cached
+                text = await self._reader.read(pdf.sha256, location.url, self._settings.work_seconds)
+                check_same_paper(paper, text, location.url)
             except FullTextError as error:
-                steps.append(Step(candidate.source, cached, error))
+                attempts.append(AcquisitionAttempt(location.source, cached, error))
                 continue
-            steps.append(Step(candidate.source, cached, None))
+            attempts.append(AcquisitionAttempt(location.source, cached, None))
             return text
         return None
 
 
-async def _asked(locator: LocatesPdfs, paper: Paper, ask: Ask) -> tuple[str, ...]:
-    """Whoever made the locator journals its failures."""
+async def _locate(locator: LocatesPdfs, paper: Paper, context: RequestContext) -> tuple[str, ...]:
+    """Failures are none of ours: `JournalledPdfLocator` journals them."""
     try:
-        return await locator.pdf_urls(paper.identifiers, ask)
+        return await locator.pdf_urls(paper.identifiers, context)
     except LiteratureError:
         return ()
 
 
-def check_subject(paper: Paper, text: ParsedPaper, url: str) -> None:
-    """Raises Unreadable for a copy of something else: a supplement, a poster, a wrong link."""
-    if not is_about(paper, text):
+def check_same_paper(paper: Paper, text: ParsedPaper, url: str) -> None:
+    """Raises Unreadable for a PDF of something else: a supplement, a poster, a wrong link."""
+    if not is_same_paper(paper, text):
         raise Unreadable(
             f"{url} is another document: {text.title or 'untitled'!r:.120} instead of {paper.title!r:.120}.",
             "",
@@ -125,7 +142,7 @@ def check_subject(paper: Paper, text: ParsedPaper, url: str) -> None:
         )
 
 
-def is_about(paper: Paper, text: ParsedPaper) -> bool:
+def is_same_paper(paper: Paper, text: ParsedPaper) -> bool:
     """Whether the words of the paper's title stand where a document names itself; short titles tell too little."""
     if text.title and fuzz.token_sort_ratio(paper.title.casefold(), text.title.casefold()) >= 80:
         return True

@@ -1,6 +1,5 @@
-"""Documents by their content, what was read in them, and what became of every address: nothing is fetched twice."""
+"""The archive of full texts: documents by their digest, what parsers read in them, and what each address gave."""
 
-import datetime as dt
 import gzip
 import hashlib
 import zlib
@@ -12,11 +11,11 @@ from pydantic import AwareDatetime, ValidationError
 from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError, Unreadable
 from assayer.models import Frozen, UnreadableCause
 from assayer.ports import Clock
-from workers.full_texts.parsed import ParsedPaper
+from workers.file_storage import FileStorage
+from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.settings import FullTextSettings
-from workers.full_texts.storage import Storage
 
-__all__ = ["Archive"]
+__all__ = ["FullTextArchive"]
 
 _REFUSALS: dict[str, type[FullTextError]] = {
     "address": AddressRefused,
@@ -24,13 +23,13 @@ _REFUSALS: dict[str, type[FullTextError]] = {
     "refused": DownloadRefused,
 }
 _PAPER, _TEI, _FAILED = ".json.gz", ".tei.xml.gz", ".failed.json"
-_PASSING: tuple[UnreadableCause, ...] = ("broken_parser", "time")
-"""Causes that may lie in the hour and not in the document."""
+_TRANSIENT_CAUSES: tuple[UnreadableCause, ...] = ("broken_parser", "time")
+"""Causes that may not be the document's: they are tried again soon."""
 Record = TypeVar("Record", bound=Frozen)
 
 
 class _Visit(Frozen):
-    """What became of an address."""
+    """The result of one download from an address."""
 
     url: str
     at: AwareDatetime
@@ -41,30 +40,26 @@ class _Visit(Frozen):
     hint: str = ""
 
 
-class _Failure(Frozen):
+class _ParseFailure(Frozen):
     at: AwareDatetime
     message: str
     hint: str
     cause: UnreadableCause
 
 
-class _Claim(Frozen):
-    until: AwareDatetime
-
-
-class Archive:
+class FullTextArchive:
     """Files only, each written whole and named by a hash, so that any number of processes may share it.
 
     `documents/…/SHA256.pdf`; `readings/…/SHA256/` with TEI and sections of each parser and version, or why it failed;
-    `visits/…/HASH.json` of addresses; `claims/HASH.json` of addresses in work. A damaged file counts as missing.
+    `visits/…/HASH.json` of addresses. A damaged file counts as missing.
     """
 
-    def __init__(self, storage: Storage, settings: FullTextSettings, clock: Clock) -> None:
+    def __init__(self, storage: FileStorage, settings: FullTextSettings, clock: Clock) -> None:
         self._storage = storage
         self._settings = settings
         self._clock = clock
 
-    async def visited(self, url: str) -> str | None:
+    async def document_at(self, url: str) -> str | None:
         """The hash of the document that lies there; None when it is time to look. Raises the failure of the last look
         while it counts."""
         visit = _loaded(_Visit, await self._storage.read(_visit_name(url)))
@@ -80,40 +75,23 @@ class Archive:
             raise failure(visit.message, visit.hint)
         return None
 
-    async def keep(self, url: str, file: Path, sha256: str) -> None:
+    async def add_document(self, url: str, file: Path, sha256: str) -> None:
         if not await self._storage.exists(_document_name(sha256)):
-            await self._storage.keep(_document_name(sha256), file)
+            await self._storage.add_file(_document_name(sha256), file)
         await self._write(_visit_name(url), _Visit(url=url, at=self._clock.now(), sha256=sha256))
 
-    async def remember(self, url: str, error: FullTextError) -> None:
+    async def add_download_failure(self, url: str, error: FullTextError) -> None:
         """That nothing could be had there."""
         failure = next((name for name, kind in _REFUSALS.items() if isinstance(error, kind)), "failed")
         visit = {"url": url, "at": self._clock.now(), "failure": failure, "message": error.message, "hint": error.hint}
         await self._write(_visit_name(url), _Visit.model_validate(visit))
-
-    async def claim(self, url: str, lifetime: dt.timedelta) -> bool:
-        """Whether this process may work on an address now: no other does, or has died over it."""
-        name = _claim_name(url)
-        mine = _Claim(until=self._clock.now() + lifetime).model_dump_json().encode()
-        if await self._storage.create(name, mine):
-            return True
-        data = await self._storage.read(name)
-        theirs = _loaded(_Claim, data)
-        if theirs is not None and theirs.until > self._clock.now():
-            return False
-        if data is not None:
-            await self._storage.remove(name)
-        return await self._storage.create(name, mine)
-
-    async def release(self, url: str) -> None:
-        await self._storage.remove(_claim_name(url))
 
     async def document(self, sha256: str) -> bytes | None:
         """None when it is missing, or damaged since."""
         data = await self._storage.read(_document_name(sha256))
         return data if data is not None and hashlib.sha256(data).hexdigest() == sha256 else None
 
-    async def readings(self, sha256: str) -> list[str]:
+    async def parsed_names(self, sha256: str) -> list[str]:
         """Names under which there is a paper."""
         files = await self._storage.names(_reading_folder(sha256))
         return [file.removesuffix(_PAPER) for file in files if file.endswith(_PAPER)]
@@ -131,18 +109,18 @@ class Archive:
     async def add_tei(self, sha256: str, name: str, tei: bytes) -> None:
         await self._storage.write(f"{_reading_folder(sha256)}/{name}{_TEI}", gzip.compress(tei, 6))
 
-    async def failed(self, sha256: str, name: str) -> Unreadable | None:
+    async def failure(self, sha256: str, name: str) -> Unreadable | None:
         """Why that parser could not read it, while that counts."""
-        failure = _loaded(_Failure, await self._storage.read(f"{_reading_folder(sha256)}/{name}{_FAILED}"))
+        failure = _loaded(_ParseFailure, await self._storage.read(f"{_reading_folder(sha256)}/{name}{_FAILED}"))
         if failure is None:
             return None
-        wait = self._settings.retry_failed if failure.cause in _PASSING else self._settings.retry_refused
+        wait = self._settings.retry_failed if failure.cause in _TRANSIENT_CAUSES else self._settings.retry_refused
         if self._clock.now() - failure.at >= wait:
             return None
         return Unreadable(failure.message, failure.hint, failure.cause)
 
     async def add_failure(self, sha256: str, name: str, error: Unreadable) -> None:
-        failure = _Failure(at=self._clock.now(), message=error.message, hint=error.hint, cause=error.cause)
+        failure = _ParseFailure(at=self._clock.now(), message=error.message, hint=error.hint, cause=error.cause)
         await self._write(f"{_reading_folder(sha256)}/{name}{_FAILED}", failure)
 
     async def _write(self, name: str, record: Frozen) -> None:
@@ -156,10 +134,6 @@ def _hash(text: str) -> str:
 def _visit_name(url: str) -> str:
     name = _hash(url)
     return f"visits/{name[:2]}/{name}.json"
-
-
-def _claim_name(url: str) -> str:
-    return f"claims/{_hash(url)}.json"
 
 
 def _document_name(sha256: str) -> str:

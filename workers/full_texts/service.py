@@ -1,120 +1,105 @@
-"""Full texts for evaluations: each paper is worked on once, for everybody who asks, and nobody waits for ever."""
+"""Full texts for evaluations: each paper is acquired once for all who ask, and nobody waits without end.
+
+Evaluations take the slots for acquisitions in turn, so that one with many papers does not hold up the others.
+"""
 
 import asyncio
+import datetime as dt
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
-from assayer.flow import together
-from assayer.models import Absent, FullText, Paper, PaperId
-from assayer.ports import Clock, FullTexts
-from assayer.run import Run
-from workers.full_texts.acquisition import Acquired, Acquisition
-from workers.full_texts.candidates import Candidate, candidates
-from workers.full_texts.copies import Downloads
-from workers.full_texts.documents import open_documents
-from workers.full_texts.places import Places
-from workers.full_texts.settings import FullTextSettings, GrobidSettings
-from workers.remote.call import Ask
-from workers.remote.turns import Turns
-from workers.sources.source import LocatesPdfs
+from assayer.models import OPEN, Absent, FullText, Paper, PaperId, Window
+from assayer.ports import FullTexts
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import together
+from workers.concurrency.priority_gate import FixedSlots, PriorityGate
+from workers.concurrency.single_flight import InFlight, SingleFlight, Waiter
+from workers.full_texts.acquisition import NO_DATED_COPY, AcquisitionResult, FullTextAcquisition
+from workers.full_texts.pdf_locations import PdfLocation, known_pdf_locations
+from workers.full_texts.settings import FullTextSettings
+from workers.remote.request import RequestContext
+from workers.sources.capabilities import LocatesPdfs
 
-__all__ = ["First", "FullTextService", "open_full_texts"]
+__all__ = ["FullTextService", "LocalFullTexts"]
 
 _LOG = logging.getLogger(__name__)
-_LATE = "not fetched and read in time"
+_TOO_LATE = "not fetched and read in time"
 
-Key = tuple[tuple[Candidate, ...], str]
-"""What a paper's text depends on: where it may lie, and the DOI that locators are asked for."""
+AcquisitionKey = tuple[tuple[PdfLocation, ...], str, dt.date | None]
+"""What a paper's text depends on: where it may lie, the DOI that locators are asked for, and the cutoff, which decides
+what of their answer counts."""
 
 
-class First(NamedTuple):
-    """Texts that are at hand, asked before anything is fetched."""
+class LocalFullTexts(NamedTuple):
+    """Full texts that need no fetching, such as the corpus's own; they are asked first."""
 
     name: str
     """The source's name in the journal."""
     full_texts: FullTexts
 
 
-@dataclass(eq=False)
-class _Flight:
-    task: asyncio.Task[Acquired]
-    begun: asyncio.Event
-    waiting: int = 0
-
-
 class FullTextService:
-    """One for a process. It owns the work on each paper, from `async with` to its end.
+    """One for a process. It owns the acquisition of each paper, from `async with` to its end.
 
-    Work that has begun goes on when nobody waits for it any more, within `work_seconds` and the number of places:
-    others may be about to ask, and what was fetched stays in the archive. Work that still waits for a place is
-    dropped with the last one who waits for it.
+    An acquisition that has begun goes on when nobody waits for it any more, within `work_seconds` and the number of
+    slots: others may be about to ask, and what was fetched stays in the archive. One that still waits for a slot is
+    cancelled with the last one who waits for it.
     """
 
-    def __init__(self, acquisition: Acquisition, settings: FullTextSettings) -> None:
+    def __init__(self, acquisition: FullTextAcquisition, settings: FullTextSettings) -> None:
         self._acquisition = acquisition
         self._settings = settings
-        self._places = Places(settings.at_once)
-        self._flights: dict[Key, _Flight] = {}
+        self._slots = PriorityGate(FixedSlots(settings.at_once))
+        self._in_flight: SingleFlight[AcquisitionKey, Waiter[AcquisitionResult]] = SingleFlight()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        tasks = [flight.task for flight in self._flights.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._in_flight.aclose()
 
-    def for_run(self, run: Run, first: Sequence[First] = (), locators: Iterable[LocatesPdfs] = ()) -> FullTexts:
+    def for_run(
+        self, run: Run, first: Sequence[LocalFullTexts] = (), locators: Iterable[LocatesPdfs] = ()
+    ) -> FullTexts:
         """As one evaluation may use it: its own patience, its own journal. Locators are those made for the run."""
         return _RunFullTexts(self, self._settings, run, tuple(first), tuple(locators))
 
     async def acquire(
-        self, paper: Paper, run: Run, locators: Sequence[LocatesPdfs], seconds: float
-    ) -> tuple[Acquired, bool]:
-        """What came of the paper within the time, and whether somebody else had asked for it already."""
-        key = (candidates(paper, self._settings.hosts), paper.identifiers.doi)
+        self, paper: Paper, run: Run, locators: Sequence[LocatesPdfs], seconds: float, window: Window = OPEN
+    ) -> tuple[AcquisitionResult, bool]:
+        """What was acquired within the time, and whether the acquisition had been asked for before."""
+        hosts = self._settings.hosts
+        key = (known_pdf_locations(paper, hosts, window), paper.identifiers.doi, window.before)
         if not key[0] and not (locators and paper.identifiers.doi):
-            return Acquired(None), False
-        flight = self._flights.get(key)
-        shared = flight is not None
-        if flight is None:
-            flight = self._flights[key] = self._launch(key, paper, run, locators, seconds)
-        flight.waiting += 1
+            return AcquisitionResult(None, given_up=NO_DATED_COPY if known_pdf_locations(paper, hosts) else ""), False
+        waiter = Waiter[AcquisitionResult]()
+        context = RequestContext(owner=run.id, patience=seconds)
+        self._in_flight.join(key, waiter, lambda call: self._work(paper, locators, context, window, call))
         try:
-            await asyncio.wait({flight.task}, timeout=max(0.0, seconds))
+            await asyncio.wait({waiter.result}, timeout=max(0.0, seconds))
         finally:
-            flight.waiting -= 1
-            if not flight.waiting and not flight.begun.is_set():
-                flight.task.cancel()
-                self._forget(key, flight)
-        if not flight.task.done() or flight.task.cancelled():
-            return Acquired(None, given_up=_LATE), shared
-        return flight.task.result(), shared
+            self._in_flight.leave(waiter)
+        if not waiter.result.done() or waiter.result.cancelled():
+            return AcquisitionResult(None, given_up=_TOO_LATE), waiter.joined
+        return waiter.result.result(), waiter.joined
 
-    def _launch(self, key: Key, paper: Paper, run: Run, locators: Sequence[LocatesPdfs], seconds: float) -> _Flight:
-        begun = asyncio.Event()
-        ask = Ask(asker=run.id, patience=seconds)
-        flight = _Flight(asyncio.create_task(self._work(paper, locators, ask, begun)), begun)
-        flight.task.add_done_callback(lambda _: self._forget(key, flight))
-        return flight
-
-    def _forget(self, key: Key, flight: _Flight) -> None:
-        if self._flights.get(key) is flight:
-            del self._flights[key]
-
-    async def _work(self, paper: Paper, locators: Sequence[LocatesPdfs], ask: Ask, begun: asyncio.Event) -> Acquired:
-        async with self._places.place(ask.asker):
-            begun.set()
+    async def _work(
+        self,
+        paper: Paper,
+        locators: Sequence[LocatesPdfs],
+        context: RequestContext,
+        window: Window,
+        call: InFlight[Any],
+    ) -> AcquisitionResult:
+        async with self._slots.slot(owner=context.owner):
+            call.detached = True
             try:
                 async with asyncio.timeout(self._settings.work_seconds):
-                    return await self._acquisition.acquire(paper, locators, ask)
+                    return await self._acquisition.acquire(paper, locators, context, window)
             except TimeoutError:
                 _LOG.warning("the full text of %s took more than %g s", paper.id, self._settings.work_seconds)
-                return Acquired(None, given_up=_LATE)
+                return AcquisitionResult(None, given_up=_TOO_LATE)
 
 
 class _RunFullTexts:
@@ -125,7 +110,7 @@ class _RunFullTexts:
         service: FullTextService,
         settings: FullTextSettings,
         run: Run,
-        first: tuple[First, ...],
+        first: tuple[LocalFullTexts, ...],
         locators: tuple[LocatesPdfs, ...],
     ) -> None:
         self._service = service
@@ -135,34 +120,39 @@ class _RunFullTexts:
         self._locators = locators
         self._until: float | None = None
 
-    async def get(self, papers: Sequence[Paper]) -> Mapping[PaperId, FullText | Absent]:
-        self._run.check()
+    async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         wanted = {paper.id: paper for paper in papers}
         answers: dict[PaperId, FullText | Absent] = {}
         for first in self._first:
             left = [paper for paper in wanted.values() if paper.id not in answers]
-            answers |= await self._at_hand(first, left)
+            answers |= await self._from_local(first, left, window)
         left = [paper for paper in wanted.values() if paper.id not in answers]
-        fetched = await together(map(self._one, left))
+        fetched = await together(self._acquired(paper, window) for paper in left)
         return answers | dict(zip((paper.id for paper in left), fetched, strict=True))
 
-    async def _at_hand(self, first: First, papers: Sequence[Paper]) -> dict[PaperId, FullText]:
+    async def _from_local(
+        self, first: LocalFullTexts, papers: Sequence[Paper], window: Window
+    ) -> dict[PaperId, FullText]:
         if not papers:
             return {}
-        answers = await first.full_texts.get(papers)
+        answers = await first.full_texts.get(papers, window)
         texts = {key: answer for key, answer in answers.items() if isinstance(answer, FullText)}
-        self._run.journal.use(first.name, "full_texts", requests=len(papers), results=len(texts))
+        self._run.journal.record_use(first.name, "full_texts", requests=len(papers), results=len(texts))
         return texts
 
-    async def _one(self, paper: Paper) -> FullText | Absent:
-        acquired, shared = await self._service.acquire(paper, self._run, self._locators, self._seconds_left())
-        for step in acquired.steps:
-            if step.error is None:
-                cached = int(step.cached or shared)
-                self._run.journal.use(step.source, "full_texts", requests=1, results=1, cached=cached)
+    async def _acquired(self, paper: Paper, window: Window) -> FullText | Absent:
+        """Everything acquired is known to be of the window: no other copy is looked for."""
+        seconds = self._seconds_left()
+        acquired, shared = await self._service.acquire(paper, self._run, self._locators, seconds, window)
+        for attempt in acquired.attempts:
+            if attempt.error is None:
+                cached = int(attempt.cached or shared)
+                self._run.journal.record_use(attempt.source, "full_texts", requests=1, results=1, cached=cached)
             else:
-                self._run.journal.trouble(step.source, "full_texts", step.error)
-        return acquired.paper.full_text(paper.id) if acquired.paper else Absent(reason=acquired.reason)
+                self._run.journal.record_trouble(attempt.source, "full_texts", attempt.error)
+        if acquired.paper is None:
+            return Absent(reason=acquired.reason)
+        return acquired.paper.full_text(paper.id).model_copy(update={"within_window": True})
 
     def _seconds_left(self) -> float:
         """The evaluation's patience runs from its first request."""
@@ -170,20 +160,3 @@ class _RunFullTexts:
         if self._until is None:
             self._until = now + self._settings.run_seconds
         return min(self._settings.paper_seconds, self._until - now)
-
-
-@asynccontextmanager
-async def open_full_texts(
-    settings: FullTextSettings,
-    grobid: GrobidSettings,
-    store: str,
-    downloads: Downloads,
-    clock: Clock,
-    turns: Turns | None = None,
-) -> AsyncIterator[FullTextService]:
-    """With documents of its own; see `open_documents`."""
-    async with (
-        open_documents(settings, grobid, store, downloads, clock, turns) as documents,
-        FullTextService(Acquisition(documents, documents, settings), settings) as service,
-    ):
-        yield service

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from assayer.models import Frozen
 from workers.documents import PdfLimits
 from workers.fetching import DownloadLimits
-from workers.fetching.settings import separated
+from workers.fetching.settings import comma_separated
 
 __all__ = ["FullTextSettings", "GrobidSettings", "HostSettings"]
 
@@ -37,10 +37,32 @@ class HostSettings(Frozen):
     acl: Address = "https://aclanthology.org"
     pmc: Address = "https://pmc.ncbi.nlm.nih.gov/articles"
     openreview: Address = "https://openreview.net/pdf"
+    publishers: Annotated[tuple[str, ...], BeforeValidator(comma_separated)] = (
+        "proceedings.mlr.press",
+        "proceedings.neurips.cc",
+        "papers.nips.cc",
+        "openaccess.thecvf.com",
+        "ecva.net",
+        "jmlr.org",
+        "ojs.aaai.org",
+        "ijcai.org",
+        "isca-archive.org",
+        "ceur-ws.org",
+        "drops.dagstuhl.de",
+        "dl.acm.org",
+        "link.springer.com",
+        "nature.com",
+        "journals.plos.org",
+        "frontiersin.org",
+        "biomedcentral.com",
+        "elifesciences.org",
+    )
+    """Hosts on which a paper stays as it was published, subdomains included. An evaluation with a cutoff reads copies
+    from these and from the repositories above, where they tell versions apart, and from no other host."""
 
 
 class GrobidSettings(Frozen):
-    urls: Annotated[tuple[Address, ...], BeforeValidator(separated)] = ()
+    urls: Annotated[tuple[Address, ...], BeforeValidator(comma_separated)] = ()
     """Servers, without `/api`; in an environment variable separated by commas. None: PDFs are read in this process's
     own children."""
     slots: int = Field(default=4, ge=1)

@@ -21,7 +21,11 @@ class LiteratureSettings(Frozen):
     """Of one kind to one source, per evaluation. Most take one request, some two."""
     questions_at_once: int = Field(default=4, ge=1)
     """Of these, for the queries of one search, so that the first dimension does not take all."""
+    own_references: int = Field(default=60, ge=0)
+    """An idea's own references that one source is searched for, one question each; identifiers go in one batch."""
     patience_seconds: float = Field(default=60.0, ge=0)
     """An evaluation waits so long for one source, all its questions together."""
+    retraction_seconds: float = Field(default=60.0, ge=0)
+    """It waits so long, beside the patience above, for one source to say which of the cited papers were retracted."""
     searched: tuple[str, ...] = ("semantic_scholar", "openalex", "arxiv")
     """Sources that queries go to, if they are configured. Crossref has few abstracts and is asked for records only."""

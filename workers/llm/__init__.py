@@ -1,4 +1,4 @@
-"""The LLM gateway, the line it asks, their settings, the store's port, and the substitute for when there is no LLM.
+"""Language models: the gateway that evaluations ask, the client of an endpoint, and the fallback without an LLM.
 
 Only the settings are exported here, so that reading the settings loads nothing that does the work.
 """

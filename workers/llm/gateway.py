@@ -1,58 +1,164 @@
-"""The one door to every language model: cache, budget, concurrency, repair, ledger.
+"""The only way to every language model: cache, budget, retries, repair, ledger.
 
-run ── answered before? ───────────────────────────────> ledger ─> answer
- └ converse: ask, read, ask again with the errors
-     └ exchange: send, retry what may pass
-         └ attempt: budget ─> line (gate ─> endpoint) ──> cache + ledger ─> answer
+run ── answered before? ─────────────────────────────> ledger ─> answer
+ └ converse: ask, parse, ask again with the errors; at last, strike the sentences that cite what was not given
+     └ send: retry what may pass
+         └ attempt: budget ─> transport ────────────> cache + ledger ─> answer
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
-
-from assayer.errors import (
-    AnswerRefused,
-    BudgetExhausted,
-    ConfigurationError,
-    LlmError,
-    LlmUnavailable,
-    MalformedAnswer,
-    RunCancelled,
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential,
+    wait_random,
 )
-from assayer.models import CachedAnswer, Fault, Message
-from assayer.ports import Answer, Clock
-from assayer.run import Run
-from assayer.tasks import Task
-from workers.llm.answers import Answers
-from workers.llm.conversation import Conversation
-from workers.llm.failures import TransientFailure
-from workers.llm.ledger import Ledger
-from workers.llm.line import EndpointLine, Line
-from workers.llm.reading import Reading, one_line, read
-from workers.llm.sending import Sender
-from workers.llm.settings import LlmSettings
-from workers.llm.tally import Tally
 
-__all__ = ["Gateway"]
+from assayer.citing.answer_texts import StruckAnswer
+from assayer.errors import AnswerRefused, BudgetExhausted, ConfigurationError, LlmError, LlmUnavailable, MalformedAnswer
+from assayer.llm import Answer, Task
+from assayer.models import CachedAnswer, Fault, Message
+from assayer.ports import Clock
+from assayer.run.context_variables import is_urgent
+from assayer.run.run import Run
+from workers.concurrency.single_flight import SingleFlight, Waiter
+from workers.llm.answer_store import AnswerStore, CallLedger, CallUsage
+from workers.llm.chat_completion import ChatRequest, ChatResult, Completion, LlmTransport, Requester
+from workers.llm.errors import PermanentLlmFailure, SendStats, TransientLlmFailure, one_line, rejection_error
+from workers.llm.settings import LlmSettings
+from workers.llm.structured_output import ParsedAnswer, RepairConversation, parse_answer
+
+__all__ = ["LlmGateway", "RetryingSender"]
+
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
+_LOG = logging.getLogger(__name__)
 
-class Gateway:
-    """Implements `assayer.ports.Llm`. Belongs to one event loop; close it there."""
 
-    def __init__(self, settings: LlmSettings, answers: Answers, clock: Clock, line: Line | None = None) -> None:
-        """Without a `line` it opens one of its own. It closes the one it has."""
+class RetryingSender:
+    """Sends one request: admitted by the budget, sent again while that may help, its usage counted."""
+
+    def __init__(self, settings: LlmSettings, transport: LlmTransport, clock: Clock) -> None:
+        self._settings = settings
+        self._transport = transport
+        self._clock = clock
+        self._estimating = False
+        first, longest = settings.backoff_initial_seconds, settings.backoff_max_seconds
+        self._spread = wait_random(0, first)
+        self._backoff = wait_exponential(multiplier=first, max=longest) + self._spread
+
+    async def send(self, run: Run, request: ChatRequest, usage: CallUsage) -> Completion:
+        """Raises LlmUnavailable, LlmRejected, AnswerRefused or BudgetExhausted."""
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self._settings.max_attempts),
+            wait=self._wait,
+            retry=retry_if_exception(self._may_pass),
+            reraise=True,
+        )
+        try:
+            return await retrying(self._attempt, run, request, usage)
+        except TransientLlmFailure as failure:
+            waits = "" if failure.retry_after is None else f" (it asks to wait {failure.retry_after:.0f} s)"
+            raise LlmUnavailable(
+                f"The LLM endpoint {self._transport.address} gave no answer in {usage.attempts} tries; "
+                f"the last: {failure}{waits}.",
+                "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
+                tuple(usage.faults),
+            ) from failure
+        except PermanentLlmFailure as failure:
+            error = rejection_error(failure, self._transport.address, request.model, usage.faults)
+            usage.faults = list(error.faults)
+            raise error from failure
+
+    async def _attempt(self, run: Run, request: ChatRequest, usage: CallUsage) -> Completion:
+        estimate, price = request.prompt_tokens, usage.price
+        most = 0.0 if price is None else price.cost(estimate, request.max_tokens)
+        cost: float | None = 0.0
+        billed, before = 0, usage.prompt_tokens
+        reservation = await run.budget.reserve(most, estimate)
+        try:
+            result = await self._complete(request, Requester(run.id, is_urgent()), usage)
+            if result.stats.sends:
+                billed, written = self._tokens(request, result.completion)
+                usage.add_tokens(billed, written)
+                cost = None if price is None else price.cost(billed, written)
+        except asyncio.CancelledError:
+            billed = usage.prompt_tokens - before
+            cost = None if price is None else price.cost(billed, 0)
+            raise
+        finally:
+            run.budget.settle(reservation, cost, billed)
+        return result.completion
+
+    async def _complete(self, request: ChatRequest, requester: Requester, usage: CallUsage) -> ChatResult:
+        try:
+            result = await self._transport.complete(request, requester)
+        except TransientLlmFailure as failure:
+            usage.add_sends(failure.stats, self._clock.monotonic())
+            usage.faults.append(failure.fault)
+            raise
+        except PermanentLlmFailure as failure:
+            usage.add_sends(failure.stats, self._clock.monotonic())
+            raise
+        except asyncio.CancelledError as cancelled:
+            stats = next((one for one in cancelled.args if isinstance(one, SendStats)), None)
+            # Where nobody knows, it may have been waiting still; that it was sent is what must not be hidden.
+            usage.add_sends(stats or SendStats(1), self._clock.monotonic())
+            if stats is not None and stats.sends:
+                # The endpoint has read the prompt, and bills it; what it had written by then nobody can tell.
+                usage.add_tokens(request.prompt_tokens, 0)
+            raise
+        usage.add_sends(result.stats, self._clock.monotonic())
+        return result
+
+    def _tokens(self, request: ChatRequest, completion: Completion) -> tuple[int, int]:
+        if completion.prompt_tokens is None and not self._estimating:
+            self._estimating = True
+            _LOG.warning("%s reports no usage: tokens and costs are estimates", self._transport.address)
+        return request.usage(completion)
+
+    def _may_pass(self, error: BaseException) -> bool:
+        """Whether to try again: not when the endpoint asks for more patience than the settings have."""
+        if not isinstance(error, TransientLlmFailure):
+            return False
+        return (error.retry_after or 0.0) <= self._settings.retry_after_max_seconds
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Exponential with jitter, after what the endpoint asked for: then not all calls come back at once."""
+        failure = state.outcome.exception() if state.outcome is not None else None
+        asked = failure.retry_after if isinstance(failure, TransientLlmFailure) else None
+        return self._backoff(state) if asked is None else asked + self._spread(state)
+
+
+class _Answered(NamedTuple):
+    answer: Answer[Any]
+    """For the run that asked."""
+    stored: CachedAnswer
+    """For the runs that waited."""
+
+
+class LlmGateway:
+    """Implements `assayer.llm.Llm`. Belongs to one event loop; close it there."""
+
+    def __init__(
+        self, settings: LlmSettings, answers: AnswerStore, clock: Clock, transport: LlmTransport | None = None
+    ) -> None:
+        """Without a `transport` it opens one of its own. It closes the one it has."""
         self._settings = settings
         self._clock = clock
-        self._ledger = Ledger(answers, clock)
-        self._line = EndpointLine(settings, clock) if line is None else line
-        self._sender = Sender(settings, self._line, clock)
-        self._flights: dict[str, asyncio.Future[CachedAnswer | LlmError | None]] = {}
-        """Questions being asked now. None comes out when whoever asked gave up before there was an answer."""
+        self._ledger = CallLedger(answers, clock)
+        self._transport = _endpoint_transport(settings, clock) if transport is None else transport
+        self._sender = RetryingSender(settings, self._transport, clock)
+        self._in_flight: SingleFlight[str, Waiter[_Answered | LlmError]] = SingleFlight()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -67,16 +173,16 @@ class Gateway:
     async def aclose(self) -> None:
         """Waits until everything that was paid for is stored."""
         await self._ledger.aclose()
-        await self._line.aclose()
+        await self._transport.aclose()
 
     async def reach(self) -> None:
-        """Whether anybody is there, without asking a model anything. Raises LlmUnavailable at once, where a
-        question would be sent again for a minute."""
+        """Whether a server answers, without asking a model anything. Raises LlmUnavailable at once, where a request
+        would be sent again for a minute."""
         try:
-            await self._line.reach()
-        except TransientFailure as failure:
+            await self._transport.reach()
+        except TransientLlmFailure as failure:
             raise LlmUnavailable(
-                f"The LLM endpoint {self._line.address} is down: {failure}.",
+                f"The LLM endpoint {self._transport.address} is down: {failure}.",
                 "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
             ) from None
 
@@ -84,8 +190,8 @@ class Gateway:
         """Asks every model one tiny question and says that they answer. Raises LlmRejected (wrong key, unknown
         model) or LlmUnavailable, in plain words."""
         for model in self.models:
-            await self._line.probe(model)
-        return f"{' and '.join(self.models)} at {self._line.address} answer{'s' * (len(self.models) == 1)}."
+            await self._transport.probe(model)
+        return f"{' and '.join(self.models)} at {self._transport.address} answer{'s' * (len(self.models) == 1)}."
 
     def require_prices(self) -> None:
         """Raises ConfigurationError unless the cost of every model's answers can be told."""
@@ -99,48 +205,42 @@ class Gateway:
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         """A question that is being asked already is not asked twice: its answer is waited for."""
-        run.check()
         model = self._settings.model_for(task.tier)
         if run.budget.max_usd is not None:
             self.require_prices()
         messages = task.messages(data)
         key = task.key(model, self._parameters(task), messages)
-        while (flight := self._flights.get(key)) is not None:
-            shared = await asyncio.shield(flight)
-            run.check()
-            if shared is not None:
-                return await self._follow(task, model, run, key, shared)
-        return await self._lead(task, data, run, model, messages, key)
+        outcome, shared = await self._in_flight.run(key, lambda: self._answer(task, data, run, model, messages, key))
+        if shared:
+            return await self._follow(task, model, run, key, outcome)
+        if isinstance(outcome, LlmError):
+            raise outcome
+        return outcome.answer
 
     async def _follow(
-        self, task: Task[In, Out], model: str, run: Run, key: str, shared: CachedAnswer | LlmError
+        self, task: Task[In, Out], model: str, run: Run, key: str, shared: "_Answered | LlmError"
     ) -> Answer[Out]:
-        if isinstance(shared, CachedAnswer):
-            return await self._ledger.hit(run, shared, task.output.model_validate_json(shared.value))
-        tally = self._tally(task, model)
-        tally.faults.extend(shared.faults)
-        await self._ledger.failed(run, key, tally, shared)
+        if isinstance(shared, _Answered):
+            stored = shared.stored
+            return await self._ledger.record_hit(run, stored, task.output.model_validate_json(stored.value))
+        usage = self._new_usage(task, model)
+        usage.faults.extend(shared.faults)
+        await self._ledger.record_failed(run, key, usage, shared)
         raise type(shared)(shared.message, shared.hint, shared.faults)
 
-    async def _lead(
+    async def _answer(
         self, task: Task[In, Out], data: In, run: Run, model: str, messages: Sequence[Message], key: str
-    ) -> Answer[Out]:
-        flight = self._flights[key] = asyncio.get_running_loop().create_future()
-        outcome: CachedAnswer | LlmError | None = None
+    ) -> "_Answered | LlmError":
+        """From the cache, or paid for. An error of the LLM is everybody's who asks the same; all others are the run's
+        own."""
         try:
-            found = await self._ledger.find(key)
-            value = None if found is None else _revived(found, task, data)
-            if found is not None and value is not None:
-                outcome = found
-                return await self._ledger.hit(run, found, value)
-            answer, outcome = await self._pay(task, data, run, model, messages, key, found)
+            cached = await self._ledger.find(key)
+            value = None if cached is None else _value_if_valid(cached, task, data)
+            if cached is not None and value is not None:
+                return _Answered(await self._ledger.record_hit(run, cached, value), cached)
+            return await self._pay(task, data, run, model, messages, key, cached)
         except LlmError as error:
-            outcome = error
-            raise
-        finally:
-            del self._flights[key]
-            flight.set_result(outcome)
-        return answer
+            return error
 
     async def _pay(
         self,
@@ -151,63 +251,101 @@ class Gateway:
         messages: Sequence[Message],
         key: str,
         unusable: CachedAnswer | None,
-    ) -> tuple[Answer[Out], CachedAnswer]:
+    ) -> "_Answered":
         """`unusable` is what the cache holds; the new answer takes its place."""
-        talk = Conversation(task, model, messages, self._settings)
-        tally = self._tally(task, model)
+        conversation = RepairConversation(task, model, messages, self._settings)
+        usage = self._new_usage(task, model)
         try:
-            value = await self._converse(task, data, run, talk, tally)
-        except (LlmError, RunCancelled, BudgetExhausted) as error:
-            await self._ledger.failed(run, key, tally, error)
+            value = await self._converse(task, data, run, conversation, usage)
+        except (LlmError, BudgetExhausted) as error:
+            await self._ledger.record_failed(run, key, usage, error)
             raise
         except asyncio.CancelledError:
-            self._ledger.abandoned(run, key, tally)
+            self._ledger.record_abandoned(run, key, usage)
             raise
-        record = tally.record(self._clock.monotonic())
-        answer = CachedAnswer(key=key, value=value.model_dump_json(by_alias=True), record=record)
-        await self._ledger.paid(run, answer, unusable)
-        return Answer(value, record), answer
+        record = usage.record(self._clock.monotonic())
+        stored = CachedAnswer(key=key, value=value.model_dump_json(by_alias=True), record=record)
+        await self._ledger.record_paid(run, stored, unusable)
+        return _Answered(Answer(value, record), stored)
 
-    async def _converse(self, task: Task[In, Out], data: In, run: Run, talk: Conversation, tally: Tally) -> Out:
-        for _ in range(self._settings.repair_attempts + 1):
-            completion = await self._sender.exchange(run, talk, tally)
-            reading = _checked(read(completion, task.output), task, data)
-            if reading.fault is not None:
-                tally.faults.append(reading.fault)
-            if reading.value is not None:
-                return reading.value
-            talk.repair(completion, reading)
-        last = tally.faults[-1]
+    async def _converse(
+        self, task: Task[In, Out], data: In, run: Run, conversation: RepairConversation, usage: CallUsage
+    ) -> Out:
+        spare: StruckAnswer | None = None
+        try:
+            for _ in range(self._settings.repair_attempts + 1):
+                completion = await self._sender.send(run, conversation.request, usage)
+                given = parse_answer(completion, task.output)
+                parsed = _with_task_check(given, task, data)
+                if parsed.fault is not None:
+                    usage.faults.append(parsed.fault)
+                if parsed.value is not None:
+                    return parsed.value
+                spare = _without_foreign_citations(given, task, data) or spare
+                conversation.repair(completion, parsed)
+        except (LlmError, BudgetExhausted):
+            if spare is None:
+                raise
+        if spare is not None:
+            usage.struck = spare.sentences
+            value: Out = spare.value
+            return value
+        last = usage.faults[-1]
         error = AnswerRefused if last.kind == "refusal" else MalformedAnswer
         raise error(
-            f"Model {talk.question.model!r} gave no valid answer to task {task.name} in "
+            f"Model {conversation.request.model!r} gave no valid answer to task {task.name} in "
             f"{self._settings.repair_attempts + 1} tries; the last: {last.detail}.",
-            faults=tuple(tally.faults),
+            faults=tuple(usage.faults),
         )
 
-    def _tally(self, task: Task[In, Out], model: str) -> Tally:
-        return Tally(task.name, task.version, model, self._settings.prices.get(model))
+    def _new_usage(self, task: Task[In, Out], model: str) -> CallUsage:
+        return CallUsage(task.name, task.version, model, self._settings.prices.get(model))
 
     def _parameters(self, task: Task[In, Out]) -> dict[str, Any]:
         """What determines an answer beside task, model and messages. How JSON was asked for is not part of
         it: every answer is held against the same schema."""
         settings = self._settings
-        return {"temperature": settings.temperature, "seed": settings.seed, "max_tokens": task.max_tokens}
+        return {
+            "endpoint": settings.endpoint,
+            "temperature": settings.temperature,
+            "seed": settings.seed,
+            "max_tokens": task.max_tokens,
+        }
 
 
-def _revived(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out | None:
+def _endpoint_transport(settings: LlmSettings, clock: Clock) -> LlmTransport:
+    # The SDK takes half a second to import: only those who talk to an LLM wait for it.
+    from workers.llm.client import EndpointTransport
+
+    return EndpointTransport(settings, clock)
+
+
+def _value_if_valid(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out | None:
     """The value as stored, or None when it does not satisfy the task any more."""
     try:
         value = task.output.model_validate_json(cached.value, strict=True)
     except ValidationError:
         return None
-    return None if task.check(data, value) else value
+    visible = task.cleaned(data, value)
+    return None if visible is None or task.complaints(data, visible) else visible
 
 
-def _checked(reading: Reading[Out], task: Task[In, Out], data: In) -> Reading[Out]:
-    """What the schema cannot say. A complaint takes the place of an earlier fault: one fault an answer."""
-    complaints = () if reading.value is None else tuple(task.check(data, reading.value))
+def _with_task_check(parsed: ParsedAnswer[Out], task: Task[In, Out], data: In) -> ParsedAnswer[Out]:
+    """What the schema cannot say, of the answer as it can be seen. A complaint takes the place of an earlier fault: one
+    fault an answer."""
+    if parsed.value is None:
+        return parsed
+    value = task.cleaned(data, parsed.value)
+    complaints = [_INVISIBLE] if value is None else task.complaints(data, value)
     if not complaints:
-        return reading
-    fault = Fault(kind="failed_check", detail=one_line("; ".join(complaints)))
-    return Reading(None, fault, complaints)
+        return parsed._replace(value=value)
+    return ParsedAnswer(None, Fault(kind="failed_check", detail=one_line("; ".join(complaints))), tuple(complaints))
+
+
+_INVISIBLE = "Without characters that nobody can see the answer does not fit the schema."
+
+
+def _without_foreign_citations(parsed: ParsedAnswer[Out], task: Task[In, Out], data: In) -> StruckAnswer | None:
+    """What is left of an answer that has no other fault, should no attempt give a better one."""
+    value = None if parsed.value is None else task.cleaned(data, parsed.value)
+    return None if value is None else task.struck(data, value)

@@ -4,7 +4,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from assayer.models import LedgerRow
 
-__all__ = ["ASKED", "IN_FLIGHT", "LIMIT", "count"]
+__all__ = ["ASKED", "IN_FLIGHT", "LIMIT", "count_call"]
 
 CALLS = Counter(
     "assayer_llm_calls_total",
@@ -28,7 +28,7 @@ IN_FLIGHT = Gauge("assayer_llm_requests_in_flight", "Questions on their way to a
 LIMIT = Gauge("assayer_llm_requests_limit", "How many may be in flight now.", multiprocess_mode="livesum")
 
 
-def count(row: LedgerRow) -> None:
+def count_call(row: LedgerRow) -> None:
     """One row of the ledger; what came from the cache cost nothing this time."""
     record = row.record
     CALLS.labels(record.task, record.model, "cached" if record.cached else row.outcome).inc()

@@ -1,6 +1,8 @@
 """Settings of the LLM gateway; the composition root reads them and hands them over."""
 
+import hashlib
 from typing import Annotated, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
@@ -39,6 +41,8 @@ class LlmSettings(Frozen):
     api_key: SecretStr = SecretStr("")
     """Empty for servers that ask for none."""
     model: str = Field(min_length=1)
+    endpoint_name: str = ""
+    """Under which its answers are kept. Empty: its address. An endpoint that moves keeps its answers by a name."""
     fast_model: str | None = None
     """Answers the tasks of the `fast` tier; None leaves them to `model`."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
@@ -69,7 +73,25 @@ class LlmSettings(Frozen):
     def _web_address(cls, value: str) -> str:
         if not value.startswith(("http://", "https://")):
             raise ValueError("must begin with http:// or https://, e.g. https://api.openai.com/v1")
+        urlsplit(value).port  # noqa: B018 - raises ValueError for a port that is none
         return value.rstrip("/")
+
+    @property
+    def endpoint(self) -> str:
+        """What tells the endpoint from others with models of the same names: its name, or its address without
+        credentials."""
+        if self.endpoint_name:
+            return self.endpoint_name
+        parts = urlsplit(self.base_url)
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        return f"{parts.scheme}://{parts.hostname}:{port}{parts.path.rstrip('/')}"
+
+    @property
+    def result_inputs(self) -> dict[str, object]:
+        """What of the endpoint determines results beside its models. Its address only as a digest: results are
+        stored with it, and it may be nobody's business."""
+        endpoint = hashlib.sha256(self.endpoint.encode()).hexdigest()[:16]
+        return {"endpoint": endpoint, **self.model_dump(include={"temperature", "seed", "max_answer_tokens"})}
 
     def model_for(self, tier: Tier) -> str:
         return self.fast_model if tier == "fast" and self.fast_model else self.model

@@ -1,4 +1,4 @@
-"""The one door to every remote API: turns inside global limits, shared cache, retries, breaker.
+"""The gateway to every remote source: global rate limits, shared cache, retries, circuit breaker.
 
 Only the settings are exported here, so that reading the settings loads nothing that does the work.
 """

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from assayer.models import Frozen
-from workers._inference import Device, Precision
+from workers.torch_runtime import Device, Precision
 
 __all__ = ["RerankerSettings"]
 

@@ -1,4 +1,4 @@
-"""arXiv (`https://export.arxiv.org`): its query API, an Atom feed.
+"""arXiv (`https://export.arxiv.org`): its query API, an Atom feed, and the papers that its entries become.
 
 One request every three seconds over one connection, so ids are asked for 200 at a time. Errors come as feeds with
 one entry, and pages are empty now and then although there are results.
@@ -9,29 +9,34 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from assayer.identity import arxiv_id, with_arxiv
-from assayer.models import Identifiers, Operation, Paper, Retraction
-from workers.remote.call import Ask, Call, Remote
-from workers.sources.arxiv_entries import SOURCE, Page, read_page
-from workers.sources.asking import ask_for
-from workers.sources.fields import in_window
-from workers.sources.source import Window
+from lxml import etree
 
-__all__ = ["Arxiv", "search_query"]
+from assayer.cutoff import papers_within
+from assayer.errors import SourceRefused
+from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
+from assayer.literature.withdrawals import says_withdrawn
+from assayer.models import OPEN, Identifiers, Operation, Paper, PreprintVersions, Retraction, Window
+from workers.remote.metrics import PARSE_FAILURES
+from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.sources.record_fields import clean_prose, distinct_links, make_paper_id, one_line, parse_date, web_link
+from workers.sources.responses import fetch_parsed, malformed_response, parse_xml
+
+__all__ = ["SOURCE", "Arxiv", "ArxivPage", "read_page", "search_query"]
+
 
 _PAGE = 200
 _DEEPEST = 2_000
 _MOST_WORDS = 24
 _WORD = re.compile(r"[a-z0-9]{2,}")
 _FIRST, _LAST = dt.date(1991, 1, 1), dt.date(2999, 12, 31)
-_COMMON = """
+_STOP_WORD_LIST = """
     a about against all also among an and any are as at based be been between both but by can could do does each for
     from had has have how if in into is it its may more most new no not of on onto or our over should such than that
     the their them then there these they this those through to toward towards under up use used using via was we
     were what when where whether which while who why will with within without would you your"""
-_COMMON_WORDS = frozenset(_COMMON.split())
+_STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 
 
 def search_query(text: str, window: Window) -> str:
@@ -41,67 +46,184 @@ def search_query(text: str, window: Window) -> str:
     nothing in it acts as an operator (AND, OR, ANDNOT), field, quote, bracket or wildcard.
     """
     plain = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore").decode().lower()
-    words = [word for word in dict.fromkeys(_WORD.findall(plain)) if word not in _COMMON_WORDS]
+    words = [word for word in dict.fromkeys(_WORD.findall(plain)) if word not in _STOP_WORDS]
     if not words:
         return ""
     wanted = " OR ".join(f"all:{word}" for word in words[:_MOST_WORDS])
-    if window == Window():
+    if window == OPEN:
         return wanted
     first, last = window.after or _FIRST, window.before or _LAST
     return f"({wanted}) AND submittedDate:[{first:%Y%m%d}0000 TO {last:%Y%m%d}2359]"
 
 
+SOURCE = "arxiv"
+
+
+class ArxivPage(NamedTuple):
+    papers: tuple[Paper, ...]
+    total: int
+    """Of the whole result, as arXiv says."""
+
+
 @dataclass(frozen=True)
 class Arxiv:
-    """Implements Searches, Resolves, Retracts and LocatesPdfs. Papers are dated by their first version."""
+    """Implements SearchesPapers, ResolvesIdentifiers, ReportsRetractions and LocatesPdfs.
 
-    remote: Remote
+    Papers are dated by their first version.
+    """
+
+    remote: SourceFetcher
     name: ClassVar[str] = SOURCE
 
-    async def search(self, query: str, limit: int, window: Window, ask: Ask) -> list[Paper]:
+    async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """By title, abstract, authors and comments; at most 2,000."""
         asked, found, start, wanted = search_query(query, window), list[Paper](), 0, min(limit, _DEEPEST)
         while asked and start < wanted:
             size = min(_PAGE, wanted - start)
             params = (("search_query", asked), ("sortBy", "relevance"), ("sortOrder", "descending"))
-            page = await self._page(params, start, size, "search", ask)
+            page = await self._fetch_page(params, start, size, "search", context)
             found += page.papers
             start += size
             if start >= page.total:
                 break
-        return [paper for paper in found if in_window(paper, window)]
+        return papers_within(found, window)
 
-    async def resolve(self, papers: Sequence[Identifiers], ask: Ask) -> list[Paper | None]:
-        found = await self._papers(papers, "papers", ask)
-        return [found.get(_name(paper)) for paper in papers]
+    async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
+        found = await self._papers(papers, "papers", context)
+        return [found.get(_arxiv_id_of(paper)) for paper in papers]
 
-    async def retractions(self, papers: Sequence[Identifiers], ask: Ask) -> Mapping[Identifiers, Retraction]:
-        found = await self._papers(papers, "papers", ask)
-        known = ((paper, found.get(_name(paper))) for paper in papers)
+    async def retractions(
+        self, papers: Sequence[Identifiers], context: RequestContext
+    ) -> Mapping[Identifiers, Retraction]:
+        found = await self._papers(papers, "retractions", context)
+        known = ((paper, found.get(_arxiv_id_of(paper))) for paper in papers)
         return {paper: record.retraction for paper, record in known if record and record.retraction}
 
-    async def pdf_urls(self, paper: Identifiers, ask: Ask) -> tuple[str, ...]:
-        found = (await self._papers([paper], "open_access", ask)).get(_name(paper))
+    async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
+        found = (await self._papers([paper], "open_access", context)).get(_arxiv_id_of(paper))
         return found.pdf_urls if found else ()
 
-    async def _papers(self, papers: Sequence[Identifiers], operation: Operation, ask: Ask) -> dict[str, Paper]:
+    async def _papers(
+        self, papers: Sequence[Identifiers], operation: Operation, context: RequestContext
+    ) -> dict[str, Paper]:
         """By arXiv id, without the unknown ones."""
-        names, found = list(dict.fromkeys(name for paper in papers if (name := _name(paper)))), dict[str, Paper]()
+        names, found = (
+            list(dict.fromkeys(name for paper in papers if (name := _arxiv_id_of(paper)))),
+            dict[str, Paper](),
+        )
         for start in range(0, len(names), _PAGE):
             asked = names[start : start + _PAGE]
-            page = await self._page((("id_list", ",".join(asked)),), 0, len(asked), operation, ask)
+            page = await self._fetch_page((("id_list", ",".join(asked)),), 0, len(asked), operation, context)
             found |= {paper.identifiers.arxiv: paper for paper in page.papers}
         return found
 
-    async def _page(
-        self, params: tuple[tuple[str, str], ...], start: int, size: int, operation: Operation, ask: Ask
-    ) -> Page:
+    async def _fetch_page(
+        self, params: tuple[tuple[str, str], ...], start: int, size: int, operation: Operation, context: RequestContext
+    ) -> ArxivPage:
         paging = (("start", str(start)), ("max_results", str(size)))
-        call = Call(SOURCE, operation, "api/query", (*params, *paging))
-        return await ask_for(self.remote, call, ask, lambda reply: read_page(reply.body, start))
+        request = SourceRequest(SOURCE, operation, "api/query", (*params, *paging))
+        return await fetch_parsed(self.remote, request, context, lambda response: read_page(response.body, start))
 
 
-def _name(paper: Identifiers) -> str:
+def _arxiv_id_of(paper: Identifiers) -> str:
     """Empty when it is not on arXiv. One malformed id spoils a whole list."""
     name = arxiv_id(with_arxiv(paper).arxiv)
     return name if name.isascii() else ""
+
+
+_ATOM = "{http://www.w3.org/2005/Atom}"
+_ARXIV = "{http://arxiv.org/schemas/atom}"
+_SEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
+_MOST_DIGITS = 9
+_ERRORS = "/api/errors"
+_VERSION = re.compile(r"v([1-9]\d{0,3})$", re.ASCII)
+_QUOTED_CHARACTERS = 200
+"""Characters of its own words in an error."""
+
+
+def read_page(body: bytes, start: int) -> ArxivPage:
+    """The page that begins with result number `start`. Raises SourceMalformed, also when it is empty though it should
+    not be; SourceRefused with arXiv's words when the feed is its error message."""
+    root = parse_xml(body, SOURCE)
+    if root.tag != f"{_ATOM}feed":
+        raise malformed_response(
+            SOURCE, f"The answer of {SOURCE} is not an Atom feed.", "Check that its base URL is the API's."
+        )
+    entries = [_Entry(node) for node in root.iterchildren(f"{_ATOM}entry")]
+    _raise_error(entries)
+    papers = [_paper(entry) for entry in entries]
+    PARSE_FAILURES.labels(SOURCE, "record").inc(sum(paper is None for paper in papers))
+    total = _number(root.findtext(f"{_SEARCH}totalResults") or "")
+    if not entries and total > start:
+        raise malformed_response(
+            SOURCE,
+            f"{SOURCE} announced {total:,} results and sent none of those from {start:,} on.",
+            "It does so now and then; later it answers.",
+        )
+    return ArxivPage(tuple(paper for paper in papers if paper), total)
+
+
+def _number(text: str) -> int:
+    """0 for what is none."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
+
+
+@dataclass(frozen=True)
+class _Entry:
+    node: etree._Element
+
+    def text(self, name: str) -> str:
+        return self.node.findtext(name) or ""
+
+    def address(self, title: str | None, relation: str) -> str:
+        links = self.node.iterchildren(f"{_ATOM}link")
+        found = (one.get("href", "") for one in links if one.get("title") == title and one.get("rel") == relation)
+        return next(found, "")
+
+
+def _raise_error(entries: list[_Entry]) -> None:
+    if len(entries) == 1 and _ERRORS in entries[0].text(f"{_ATOM}id"):
+        words = one_line(entries[0].text(f"{_ATOM}summary"))[:_QUOTED_CHARACTERS]
+        raise SourceRefused(f"{SOURCE} refused the request: {words}", "This query cannot be used; others can.")
+
+
+def _paper(entry: _Entry) -> Paper | None:
+    """None for an entry without id or title."""
+    address = entry.text(f"{_ATOM}id").strip()
+    name, title = arxiv_id(address), one_line(entry.text(f"{_ATOM}title"))
+    if not name or not title:
+        return None
+    authors = (one_line(author.findtext(f"{_ATOM}name") or "") for author in entry.node.iterchildren(f"{_ATOM}author"))
+    return Paper(
+        id=make_paper_id("arxiv", name),
+        title=title,
+        # Its lines are wrapped.
+        abstract=one_line(entry.text(f"{_ATOM}summary")),
+        authors=tuple(author for author in authors if author),
+        publication_date=parse_date(entry.text(f"{_ATOM}published")),
+        venue=one_line(entry.text(f"{_ARXIV}journal_ref")),
+        url=web_link(entry.address(None, "alternate")),
+        source=SOURCE,
+        identifiers=Identifiers(arxiv=name, doi=doi(entry.text(f"{_ARXIV}doi"))),
+        retraction=_withdrawal(entry),
+        versions=_versions(entry, address),
+        pdf_urls=distinct_links(entry.address("pdf", "related")),
+    )
+
+
+def _versions(entry: _Entry, address: str) -> PreprintVersions | None:
+    """The id ends in the number of the newest version, and `updated` is its day."""
+    first, newest_day = (parse_date(entry.text(f"{_ATOM}{name}")) for name in ("published", "updated"))
+    match = _VERSION.search(address)
+    if match is None or first is None or newest_day is None:
+        return None
+    return PreprintVersions(first=first, newest=int(match[1]), newest_day=newest_day)
+
+
+def _withdrawal(entry: _Entry) -> Retraction | None:
+    comment, abstract = clean_prose(entry.text(f"{_ARXIV}comment")), clean_prose(entry.text(f"{_ATOM}summary"))
+    if not says_withdrawn(comment, abstract):
+        return None
+    date = parse_date(entry.text(f"{_ATOM}updated"))
+    return Retraction(kind="withdrawn", source=SOURCE, notice=web_link(entry.address(None, "alternate")), date=date)

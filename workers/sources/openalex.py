@@ -1,35 +1,58 @@
-"""OpenAlex (`https://api.openalex.org`): works by words, by identifiers, by what they cite and who cites them.
+"""OpenAlex (`https://api.openalex.org`): works by words, by identifiers, and by what they cite.
 
 It meters a budget of the day per key, not requests: looking up one work is free, a list costs 1 credit, a
 search 10, and a free key has 10,000 credits, no key 1,000; also at most 100 requests a second. Hence one work is
 looked up, several are listed (at most 100 values a filter, 100 works a page, about 4 KB a URL).
 """
 
+import datetime as dt
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar, Literal, NamedTuple
 
-from assayer.models import Identifiers, Operation, Paper, Retraction
-from workers.remote.call import Ask, Call, Remote
-from workers.sources.answers import read, read_known
-from workers.sources.asking import ask_for
-from workers.sources.dois import ARXIV_PREFIX, batches, in_path, listable
-from workers.sources.fields import in_window
-from workers.sources.openalex_works import (
-    FIELDS,
-    SOURCE,
-    Work,
-    Works,
-    identifiers_of,
-    paper_of,
-    pdf_urls_of,
-    work_id,
-)
-from workers.sources.query_words import query_words
-from workers.sources.source import Window
+from pydantic import Field
 
-__all__ = ["OpenAlex"]
+from assayer.cutoff import papers_within
+from assayer.literature.paper_identity import doi, identifiers_in, with_arxiv
+from assayer.models import Identifiers, Operation, Paper, Retraction, Window
+from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.sources.query_encoding import ARXIV_PREFIX, allowed_in_filter, path_segment, plain_query, url_batches
+from workers.sources.record_fields import (
+    clean_prose,
+    distinct_links,
+    last_day_of_period,
+    make_paper_id,
+    one_line,
+    parse_date,
+    web_link,
+)
+from workers.sources.responses import (
+    ApiObject,
+    CountOrNone,
+    ObjectOrNone,
+    TextOrEmpty,
+    TrueOrFalse,
+    ValidEntries,
+    fetch_parsed,
+    parse_json,
+    parse_json_unless_unknown,
+)
+
+__all__ = [
+    "FIELDS",
+    "SOURCE",
+    "OpenAlex",
+    "OpenAlexWork",
+    "OpenAlexWorkList",
+    "abstract_from_index",
+    "identifiers_of",
+    "paper_of",
+    "pdf_urls_of",
+    "work_id",
+]
+
 
 _PAGE = 100
 _DEEPEST = 10_000
@@ -38,7 +61,7 @@ _FEW = 3
 """Works with every word of a query below which a search for any of them is worth its price."""
 
 
-class _Key(NamedTuple):
+class _WorkKey(NamedTuple):
     """One way to name a work, as filters and paths write it."""
 
     kind: Literal["openalex", "doi", "pmid"]
@@ -46,23 +69,60 @@ class _Key(NamedTuple):
 
     @property
     def path(self) -> str:
-        return f"works/{self.value}" if self.kind == "openalex" else f"works/{self.kind}:{in_path(self.value)}"
+        return f"works/{self.value}" if self.kind == "openalex" else f"works/{self.kind}:{path_segment(self.value)}"
 
 
-def _key(paper: Identifiers) -> _Key | None:
+def _work_key(paper: Identifiers) -> _WorkKey | None:
     if work := work_id(paper.openalex):
-        return _Key("openalex", work)
+        return _WorkKey("openalex", work)
     if paper.doi or paper.arxiv:
-        return _Key("doi", (paper.doi or f"{ARXIV_PREFIX}{paper.arxiv}").lower())
-    return _Key("pmid", paper.pubmed) if paper.pubmed.isdecimal() else None
+        return _WorkKey("doi", (paper.doi or f"{ARXIV_PREFIX}{paper.arxiv}").lower())
+    return _WorkKey("pmid", paper.pubmed) if paper.pubmed.isdecimal() else None
 
 
-def _keys(work: Work) -> Iterable[_Key]:
+class _Named(ApiObject):
+    display_name: TextOrEmpty = ""
+
+
+class _Authorship(ApiObject):
+    author: ObjectOrNone[_Named] = None
+    raw_author_name: TextOrEmpty = ""
+
+
+class _Location(ApiObject):
+    is_oa: TrueOrFalse = False
+    landing_page_url: TextOrEmpty = ""
+    pdf_url: TextOrEmpty = ""
+    source: ObjectOrNone[_Named] = None
+
+
+class _Ids(ApiObject):
+    pmid: TextOrEmpty = ""
+    pmcid: TextOrEmpty = ""
+
+
+class OpenAlexWork(ApiObject):
+    id: str
+    doi: TextOrEmpty = ""
+    ids: ObjectOrNone[_Ids] = None
+    display_name: TextOrEmpty = ""
+    publication_date: TextOrEmpty = ""
+    authorships: ValidEntries[_Authorship] = ()
+    primary_location: ObjectOrNone[_Location] = None
+    best_oa_location: ObjectOrNone[_Location] = None
+    locations: ValidEntries[_Location] = ()
+    abstract_inverted_index: ObjectOrNone[dict[str, list[int]]] = None
+    cited_by_count: CountOrNone = None
+    is_retracted: TrueOrFalse = False
+    referenced_works: ValidEntries[str] = ()
+
+
+def _work_keys(work: OpenAlexWork) -> Iterable[_WorkKey]:
     known = identifiers_of(work)
-    yield from (_Key("openalex", known.openalex), _Key("doi", known.doi), _Key("pmid", known.pubmed))
+    yield from (_WorkKey("openalex", known.openalex), _WorkKey("doi", known.doi), _WorkKey("pmid", known.pubmed))
 
 
-def _papers(works: Iterable[Work]) -> list[Paper]:
+def _papers(works: Iterable[OpenAlexWork]) -> list[Paper]:
     """Each once: lists may move while they are paged through."""
     return list({paper.id: paper for work in works if (paper := paper_of(work))}.values())
 
@@ -71,104 +131,207 @@ def _filter(conditions: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return (("filter", ",".join(conditions)),) if conditions else ()
 
 
+SOURCE = "openalex"
+
+
+class _Meta(ApiObject):
+    count: CountOrNone = None
+
+
+class OpenAlexWorkList(ApiObject):
+    """A page of a list."""
+
+    meta: _Meta = _Meta()
+    results: ValidEntries[OpenAlexWork] = Field()
+
+
 @dataclass(frozen=True)
 class OpenAlex:
-    """Implements Searches, Cites, Resolves, Retracts and LocatesPdfs."""
+    """Implements SearchesPapers, ListsReferences, ResolvesIdentifiers, ReportsRetractions and LocatesPdfs."""
 
-    remote: Remote
+    remote: SourceFetcher
     name: ClassVar[str] = SOURCE
 
-    async def search(self, query: str, limit: int, window: Window, ask: Ask) -> list[Paper]:
+    async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """By title, abstract and full text where OpenAlex has it: works with every word, and where these are few
         those with any of the words behind them."""
-        words = query_words(query).split()
+        words = plain_query(query).split()
         if not words:
             return []
         days = [f"from_publication_date:{window.after}"] * (window.after is not None)
         days += [f"to_publication_date:{window.before}"] * (window.before is not None)
-        works = await self._list((("search", " ".join(words)), *_filter(days)), limit, "search", ask)
+        works = await self._list_works((("search", " ".join(words)), *_filter(days)), limit, "search", context)
         if len(works) < min(limit, _FEW) and len(words) > 1:
-            works += await self._list((("search", " OR ".join(words)), *_filter(days)), limit, "search", ask)
-        return [paper for paper in _papers(works) if in_window(paper, window)][:limit]
+            works += await self._list_works((("search", " OR ".join(words)), *_filter(days)), limit, "search", context)
+        return papers_within(_papers(works), window)[:limit]
 
-    async def references(self, paper: Identifiers, limit: int, ask: Ask) -> list[Paper]:
+    async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
         """In the order in which OpenAlex lists them, which is not the paper's."""
-        key = _key(paper)
-        work = await self._one(key, "id,referenced_works", "references", ask) if key else None
-        cited = [_Key("openalex", name) for text in work.referenced_works if (name := work_id(text))] if work else []
-        found = await self._works(cited[:limit], FIELDS, "references", ask)
+        key = _work_key(paper)
+        work = await self._fetch_work(key, "id,referenced_works", "references", context) if key else None
+        cited = (
+            [_WorkKey("openalex", name) for text in work.referenced_works if (name := work_id(text))] if work else []
+        )
+        found = await self._works(cited[:limit], FIELDS, "references", context)
         return [record for one in cited if one in found and (record := paper_of(found[one]))]
 
-    async def citations(self, paper: Identifiers, limit: int, ask: Ask) -> list[Paper]:
-        name = await self._work_id(paper, ask)
-        if not name:
-            return []
-        order = (("sort", "publication_date:desc"),)
-        return _papers(await self._list((*_filter([f"cites:{name}"]), *order), limit, "citations", ask))
-
-    async def resolve(self, papers: Sequence[Identifiers], ask: Ask) -> list[Paper | None]:
-        found = await self._found(papers, FIELDS, ask)
+    async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
+        found = await self._works_by_paper(papers, FIELDS, "papers", context)
         return [paper_of(found[paper]) if paper in found else None for paper in papers]
 
-    async def retractions(self, papers: Sequence[Identifiers], ask: Ask) -> Mapping[Identifiers, Retraction]:
+    async def retractions(
+        self, papers: Sequence[Identifiers], context: RequestContext
+    ) -> Mapping[Identifiers, Retraction]:
         """Without notice and date: OpenAlex only says that Retraction Watch lists the work."""
-        found = await self._found(papers, "id,doi,ids,is_retracted", ask)
+        found = await self._works_by_paper(papers, "id,doi,ids,is_retracted", "retractions", context)
         notice = Retraction(kind="retracted", source=SOURCE)
         return {paper: notice for paper, work in found.items() if work.is_retracted}
 
-    async def pdf_urls(self, paper: Identifiers, ask: Ask) -> tuple[str, ...]:
-        key = _key(paper)
-        work = await self._one(key, "id,best_oa_location,locations", "open_access", ask) if key else None
+    async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
+        key = _work_key(paper)
+        work = await self._fetch_work(key, "id,best_oa_location,locations", "open_access", context) if key else None
         return pdf_urls_of(work) if work else ()
 
-    async def _work_id(self, paper: Identifiers, ask: Ask) -> str:
-        key = _key(paper)
-        if key is None or key.kind == "openalex":
-            return key.value if key else ""
-        work = await self._one(key, "id", "citations", ask)
-        return work_id(work.id) if work else ""
-
-    async def _found(self, papers: Sequence[Identifiers], fields: str, ask: Ask) -> dict[Identifiers, Work]:
-        named = {paper: key for paper in papers if (key := _key(paper))}
-        works = await self._works(list(named.values()), fields, "papers", ask)
+    async def _works_by_paper(
+        self, papers: Sequence[Identifiers], fields: str, operation: Operation, context: RequestContext
+    ) -> dict[Identifiers, OpenAlexWork]:
+        named = {paper: key for paper in papers if (key := _work_key(paper))}
+        works = await self._works(list(named.values()), fields, operation, context)
         return {paper: works[key] for paper, key in named.items() if key in works}
 
-    async def _works(self, keys: Sequence[_Key], fields: str, operation: Operation, ask: Ask) -> dict[_Key, Work]:
+    async def _works(
+        self, keys: Sequence[_WorkKey], fields: str, operation: Operation, context: RequestContext
+    ) -> dict[_WorkKey, OpenAlexWork]:
         """Those that OpenAlex knows, in as few requests as it allows."""
-        found = dict[_Key, Work]()
+        found = dict[_WorkKey, OpenAlexWork]()
         for kind, group in groupby(sorted(set(keys)), key=lambda key: key.kind):
-            listed, single = list[_Key](), list[_Key]()
+            listed, single = list[_WorkKey](), list[_WorkKey]()
             for key in group:
-                (listed if kind != "doi" or listable(key.value) else single).append(key)
-            for batch in batches([key.value for key in listed], _PAGE, _LONGEST_FILTER):
+                (listed if kind != "doi" or allowed_in_filter(key.value) else single).append(key)
+            for batch in url_batches([key.value for key in listed], _PAGE, _LONGEST_FILTER):
                 if len(batch) == 1:
-                    single.append(_Key(kind, batch[0]))
+                    single.append(_WorkKey(kind, batch[0]))
                     continue
                 params = (*_filter([f"{kind}:{'|'.join(batch)}"]), ("select", fields), ("per_page", str(_PAGE)))
-                page = await self._page(params, operation, ask)
-                found |= {key: work for work in page.results for key in _keys(work)}
+                page = await self._fetch_page(params, operation, context)
+                found |= {key: work for work in page.results for key in _work_keys(work)}
             for key in single:
-                if work := await self._one(key, fields, operation, ask):
+                if work := await self._fetch_work(key, fields, operation, context):
                     found[key] = work
         return found
 
-    async def _one(self, key: _Key, fields: str, operation: Operation, ask: Ask) -> Work | None:
-        call = Call(SOURCE, operation, key.path, (("select", fields),))
-        return await ask_for(self.remote, call, ask, lambda reply: read_known(reply, Work, SOURCE))
+    async def _fetch_work(
+        self, key: _WorkKey, fields: str, operation: Operation, context: RequestContext
+    ) -> OpenAlexWork | None:
+        request = SourceRequest(SOURCE, operation, key.path, (("select", fields),))
+        return await fetch_parsed(
+            self.remote, request, context, lambda response: parse_json_unless_unknown(response, OpenAlexWork, SOURCE)
+        )
 
-    async def _list(
-        self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, ask: Ask
-    ) -> list[Work]:
+    async def _list_works(
+        self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext
+    ) -> list[OpenAlexWork]:
         """The first works of a list, page by page. `select` and the sizes of pages are added."""
-        works, wanted = list[Work](), min(limit, _DEEPEST)
+        works, wanted = list[OpenAlexWork](), min(limit, _DEEPEST)
         for number in range(1, -(-wanted // _PAGE) + 1):
             paging = (("select", FIELDS), ("per_page", str(min(wanted, _PAGE))), ("page", str(number)))
-            page = await self._page((*params, *paging), operation, ask)
+            page = await self._fetch_page((*params, *paging), operation, context)
             works += page.results
             if not page.results or number * _PAGE >= (page.meta.count or 0):
                 break
         return works[:wanted]
 
-    async def _page(self, params: tuple[tuple[str, str], ...], operation: Operation, ask: Ask) -> Works:
-        call = Call(SOURCE, operation, "works", params)
-        return await ask_for(self.remote, call, ask, lambda reply: read(reply, Works, SOURCE))
+    async def _fetch_page(
+        self, params: tuple[tuple[str, str], ...], operation: Operation, context: RequestContext
+    ) -> OpenAlexWorkList:
+        request = SourceRequest(SOURCE, operation, "works", params)
+        return await fetch_parsed(
+            self.remote, request, context, lambda response: parse_json(response, OpenAlexWorkList, SOURCE)
+        )
+
+
+FIELDS = (
+    "id,doi,ids,display_name,publication_date,authorships,primary_location,best_oa_location,locations,"
+    "abstract_inverted_index,cited_by_count,is_retracted"
+)
+"""Of `select`, which knows root fields only."""
+
+_WORK_ID = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)
+_DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
+
+
+def work_id(text: str) -> str:
+    """`W2741809807` of an id or its URL; empty when it is neither."""
+    match = _WORK_ID.fullmatch(text.strip())
+    return match[1].upper() if match else ""
+
+
+def abstract_from_index(positions: Mapping[str, list[int]]) -> str:
+    """The words in the order of their positions."""
+    placed = sorted((place, word) for word, places in positions.items() for place in places)
+    return " ".join(word for _, word in placed)
+
+
+def _number(url: str) -> str:
+    match = _DIGITS.fullmatch(url.rstrip("/").rsplit("/", 1)[-1])
+    return match[1] if match else ""
+
+
+def _day(text: str) -> dt.date | None:
+    """OpenAlex writes 1 for a month or day that it does not know."""
+    day = parse_date(text)
+    if day is None or day.day > 1:
+        return day
+    return last_day_of_period(day.year, None if day.month == 1 else day.month)
+
+
+def _locations(work: OpenAlexWork) -> list[_Location]:
+    return [place for place in (work.primary_location, work.best_oa_location, *work.locations) if place]
+
+
+def identifiers_of(work: OpenAlexWork) -> Identifiers:
+    ids = work.ids or _Ids()
+    found = [
+        identifiers_in(address)
+        for place in _locations(work)
+        for address in distinct_links(place.landing_page_url, place.pdf_url)
+    ]
+    pmc = _number(ids.pmcid)
+    return with_arxiv(
+        Identifiers(
+            doi=doi(work.doi) if work.doi.isprintable() else "",
+            arxiv=next((one.arxiv for one in found if one.arxiv), ""),
+            openalex=work_id(work.id),
+            pubmed=_number(ids.pmid),
+            pmc=f"PMC{pmc}" if pmc else next((one.pmc for one in found if one.pmc), ""),
+            acl=next((one.acl for one in found if one.acl), ""),
+            openreview=next((one.openreview for one in found if one.openreview), ""),
+        )
+    )
+
+
+def pdf_urls_of(work: OpenAlexWork) -> tuple[str, ...]:
+    free = (work.best_oa_location, *(place for place in work.locations if place.is_oa))
+    return distinct_links(*(place.pdf_url for place in free if place))
+
+
+def paper_of(work: OpenAlexWork) -> Paper | None:
+    """None for a record without title or usable id: it could not be cited."""
+    identifiers, title, home = identifiers_of(work), one_line(work.display_name), work.primary_location
+    if not title or not identifiers.openalex:
+        return None
+    names = (one_line((one.author and one.author.display_name) or one.raw_author_name) for one in work.authorships)
+    return Paper(
+        id=make_paper_id(SOURCE, identifiers.openalex),
+        title=title,
+        abstract=clean_prose(abstract_from_index(work.abstract_inverted_index or {})),
+        authors=tuple(name for name in names if name),
+        publication_date=_day(work.publication_date),
+        venue=one_line(home.source.display_name) if home and home.source else "",
+        url=web_link(home.landing_page_url if home else "") or web_link(work.doi) or web_link(work.id),
+        citation_count=work.cited_by_count,
+        source=SOURCE,
+        identifiers=identifiers,
+        retraction=Retraction(kind="retracted", source=SOURCE) if work.is_retracted else None,
+        pdf_urls=pdf_urls_of(work),
+    )

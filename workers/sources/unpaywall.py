@@ -7,39 +7,47 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assayer.models import Identifiers
-from workers.remote.call import Ask, Call, Remote
-from workers.sources.answers import Entries, Maybe, Shape, Text, read_known
-from workers.sources.asking import ask_for
-from workers.sources.dois import ARXIV_PREFIX, in_path
-from workers.sources.fields import first_links
+from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.sources.query_encoding import ARXIV_PREFIX, path_segment
+from workers.sources.record_fields import distinct_links
+from workers.sources.responses import (
+    ApiObject,
+    ObjectOrNone,
+    TextOrEmpty,
+    ValidEntries,
+    fetch_parsed,
+    parse_json_unless_unknown,
+)
 
 __all__ = ["Unpaywall"]
 
 _SOURCE = "unpaywall"
 
 
-class _Location(Shape):
-    url_for_pdf: Text = ""
+class _Location(ApiObject):
+    url_for_pdf: TextOrEmpty = ""
 
 
-class _Record(Shape):
+class _Record(ApiObject):
     doi: str
-    best_oa_location: Maybe[_Location] = None
-    oa_locations: Entries[_Location] = ()
+    best_oa_location: ObjectOrNone[_Location] = None
+    oa_locations: ValidEntries[_Location] = ()
 
 
 @dataclass(frozen=True)
 class Unpaywall:
     """Implements LocatesPdfs."""
 
-    remote: Remote
+    remote: SourceFetcher
     name: ClassVar[str] = _SOURCE
 
-    async def pdf_urls(self, paper: Identifiers, ask: Ask) -> tuple[str, ...]:
+    async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
         """Nothing for papers without a DOI, nor for arXiv's DOIs: Unpaywall knows Crossref's."""
         if not paper.doi or paper.doi.startswith(ARXIV_PREFIX):
             return ()
-        call = Call(_SOURCE, "open_access", in_path(paper.doi))
-        record = await ask_for(self.remote, call, ask, lambda reply: read_known(reply, _Record, _SOURCE))
+        request = SourceRequest(_SOURCE, "open_access", path_segment(paper.doi))
+        record = await fetch_parsed(
+            self.remote, request, context, lambda response: parse_json_unless_unknown(response, _Record, _SOURCE)
+        )
         places = (record.best_oa_location, *record.oa_locations) if record else ()
-        return first_links(*(place.url_for_pdf for place in places if place))
+        return distinct_links(*(place.url_for_pdf for place in places if place))

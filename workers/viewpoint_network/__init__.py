@@ -1,19 +1,18 @@
 """GraphEval-GNN: training, checkpoints and the scorer. Importing this package does not import torch."""
 
-from workers.viewpoint_network.checkpoint import Checkpoint, Description, load, save
-from workers.viewpoint_network.progress import Epoch
+from workers.viewpoint_network.checkpoint import Checkpoint, CheckpointDescription, load_checkpoint, save_checkpoint
 from workers.viewpoint_network.scorer import FreshNetwork, NetworkScorer
 from workers.viewpoint_network.settings import TrainingSettings
-from workers.viewpoint_network.training import train
+from workers.viewpoint_network.training import EpochProgress, train_network
 
 __all__ = [
     "Checkpoint",
-    "Description",
-    "Epoch",
+    "CheckpointDescription",
+    "EpochProgress",
     "FreshNetwork",
     "NetworkScorer",
     "TrainingSettings",
-    "load",
-    "save",
-    "train",
+    "load_checkpoint",
+    "save_checkpoint",
+    "train_network",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field, ValidationError
 
 from assayer.errors import ConfigurationError, InputError
-from assayer.methods.grapheval.calibration import Provenance
+from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from assayer.models import Frozen
 from workers.viewpoint_network.settings import TrainingSettings
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from workers.viewpoint_network.network import ViewpointNetwork
 
-__all__ = ["Checkpoint", "Description", "Member", "load", "save"]
+__all__ = ["Checkpoint", "CheckpointDescription", "MemberRecord", "load_checkpoint", "save_checkpoint"]
 
 _KEY = "assayer-viewpoint-network"
 
 
-class Member(Frozen):
+class MemberRecord(Frozen):
     """How one network of the ensemble was trained."""
 
     seed: int
@@ -33,7 +33,7 @@ class Member(Frozen):
     validation_ideas: int
 
 
-class Description(Frozen):
+class CheckpointDescription(Frozen):
     """Everything about a checkpoint but its weights."""
 
     version: int = Field(default=1, ge=1, le=1)
@@ -43,26 +43,27 @@ class Description(Frozen):
     epoch: int
     """Day from which time features are counted."""
     settings: TrainingSettings
-    members: tuple[Member, ...]
-    provenance: Provenance
+    members: tuple[MemberRecord, ...]
+    provenance: TrainingProvenance
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    description: Description
+    description: CheckpointDescription
     weights: tuple["dict[str, Tensor]", ...]
     """One state a member, on the CPU."""
 
     def networks(self) -> "list[ViewpointNetwork]":
         """Ready to score. Raises ConfigurationError when the weights do not fit the description."""
-        from workers.viewpoint_network.network import ViewpointNetwork
-        from workers.viewpoint_network.tensors import width
+        from workers.viewpoint_network.network import ViewpointNetwork, input_width
 
         description, built = self.description, []
         architecture = description.settings.architecture
         for state in self.weights:
             classes = len(description.classes)
-            network = ViewpointNetwork(width(description.dimensions, classes, architecture), classes, architecture)
+            network = ViewpointNetwork(
+                input_width(description.dimensions, classes, architecture), classes, architecture
+            )
             try:
                 network.load_state_dict(state)
             except RuntimeError as error:
@@ -87,7 +88,7 @@ class Checkpoint:
             )
 
 
-def save(checkpoint: Checkpoint, path: Path) -> None:
+def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
     from safetensors.torch import save_file
 
     tensors = {
@@ -100,7 +101,7 @@ def save(checkpoint: Checkpoint, path: Path) -> None:
     partial.replace(path)
 
 
-def load(path: Path) -> Checkpoint:
+def load_checkpoint(path: Path) -> Checkpoint:
     """Raises InputError when the file is not a checkpoint of this program."""
     from safetensors import SafetensorError, safe_open
 
@@ -111,7 +112,7 @@ def load(path: Path) -> Checkpoint:
     except (OSError, SafetensorError) as error:
         raise InputError(f"{path} cannot be read as a checkpoint: {error}") from error
     try:
-        description = Description.model_validate(json.loads(metadata[_KEY]))
+        description = CheckpointDescription.model_validate(json.loads(metadata[_KEY]))
     except (KeyError, ValueError, ValidationError) as error:
         raise InputError(
             f"{path} is a safetensors file, but not of a viewpoint network of this version.",

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.arrays import GraphArrays, subgraph
-from assayer.methods.grapheval.calibration import Provenance
+from assayer.methods.grapheval.graph.arrays import GraphArrays, subgraph
+from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
+from workers.torch_runtime import Device, choose_device, import_torch_geometric
 from workers.viewpoint_network.checkpoint import Checkpoint
-from workers.viewpoint_network.devices import chosen_device, quiet_torch
-from workers.viewpoint_network.settings import Device, TrainingSettings
-from workers.viewpoint_network.training import train
+from workers.viewpoint_network.settings import TrainingSettings
+from workers.viewpoint_network.training import train_network
 
 __all__ = ["FreshNetwork", "NetworkScorer"]
 
@@ -19,11 +19,11 @@ class NetworkScorer:
 
     def __init__(self, checkpoint: Checkpoint, embedding: str, device: Device = "auto") -> None:
         """`embedding` names the embedder of the graphs that will be scored."""
-        quiet_torch(checkpoint.description.settings.threads)
+        torch = import_torch_geometric(checkpoint.description.settings.threads)
         checkpoint.refuse_other(embedding, checkpoint.description.classes)
         self._checkpoint = checkpoint
         self._embedding = embedding
-        self._device = chosen_device(device)
+        self._device = choose_device(device, torch)
         self._networks = [network.to(self._device) for network in checkpoint.networks()]
 
     @property
@@ -35,24 +35,24 @@ class NetworkScorer:
         """NaN for an idea without viewpoints."""
         import torch
 
-        from workers.viewpoint_network.tensors import asked_viewpoints, inputs, on_device
+        from workers.viewpoint_network.network import graph_tensors, network_inputs, viewpoints_of_ideas
 
         description = self._checkpoint.description
         self._checkpoint.refuse_other(self._embedding, graph.classes)
         found = np.full((len(rows), len(description.classes)), np.nan)
-        nodes, owners = asked_viewpoints(graph, rows)
+        nodes, owners = viewpoints_of_ideas(graph, rows)
         if not len(nodes):
             return found
         hidden = graph.with_unknown(rows)
         near = _reaching(graph, nodes, description.settings.architecture.layers)
         part = subgraph(hidden, near)
         architecture = description.settings.architecture
-        tensors = on_device(part, architecture, description.epoch, self._device)
+        tensors = graph_tensors(part, architecture, description.epoch, self._device)
         labels = torch.from_numpy(part.labels.astype(np.int64)).to(self._device)
         answered, places = np.unique(owners, return_inverse=True)
         asked = torch.from_numpy(np.searchsorted(near, nodes)).to(self._device)
         groups = torch.from_numpy(places.astype(np.int64)).to(self._device)
-        features = inputs(tensors, labels, len(description.classes), architecture)
+        features = network_inputs(tensors, labels, len(description.classes), architecture)
         with torch.inference_mode():
             logits = [network(features, tensors.adjacency, asked, groups) for network in self._networks]
             probabilities = torch.stack([torch.softmax(one.double(), dim=1) for one in logits]).mean(dim=0)
@@ -63,13 +63,13 @@ class NetworkScorer:
 class FreshNetwork:
     """Trains on the labels that it may see, each time it is asked: for measuring, not for serving."""
 
-    def __init__(self, settings: TrainingSettings, provenance: Provenance, name: str = "GraphEval-GNN") -> None:
+    def __init__(self, settings: TrainingSettings, provenance: TrainingProvenance, name: str = "GraphEval-GNN") -> None:
         self.name = name
         self._settings = settings
         self._provenance = provenance
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        checkpoint = train(graph.with_unknown(rows), self._settings, self._provenance)
+        checkpoint = train_network(graph.with_unknown(rows), self._settings, self._provenance)
         scorer = NetworkScorer(checkpoint, self._provenance.embedding, self._settings.device)
         return scorer.score(graph, rows)
 

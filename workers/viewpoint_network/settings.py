@@ -1,14 +1,11 @@
 """How a network is built and trained; the defaults are the paper's where it names them."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from assayer.models import Frozen
+from workers.torch_runtime import Device
 
-__all__ = ["Architecture", "Device", "TrainingSettings"]
-
-Device = Literal["auto", "cpu", "cuda", "mps"]
+__all__ = ["Architecture", "TrainingSettings"]
 
 
 class Architecture(Frozen):

@@ -10,12 +10,11 @@ import json
 import re
 from typing import ClassVar
 
-from assayer.models import WebResult
-from workers.remote.call import Ask, Call, Remote, Reply
-from workers.sources.answers import Entries, Shape, Text, read_known
-from workers.sources.asking import ask_for
-from workers.sources.fields import last_day, line, link
-from workers.sources.source import Window
+from assayer.cutoff import within
+from assayer.models import OPEN, WebResult, Window
+from workers.remote.request import RequestContext, SourceFetcher, SourceRequest, SourceResponse
+from workers.sources.record_fields import last_day_of_period, one_line, web_link
+from workers.sources.responses import ApiObject, TextOrEmpty, ValidEntries, fetch_parsed, parse_json_unless_unknown
 
 __all__ = ["WebSearch", "read_shown_date"]
 
@@ -29,61 +28,61 @@ _DAYS = {"minute": 0, "min": 0, "hour": 0, "day": 1, "week": 7, "month": 28, "ye
 """The fewest days of each: no result is taken for older than it may be."""
 
 
-class _Organic(Shape):
-    title: Text = ""
+class _Organic(ApiObject):
+    title: TextOrEmpty = ""
     link: str
-    snippet: Text = ""
-    date: Text = ""
+    snippet: TextOrEmpty = ""
+    date: TextOrEmpty = ""
 
 
-class _Answer(Shape):
-    organic: Entries[_Organic]
+class _Answer(ApiObject):
+    organic: ValidEntries[_Organic]
     """Without it, it is no answer of a search."""
 
 
 class WebSearch:
     name: ClassVar[str] = "web"
 
-    def __init__(self, remote: Remote) -> None:
+    def __init__(self, remote: SourceFetcher) -> None:
         self._remote = remote
 
-    async def search(self, query: str, limit: int, window: Window, ask: Ask) -> list[WebResult]:
+    async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[WebResult]:
         """Best first, each address once. Dated results lie in the window; undated ones have no `published`."""
         found: dict[str, WebResult] = {}
         for page in range(1, -(-limit // _PAGE) + 1):
-            organic = await ask_for(self._remote, _call(query, page, window), ask, _results)
-            for result in organic:
-                if result and (result.published is None or window.holds(result.published)):
-                    found.setdefault(result.url, result)
+            organic = await fetch_parsed(self._remote, _search_request(query, page, window), context, _results)
+            results = filter(None, organic)
+            for result in within(results, window, lambda one: one.published, undated=True):
+                found.setdefault(result.url, result)
             if len(organic) < _PAGE or len(found) >= limit:
                 break
         return list(found.values())[:limit]
 
 
-def _call(query: str, page: int, window: Window) -> Call:
+def _search_request(query: str, page: int, window: Window) -> SourceRequest:
     body: dict[str, str | int] = {"q": query, "gl": "us", "hl": "en", "page": page}
-    if window != Window():
-        body["tbs"] = _tbs(window)
-    return Call("web", "web", "search", body=json.dumps(body))
+    if window != OPEN:
+        body["tbs"] = _date_filter(window)
+    return SourceRequest("web", "web", "search", body=json.dumps(body))
 
 
-def _tbs(window: Window) -> str:
+def _date_filter(window: Window) -> str:
     bounds = (("cd_min", window.after), ("cd_max", window.before))
     return ",".join(["cdr:1", *(f"{name}:{day.month}/{day.day}/{day.year}" for name, day in bounds if day)])
 
 
-def _results(reply: Reply) -> list[WebResult | None]:
+def _results(response: SourceResponse) -> list[WebResult | None]:
     """One for each that was sent, None without an address."""
-    answer = read_known(reply, _Answer, WebSearch.name)
-    return [_result(one, reply.fetched_at.date()) for one in answer.organic] if answer else []
+    answer = parse_json_unless_unknown(response, _Answer, WebSearch.name)
+    return [_result(one, response.fetched_at.date()) for one in answer.organic] if answer else []
 
 
 def _result(organic: _Organic, seen: dt.date) -> WebResult | None:
-    url = link(organic.link)
+    url = web_link(organic.link)
     if not url:
         return None
     published = read_shown_date(organic.date, seen)
-    return WebResult(title=line(organic.title), url=url, snippet=line(organic.snippet), published=published)
+    return WebResult(title=one_line(organic.title), url=url, snippet=one_line(organic.snippet), published=published)
 
 
 def read_shown_date(text: str, seen: dt.date) -> dt.date | None:
@@ -92,7 +91,7 @@ def read_shown_date(text: str, seen: dt.date) -> dt.date | None:
     for form in (_DAY, _DAY_FIRST, _MONTH):
         if (match := form.fullmatch(text)) and (month := _MONTHS.get(match["month"])):
             day = match.groupdict().get("day")
-            return last_day(int(match["year"]), month, int(day) if day else None)
+            return last_day_of_period(int(match["year"]), month, int(day) if day else None)
     if text == "yesterday":
         return seen - dt.timedelta(days=1)
     if match := _AGO.fullmatch(text):

@@ -1,41 +1,46 @@
-"""Which viewpoints moved a verdict, and beside whose they stand."""
+"""Explanation of a verdict: the viewpoints that moved it most, and their nearest neighbours."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.arrays import UNKNOWN
-from assayer.methods.grapheval.judge import Judge, Placed
-from assayer.methods.grapheval.locality import without_viewpoint
-from assayer.methods.grapheval.viewpoints import Viewpoint
+from assayer.methods.grapheval.graph.arrays import UNKNOWN
+from assayer.methods.grapheval.graph.records import Viewpoint
+from assayer.methods.grapheval.graph.subgraph import without_viewpoint
+from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
 from assayer.models import NeighbourViewpoint, ViewpointEvidence
 
-__all__ = ["explain"]
+__all__ = ["explain_verdict"]
 
-_TRIED = 2
+_TRIED_PER_SHOWN = 2
 """Viewpoints left out one at a time, for each one shown."""
 
 
-def explain(
-    viewpoints: Sequence[Viewpoint], placed: Placed, scores: NDArray[np.float64], judge: Judge, most: int, shown: int
+def explain_verdict(
+    viewpoints: Sequence[Viewpoint],
+    placed: PlacedIdea,
+    scores: NDArray[np.float64],
+    judge: GraphJudge,
+    most: int,
+    shown: int,
 ) -> tuple[ViewpointEvidence, ...]:
     """The `most` viewpoints whose absence would change the scores most, each with its `shown` nearest neighbours.
 
     Only those near enough to labelled ideas, or far enough from the usual mixture of labels, are tried."""
-    tried = _promising(placed, judge)[: _TRIED * most]
+    tried = _promising(placed, judge)[: _TRIED_PER_SHOWN * most]
     effects = {place: _effect(place, viewpoints, placed, scores, judge) for place in tried}
     strongest = sorted(tried, key=lambda place: -np.abs(effects[place]).max(initial=0.0))[:most]
     return tuple(_evidence(place, viewpoints[place], effects[place], placed, judge, shown) for place in strongest)
 
 
-def _promising(placed: Placed, judge: Judge) -> list[int]:
+def _promising(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
     """Places of viewpoints with labelled neighbours, the most unusually labelled and nearest first."""
     labels, idea_of = judge.contents.arrays.labels, judge.contents.arrays.idea_of
     known = labels[labels != UNKNOWN]
     usual = np.bincount(known, minlength=len(judge.contents.plan.classes)) / max(1, len(known))
     weight: dict[int, float] = {}
-    for place, (rows, cosines) in enumerate(zip(placed.found.rows, placed.found.cosines, strict=True)):
+    for place, (rows, cosines) in enumerate(zip(placed.nearest.rows, placed.nearest.cosines, strict=True)):
         near = (rows >= 0) & (labels[idea_of[rows]] != UNKNOWN)
         if near.any():
             mixture = np.bincount(labels[idea_of[rows[near]]], weights=cosines[near], minlength=len(usual))
@@ -44,17 +49,17 @@ def _promising(placed: Placed, judge: Judge) -> list[int]:
 
 
 def _effect(
-    place: int, viewpoints: Sequence[Viewpoint], placed: Placed, scores: NDArray[np.float64], judge: Judge
+    place: int, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, scores: NDArray[np.float64], judge: GraphJudge
 ) -> NDArray[np.float64]:
     """How much more of each class the score has with a viewpoint than without; nothing where that cannot be told."""
     if len(viewpoints) == 1:
         return np.zeros_like(scores)
-    without = without_viewpoint(placed.around, place).score(judge.scorer)
+    without = without_viewpoint(placed.subgraph, place).score(judge.scorer)
     return np.nan_to_num(scores - without)
 
 
 def _evidence(
-    place: int, viewpoint: Viewpoint, effect: NDArray[np.float64], placed: Placed, judge: Judge, shown: int
+    place: int, viewpoint: Viewpoint, effect: NDArray[np.float64], placed: PlacedIdea, judge: GraphJudge, shown: int
 ) -> ViewpointEvidence:
     influence = round(float(effect.max(initial=0.0)), 4)
     return ViewpointEvidence(
@@ -67,9 +72,9 @@ def _evidence(
     )
 
 
-def _neighbours(place: int, placed: Placed, judge: Judge) -> list[NeighbourViewpoint]:
+def _neighbours(place: int, placed: PlacedIdea, judge: GraphJudge) -> list[NeighbourViewpoint]:
     contents = judge.contents
-    rows, cosines = placed.found.rows[place], placed.found.cosines[place]
+    rows, cosines = placed.nearest.rows[place], placed.nearest.cosines[place]
     found = []
     for row, cosine in zip(rows[rows >= 0].tolist(), cosines[rows >= 0].tolist(), strict=True):
         idea = contents.ideas[contents.arrays.idea_of[row]]

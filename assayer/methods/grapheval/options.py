@@ -6,23 +6,23 @@ from pydantic import Field
 
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "MOST_ROUNDS", "Options"]
+__all__ = ["MAX_ROUNDS", "METHOD", "GraphEvalOptions"]
 
 METHOD = "grapheval"
-MOST_ROUNDS = 5
+MAX_ROUNDS = 5
 """Of label propagation."""
 
 
-class Options(Frozen):
+class GraphEvalOptions(Frozen):
     graph: str = "default"
     """Name of the viewpoint graph."""
     scorer: Literal["propagation", "network"] = "propagation"
     """`network` needs one trained on this graph, see `assayer graph train`."""
     prior: tuple[float, ...] | None = None
     """Shares of the outcomes where the idea will be judged, in the graph's order; None: those of the calibration."""
-    rounds: int = Field(default=MOST_ROUNDS, ge=1)
+    rounds: int = Field(default=MAX_ROUNDS, ge=1)
     strongest: int | None = Field(default=3, ge=1)
-    """Viewpoints of other ideas that each viewpoint hears in propagation, the nearest ones; None: all of its edges, as
+    """Viewpoints of other ideas that each viewpoint receives labels from, the nearest ones; None: all of its edges, as
     the paper has it. On real decisions few edges tell more than many: docs/quality/grapheval.md."""
     hops: int | None = Field(default=None, ge=1, le=5)
     """How far around an idea the graph is looked at; None: as far as the scorer gains by it."""

@@ -1,4 +1,4 @@
-"""GraphEval: an idea taken apart into viewpoints, put among those of ideas whose outcome is known, and scored there.
+"""GraphEval: an idea split into viewpoints, placed among those of ideas with known outcomes, and scored there.
 
 After "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), sections 3 to 5. Evidence
 comes first; an outcome is named only where the calibration knows more than the label rates.
@@ -9,134 +9,137 @@ import datetime as dt
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer import account
+from assayer.backends import Backends
 from assayer.errors import ConfigurationError, InputError
-from assayer.evaluation import Evaluation
-from assayer.methods.grapheval.arrays import UNKNOWN
-from assayer.methods.grapheval.calibration import Calibration, Silence
-from assayer.methods.grapheval.explanation import explain
-from assayer.methods.grapheval.extraction import extract, relate
-from assayer.methods.grapheval.growth import Ends, by_cosine, by_relations
-from assayer.methods.grapheval.judge import Judge
-from assayer.methods.grapheval.locality import Local
-from assayer.methods.grapheval.options import METHOD, Options
-from assayer.methods.grapheval.splitter import SPLITTER, split
-from assayer.methods.grapheval.viewpoints import Viewpoints
-from assayer.models import Absent, ClassProbability, Idea, IdeaCard, Notice, Report, Summary, Verdict
+from assayer.methods.grapheval.explanation import explain_verdict
+from assayer.methods.grapheval.graph.arrays import UNKNOWN
+from assayer.methods.grapheval.graph.growth import EdgeEnds, edges_by_cosine, edges_by_relations
+from assayer.methods.grapheval.graph.records import Viewpoints
+from assayer.methods.grapheval.graph.subgraph import LocalScorer
+from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.options import METHOD, GraphEvalOptions
+from assayer.methods.grapheval.scoring.calibration import AbstentionReason, ProbabilityCalibration
+from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, relate_viewpoints
+from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
+from assayer.models import Absent, ClassProbability, Idea, Notice, Summary, Verdict
 from assayer.ports import Vectors
-from assayer.run import Run
-from assayer.world import World
+from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
+from assayer.run.accounting import Started
+from assayer.run.run import Run
 
-__all__ = ["evaluate", "judged", "notices_of"]
+__all__ = ["evaluate", "judge_idea", "verdict_notices"]
 
 _NO_CORPUS = Absent(reason="GraphEval compares with labelled ideas, not with a corpus of papers.")
-_WEAK = (
-    "This verdict rests on the likeness of statements to statements of ideas whose outcome is known. Likeness says "
-    "little about quality: on real decisions such scores do hardly better than the rates of the outcomes alone. Read "
-    "the neighbours; take the probabilities for what the past says about ideas that sound like this one."
+_WEAK_SIGNAL = (
+    "This verdict is based on how similar the idea's statements are to those of ideas with a known outcome. Similarity "
+    "says little about quality: on real decisions such scores do hardly better than the base rates alone. Read the "
+    "neighbours; take the probabilities as what the past says about ideas that sound like this one."
 )
-_SILENCES: dict[Silence, str] = {
-    "nothing known": "the probabilities do not differ from the rates of the outcomes by more than they are uncertain.",
+_ABSTENTIONS: dict[AbstentionReason, str] = {
+    "nothing known": "the probabilities differ from the base rates by no more than their uncertainty.",
     "undecided": "the most probable outcomes cannot be told apart.",
-    "unanswered": "no viewpoint of this idea is near enough to one with a known outcome.",
+    "unanswered": "no viewpoint of this idea is close enough to one with a known outcome.",
 }
 
 
-async def evaluate(idea: Idea, world: World, run: Run, options: Options, judge: Judge) -> Evaluation:
-    """Raises InputError, ConfigurationError, RunCancelled, BudgetExhausted, LlmRejected or LlmUnavailable."""
-    started_at, started = run.clock.now(), run.clock.monotonic()
-    verdict = await judged(idea, world, run, options, judge)
-    report = Report(
-        evaluation_id=run.id,
-        method=METHOD,
-        idea=IdeaCard(id=idea.id, title=idea.title, source=idea.source, text=idea.text, flags=idea.flags),
-        cutoff=run.cutoff,
-        notices=(*notices_of(verdict), *account.general_notices(idea, run)),
+async def evaluate(
+    idea: Idea, backends: Backends, run: Run, options: GraphEvalOptions, judge: GraphJudge
+) -> EvaluationResult:
+    """Raises InputError, ConfigurationError, BudgetExhausted, LlmRejected or LlmUnavailable."""
+    started = Started.now(run.clock)
+    verdict = await judge_idea(idea, backends, run, options, judge)
+    findings = Findings(
         summary=Summary(strengths=(), weaknesses=(), suggestions=()),
         parts=(),
+        depth=(),
+        corpus_fit=_NO_CORPUS,
         verdict=verdict,
-        references=(),
-        coverage=account.coverage(run, _NO_CORPUS, (), (), ()),
-        provenance=account.provenance(world, run).model_copy(
-            update={"corpus_version": f"viewpoint graph {verdict.graph.name}, {verdict.graph.version}"}
-        ),
-        usage=account.usage(run, started_at, started),
+        notices=verdict_notices(verdict),
+        corpus_version=f"viewpoint graph {verdict.graph.name}, {verdict.graph.version}",
     )
-    return Evaluation(report, ())
+    return await assemble_report(METHOD, idea, backends, run, started, findings, None)
 
 
-async def judged(idea: Idea, world: World, run: Run, options: Options, judge: Judge) -> Verdict:
+async def judge_idea(idea: Idea, backends: Backends, run: Run, options: GraphEvalOptions, judge: GraphJudge) -> Verdict:
     """The verdict alone, for a report of its own or of another method."""
     text = idea.text[: options.idea_chars]
     run.unread_characters = max(run.unread_characters, len(idea.text) - len(text))
-    taken = await _take_apart(idea, text, world, run, options, judge)
-    vectors = await _embed(taken, world, judge)
-    inside = await _inside(text, taken, vectors, world, run, judge)
+    extracted = await _extract_viewpoints(idea, text, backends, run, options, judge)
+    vectors = await _embed(extracted, backends, judge)
+    inner_edges = await _edges_inside(text, extracted, vectors, backends, run, judge)
 
     cutoff = _day(run.cutoff)
-    placed = judge.place(idea, vectors, inside, None if run.cutoff is None else cutoff, cutoff)
-    run.journal.drop("labelled idea", "it is this idea itself", len(placed.own))
-    late = len(judge.contents.ideas) - int(judge.before(None if run.cutoff is None else cutoff).sum())
-    run.journal.drop("labelled idea", "known only after the cutoff, or at an unknown date", late)
-    run.journal.use(f"viewpoint graph {options.graph}", "neighbours", len(vectors), int((placed.found.rows >= 0).sum()))
+    placed = judge.place(idea, vectors, inner_edges, None if run.cutoff is None else cutoff, cutoff)
+    run.journal.record_dropped("labelled idea", "is the evaluated idea itself", len(placed.same_ideas))
+    late = len(judge.contents.ideas) - int(judge.known_by(None if run.cutoff is None else cutoff).sum())
+    run.journal.record_dropped("labelled idea", "known only after the cutoff, or undated", late)
+    run.journal.record_use(
+        f"viewpoint graph {options.graph}", "neighbours", len(vectors), int((placed.nearest.rows >= 0).sum())
+    )
 
-    scores = placed.around.score(judge.scorer)
-    decision, probabilities = _calibrated(scores, judge.calibration, options.prior)
+    scores = placed.subgraph.score(judge.scorer)
+    decision, probabilities = _calibrated_decision(scores, judge.calibration, options.prior)
     return Verdict(
         decision=decision,
         probabilities=probabilities,
-        scorer=Local(judge.scorer, judge.hops).name,
-        calibration=_named(judge.calibration),
-        graph=judge.used,
-        maker=taken.maker,
-        viewpoints=len(taken.viewpoints),
-        evidence=explain(taken.viewpoints, placed, scores, judge, options.explained, options.shown_neighbours),
+        scorer=LocalScorer(judge.scorer, judge.hops).name,
+        calibration=_calibration_label(judge.calibration),
+        graph=judge.graph_used,
+        maker=extracted.maker,
+        viewpoints=len(extracted.viewpoints),
+        evidence=explain_verdict(
+            extracted.viewpoints, placed, scores, judge, options.explained, options.shown_neighbours
+        ),
     )
 
 
-async def _take_apart(idea: Idea, text: str, world: World, run: Run, options: Options, judge: Judge) -> Viewpoints:
-    """As the graph's ideas were taken apart, where that can be done: only like is compared with like."""
+async def _extract_viewpoints(
+    idea: Idea, text: str, backends: Backends, run: Run, options: GraphEvalOptions, judge: GraphJudge
+) -> Viewpoints:
+    """By the same extractor as the graph's ideas where possible: only like is compared with like."""
     by_splitter = judge.contents.plan.maker == SPLITTER
-    everything = options.viewpoints * 10
+    splitter_limit = options.viewpoints * 10
     if by_splitter:
-        taken = Viewpoints(viewpoints=split(text, everything), maker=SPLITTER)
+        extracted = Viewpoints(viewpoints=split_viewpoints(text, splitter_limit), maker=SPLITTER)
     else:
-        taken = await extract(text, world.llm, run, options.viewpoints)
-    beyond = len(taken.viewpoints) - options.viewpoints
-    run.journal.drop("viewpoint", f"beyond the first {options.viewpoints}", max(0, beyond))
-    if not taken.viewpoints:
+        extracted = await extract_viewpoints(text, backends.llm, run, options.viewpoints)
+    beyond = len(extracted.viewpoints) - options.viewpoints
+    run.journal.record_dropped("viewpoint", f"beyond the first {options.viewpoints}", max(0, beyond))
+    if not extracted.viewpoints:
         raise InputError(
             f"{idea.source} holds no statement that could be compared.", "Write at least one whole sentence."
         )
-    return taken.model_copy(update={"viewpoints": taken.viewpoints[: options.viewpoints]})
+    return extracted.model_copy(update={"viewpoints": extracted.viewpoints[: options.viewpoints]})
 
 
-async def _embed(taken: Viewpoints, world: World, judge: Judge) -> Vectors:
+async def _embed(extracted: Viewpoints, backends: Backends, judge: GraphJudge) -> Vectors:
     plan = judge.contents.plan
-    if world.embedder.name != plan.embedder:
+    if backends.embedder.name != plan.embedder:
         raise ConfigurationError(
             f"The graph {plan.name!r} was made with the embedding model {plan.embedder}; this program uses "
-            f"{world.embedder.name}.",
+            f"{backends.embedder.name}.",
             "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build another graph.",
         )
-    return await world.embedder.embed([viewpoint.text for viewpoint in taken.viewpoints], "passage")
+    return await backends.embedder.embed([viewpoint.text for viewpoint in extracted.viewpoints], "passage")
 
 
-async def _inside(text: str, taken: Viewpoints, vectors: Vectors, world: World, run: Run, judge: Judge) -> Ends:
-    if judge.contents.plan.relations and world.llm.models:
-        return by_relations(vectors, await relate(text, taken.viewpoints, world.llm, run))
-    return by_cosine(vectors, judge.contents.plan.intra)
+async def _edges_inside(
+    text: str, extracted: Viewpoints, vectors: Vectors, backends: Backends, run: Run, judge: GraphJudge
+) -> EdgeEnds:
+    if judge.contents.plan.relations and backends.llm.models:
+        return edges_by_relations(vectors, await relate_viewpoints(text, extracted.viewpoints, backends.llm, run))
+    return edges_by_cosine(vectors, judge.contents.plan.intra)
 
 
-def _calibrated(
-    scores: NDArray[np.float64], calibration: Calibration | Absent, prior: tuple[float, ...] | None
+def _calibrated_decision(
+    scores: NDArray[np.float64], calibration: ProbabilityCalibration | Absent, prior: tuple[float, ...] | None
 ) -> tuple[str | Absent, tuple[ClassProbability, ...]]:
     """The outcome that is named, or why none is, and the probabilities of all."""
     if isinstance(calibration, Absent):
         return Absent(reason=calibration.reason), ()
     (verdict,) = calibration.verdicts(scores[None, :], prior)
-    if verdict.silence == "unanswered":
-        return Absent(reason=_SILENCES["unanswered"]), ()
+    if verdict.abstention == "unanswered":
+        return Absent(reason=_ABSTENTIONS["unanswered"]), ()
     rates = calibration.rates if prior is None else prior
     probabilities = tuple(
         ClassProbability(
@@ -148,12 +151,12 @@ def _calibrated(
         )
         for row, name in enumerate(calibration.classes)
     )
-    if verdict.silence is not None or verdict.best is None:
-        return Absent(reason=_SILENCES[verdict.silence or "undecided"]), probabilities
+    if verdict.abstention is not None or verdict.best is None:
+        return Absent(reason=_ABSTENTIONS[verdict.abstention or "undecided"]), probabilities
     return calibration.classes[verdict.best], probabilities
 
 
-def _named(calibration: Calibration | Absent) -> str | Absent:
+def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Absent:
     if isinstance(calibration, Absent):
         return calibration
     made = calibration.provenance
@@ -162,14 +165,14 @@ def _named(calibration: Calibration | Absent) -> str | Absent:
     return f"{calibration.name}, {made.made_at:%Y-%m-%d}: {ideas} ideas of {files or 'the graph'}, {made.split}"
 
 
-def notices_of(verdict: Verdict) -> tuple[Notice, ...]:
+def verdict_notices(verdict: Verdict) -> tuple[Notice, ...]:
     """What a reader must know before reading a verdict."""
-    weak = Notice(kind="weak_signal", text=_WEAK)
+    weak = Notice(kind="weak_signal", text=_WEAK_SIGNAL)
     if verdict.maker == verdict.graph.maker:
         return (weak,)
     text = (
-        f"The graph's ideas were taken apart by {verdict.graph.maker}, this one by {verdict.maker}: statements of two "
-        "makers are alike less often, whatever they say."
+        f"The graph's viewpoints were extracted by {verdict.graph.maker}, those of this idea by {verdict.maker}: "
+        "viewpoints from different methods look less alike, whatever they say."
     )
     return weak, Notice(kind="other_viewpoints", text=text)
 

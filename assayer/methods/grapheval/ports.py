@@ -1,4 +1,4 @@
-"""What GraphEval asks of those who score, of those who find neighbours and of those who keep the graph."""
+"""Ports of GraphEval: the scorer, the index of neighbours and the store of the viewpoint graph."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -6,11 +6,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.arrays import GraphArrays
-from assayer.methods.grapheval.records import Added, GraphContents, GraphPlan, NewIdea
+from assayer.methods.grapheval.graph.arrays import GraphArrays
+from assayer.methods.grapheval.graph.records import AdditionSummary, GraphContents, GraphPlan, PreparedIdea
 from assayer.ports import Vectors
 
-__all__ = ["Found", "Neighbours", "Scorer", "ViewpointGraph"]
+__all__ = ["NearestViewpoints", "NeighbourIndex", "Scorer", "ViewpointGraph"]
 
 
 class Scorer(Protocol):
@@ -27,15 +27,15 @@ class Scorer(Protocol):
         ...
 
 
-class Found(NamedTuple):
+class NearestViewpoints(NamedTuple):
     """(queries, limit) each, best first; where fewer were found, rows are −1 and cosines −inf."""
 
     rows: NDArray[np.int64]
     cosines: NDArray[np.float32]
 
 
-class Neighbours(Protocol):
-    """Vectors by row, and the rows nearest to a vector. Holds no truth: it can be filled again from the graph."""
+class NeighbourIndex(Protocol):
+    """Vectors by row, and the rows nearest to a vector. It can be rebuilt from the graph at any time."""
 
     def __len__(self) -> int: ...
 
@@ -45,7 +45,7 @@ class Neighbours(Protocol):
 
     def clear(self) -> None: ...
 
-    def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> Found:
+    def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> NearestViewpoints:
         """`allowed` (rows,) leaves only some rows to be found."""
         ...
 
@@ -61,7 +61,7 @@ class ViewpointGraph(Protocol):
         """Does nothing where a graph of this plan is there; raises InputError where one of another plan is."""
         ...
 
-    async def add(self, ideas: Sequence[NewIdea]) -> Added:
+    async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
         """All of them or none; ideas that are there with the same words are left alone. Time is linear in the new
         viewpoints, each of which asks once for its neighbours."""
         ...

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from assayer.citing.answer_texts import TextRole
 from assayer.models import Frozen
 
 __all__ = [
@@ -25,10 +26,10 @@ class ViewpointsQuestion(Frozen):
 
 
 class ExtractedViewpoint(Frozen):
-    words: str = Field(
+    words: Annotated[str, TextRole.COPIED] = Field(
         min_length=1, description="5 to 60 consecutive words copied exactly from the idea: what the statement rests on."
     )
-    statement: str = Field(
+    statement: Annotated[str, TextRole.RESTATES] = Field(
         min_length=1, description="6 to 40 words, one sentence, readable without the idea: pronouns replaced."
     )
 

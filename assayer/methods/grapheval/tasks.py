@@ -1,6 +1,7 @@
-"""The two tasks of GraphEval: taking an idea apart, and, as an option, relating its viewpoints."""
+"""The two tasks of GraphEval: extracting viewpoints of an idea and, as an option, relating them."""
 
-from assayer.methods.grapheval.faithfulness import IdeaWords, faithful
+from assayer.llm import Task
+from assayer.methods.grapheval.graph.records import Viewpoint
 from assayer.methods.grapheval.schemas import (
     ExtractedViewpoint,
     ExtractedViewpoints,
@@ -8,10 +9,10 @@ from assayer.methods.grapheval.schemas import (
     RelationsQuestion,
     ViewpointsQuestion,
 )
-from assayer.methods.grapheval.splitter import split
-from assayer.methods.grapheval.viewpoints import Viewpoint
+from assayer.methods.grapheval.viewpoints.faithfulness import IdeaWords, check_faithfulness
+from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.ports import Embedder
-from assayer.tasks import Prompts, Task
+from assayer.prompts import Prompts
 
 __all__ = ["ALL", "RELATIONS", "VIEWPOINTS"]
 
@@ -25,7 +26,7 @@ def _check_viewpoints(question: ViewpointsQuestion, answer: ExtractedViewpoints)
     complaints = []
     if len(given) > question.limit:
         complaints.append(f"There are {len(given)} viewpoints; at most {question.limit} are wanted.")
-    _, refused = faithful(given, IdeaWords(question.idea))
+    _, refused = check_faithfulness(given, IdeaWords(question.idea))
     if len(refused) > _MOST_UNFAITHFUL * len(given):
         complaints += [f"In {one.text[:80]!r}: {one.reason}." for one in refused]
     return complaints
@@ -50,7 +51,7 @@ def _check_relations(question: RelationsQuestion, answer: Relations) -> list[str
 
 async def _split(question: ViewpointsQuestion, embedder: Embedder) -> ExtractedViewpoints:
     """What the splitter finds; an idea without a sentence is one viewpoint as a whole."""
-    found = split(question.idea, question.limit) or (Viewpoint(text=question.idea, words=question.idea),)
+    found = split_viewpoints(question.idea, question.limit) or (Viewpoint(text=question.idea, words=question.idea),)
     return ExtractedViewpoints(
         viewpoints=[ExtractedViewpoint(words=viewpoint.words, statement=viewpoint.text) for viewpoint in found]
     )

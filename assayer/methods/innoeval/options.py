@@ -1,16 +1,46 @@
-"""How far InnoEval looks. The defaults follow the paper where it gives a number."""
+"""How far InnoEval looks and who sits on its board. The defaults follow the paper where it gives a number."""
+
+from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
-from assayer.methods.innoeval.board_options import BoardOptions
+from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "Options"]
+__all__ = ["METHOD", "BoardOptions", "InnoEvalOptions"]
+
 
 METHOD = "innoeval"
 
 
-class Options(Frozen):
+class BoardOptions(Frozen):
+    board: int = Field(default=5, ge=0, le=100)
+    """Reviewers drawn for each idea; 0 runs the control: one reviewer without persona or masking."""
+    seed: int = 0
+    """Of the draw and of the masking, together with the idea."""
+    draw: Literal["near", "uniform"] = "near"
+    """`near` keeps the larger half of the seats for reviewers whose topics the idea names, as far as there are any."""
+    personas: Path | None = None
+    """A pool in TOML in place of the shipped one."""
+    dimensions: Path | tuple[RubricDimension, ...] | None = None
+    """A file of dimensions, or dimensions themselves, in place of the built-in five."""
+    calibration: Path | None = None
+    """Fitted thresholds, a file or the name of one that `assayer calibrate` keeps; without them the report gives scores
+    and no decision."""
+    section_wise: Literal["auto", "on", "off"] = "auto"
+    """Whether a dimension is judged on the sections relevant to it; `auto`: only if the idea is long."""
+    long_idea_chars: int = Field(default=15_000, ge=1)
+    """From here on `auto` judges by section."""
+    section_chars: int = Field(default=20_000, ge=1_000)
+    """Of the sections shown for one dimension."""
+    excerpt_chars: int = Field(default=700, ge=100)
+    """Of one source, as a reviewer sees it beside its grounding."""
+    advice_chars: int = Field(default=1_500, ge=100)
+    """Of one source from after the cutoff."""
+
+
+class InnoEvalOptions(Frozen):
     rounds: int = Field(default=3, ge=0, le=5)
     """Of refined queries, at most; the search ends earlier when nothing new is found."""
     parts_per_call: int = Field(default=4, ge=1)
@@ -41,12 +71,12 @@ class Options(Frozen):
     """Of each kind that were published after the cutoff, for advice on revision."""
     judged_per_call: int = Field(default=10, ge=1)
     judged_chars: int = Field(default=1_200, ge=100)
-    """Of one find, as the judge of relevance and quality sees it."""
+    """Of one source, as the judge of relevance and quality sees it."""
     evidence_chars: int = Field(default=5_000, ge=100)
-    """Of one find that was read."""
+    """Of one source that was read."""
     grounded_per_call: int = Field(default=5, ge=1)
     grounded_chars: int = Field(default=20_000, ge=1)
-    """Of all finds in one call."""
+    """Of all sources in one call."""
     board: BoardOptions = BoardOptions()
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Longer ideas are cut, and the cut is reported."""

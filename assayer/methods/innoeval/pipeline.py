@@ -3,136 +3,113 @@
 After "InnoEval: On Research Idea Evaluation as a Knowledge-Grounded, Multi-Perspective Reasoning Problem", section 3.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
-from assayer import account
+from assayer.backends import Backends
 from assayer.errors import NoFallback
-from assayer.evaluation import Evaluation
-from assayer.flow import attempt, both, measured
-from assayer.library import Library
-from assayer.methods.innoeval.background import background
-from assayer.methods.innoeval.dossier import Board, Dossier, Knowledge
-from assayer.methods.innoeval.excerpts import words_of
+from assayer.literature.library import Library, field_coverage
+from assayer.methods.innoeval.evidence_pack import EvidencePack, ReadSource, ReviewBoard
 from assayer.methods.innoeval.extraction import digest, extract
-from assayer.methods.innoeval.grounding import ground
-from assayer.methods.innoeval.options import METHOD, Options
-from assayer.methods.innoeval.reading import Reading
-from assayer.methods.innoeval.searching import Search
-from assayer.methods.innoeval.selection import Selection
-from assayer.methods.innoeval.sources import Sources
-from assayer.models import CorpusFit, Idea, IdeaCard, ModuleDepth, Paper, PaperId, Report
-from assayer.numbering import Numbering
-from assayer.run import Run
-from assayer.world import World
+from assayer.methods.innoeval.grounding import background_part, ground
+from assayer.methods.innoeval.options import METHOD, InnoEvalOptions
+from assayer.methods.innoeval.search.excerpts import words_of
+from assayer.methods.innoeval.search.fast_search import FastSearch
+from assayer.methods.innoeval.search.hybrid_selection import HybridSelection
+from assayer.methods.innoeval.search.iterative_search import IterativeSearch
+from assayer.methods.innoeval.search.slow_reading import SlowReader
+from assayer.models import CorpusFit, Idea, ModuleDepth
+from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
+from assayer.run.accounting import Started
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import attempt, both, measured
 
-__all__ = ["evaluate", "no_reviewers"]
+__all__ = ["evaluate", "no_reviewers_error"]
 
 _STAGES = 4
 
 
-def no_reviewers() -> NoFallback:
-    """For whoever finds out that there is no language model."""
+def no_reviewers_error() -> NoFallback:
+    """What callers raise when there is no language model."""
     return NoFallback(
         "InnoEval's reviewers are language models: without one there is nobody on its board.",
         "Configure one, or use --method scholareval or --method grapheval, which can do without.",
     )
 
 
-async def evaluate(idea: Idea, world: World, run: Run, options: Options, board: Board) -> Evaluation:
+async def evaluate(
+    idea: Idea, backends: Backends, run: Run, options: InnoEvalOptions, board: ReviewBoard
+) -> EvaluationResult:
     """Raises NoFallback without a language model, else what the extraction, the corpus or the whole board raise."""
-    if not world.llm.models:
-        raise no_reviewers()
-    started_at, started = run.clock.now(), run.clock.monotonic()
-    library = Library(world.literature, world.full_texts, run, idea)
-    (dossier, fit, search), search_depth = await measured(_investigate(idea, world, run, options, library))
-    deliberation, board_depth = await measured(board.deliberate(dossier))
-    run.tell("innoeval", _STAGES, _STAGES)
+    if not backends.llm.models:
+        raise no_reviewers_error()
+    started = Started.now(run.clock)
+    library = Library(backends.literature, backends.full_texts, run, idea)
+    (pack, fit, search), search_depth = await measured(_collect_evidence(idea, backends, run, options, library))
+    board_result, board_depth = await measured(board.deliberate(pack))
+    run.report_progress("innoeval", _STAGES, _STAGES)
 
-    numbering = Numbering()
-    summary = numbering.apply(deliberation.summary)
-    judged = tuple(map(numbering.apply, deliberation.parts))
-    record = numbering.apply(deliberation.board) if deliberation.board else None
-    parts = (*judged, numbering.apply(background(dossier, search)))
-    known = {one.paper.id: one for one in (*dossier.before, *dossier.after)}
-    papers = numbering.papers({key: one.paper for key, one in known.items()})
-    papers = await _as_they_stand(library, papers, known)
-    references = numbering.references(papers)
-    depth = (
-        ModuleDepth(module="search", levels=search_depth),
-        ModuleDepth(module="board", levels=board_depth),
-    )
-    report = Report(
-        evaluation_id=run.id,
-        method=METHOD,
-        idea=IdeaCard(id=idea.id, title=idea.title, source=idea.source, text=idea.text, flags=idea.flags),
-        cutoff=run.cutoff,
-        notices=(
-            *account.notices(idea, world, run, fit, library.own_papers, judged, references),
-            *deliberation.notices,
+    sources = (*pack.before_cutoff, *pack.after_cutoff)
+    findings = Findings(
+        summary=board_result.summary,
+        parts=board_result.parts,
+        depth=(
+            ModuleDepth(module="search", levels=search_depth),
+            ModuleDepth(module="board", levels=board_depth),
         ),
-        summary=summary,
-        parts=parts,
-        board=record,
-        references=references,
-        coverage=account.coverage(run, fit, parts, references, depth),
-        provenance=account.provenance(world, run),
-        usage=account.usage(run, started_at, started),
+        corpus_fit=fit,
+        papers={one.paper.id: one.paper for one in sources},
+        not_papers={one.paper.id for one in sources if one.kind != "literature"},
+        board=board_result.board,
+        background=(background_part(pack, search),),
+        notices=board_result.notices,
     )
-    return Evaluation(report, papers)
+    return await assemble_report(METHOD, idea, backends, run, started, findings, library)
 
 
-class _Investigation(NamedTuple):
-    dossier: Dossier
+class _Collected(NamedTuple):
+    pack: EvidencePack
     fit: CorpusFit
     """Of the corpus alone, whatever was found beyond it."""
     search: str
     """How it was searched and ranked, in a sentence or two."""
 
 
-async def _investigate(idea: Idea, world: World, run: Run, options: Options, library: Library) -> _Investigation:
+async def _collect_evidence(
+    idea: Idea, backends: Backends, run: Run, options: InnoEvalOptions, library: Library
+) -> _Collected:
     """Everything before the board: extraction, search, slow reading, grounding."""
     text = idea.text[: options.idea_chars]
     run.unread_characters = len(idea.text) - len(text)
-    six, fit = await both(extract(world.llm, run, text), library.fit(idea.text))
-    run.tell("innoeval", 1, _STAGES)
+    six_tuple, fit = await both(extract(backends.llm, run, text), library.fit(idea.text))
+    run.report_progress("innoeval", 1, _STAGES)
 
-    told = digest(idea.title, six)
-    about = "\n".join([idea.title, six.tldr or "", *six.methods])
-    sources = Sources(world, library, run, idea, options)
-    selection = Selection(world, library, run, options, told, about)
-    search = Search(world.llm, run, options, sources, selection, told)
-    reading = Reading(world, library, sources, run, options, words_of(told))
+    idea_digest = digest(idea.title, six_tuple)
+    idea_summary = "\n".join([idea.title, six_tuple.tldr or "", *six_tuple.methods])
+    sources = FastSearch(backends, library, run, idea, options)
+    selection = HybridSelection(backends, library, run, options, idea_digest, idea_summary)
+    search = IterativeSearch(backends.llm, run, options, sources, selection, idea_digest)
+    reading = SlowReader(backends, library, sources, run, options, words_of(idea_digest))
 
-    winners = await search.winners(six.parts)
-    run.tell("innoeval", 2, _STAGES)
-    before = await reading.read(winners, "before")
-    covered = library.level(fit.level)
+    selected = await search.best_sources(six_tuple.parts)
+    run.report_progress("innoeval", 2, _STAGES)
+    before = await reading.read(selected, "before")
+    covered = field_coverage(fit.level, run.journal.near_remote_papers)  # every search that judges is done
 
-    async def later() -> tuple[Knowledge, ...]:
-        return await reading.read(await search.later(), "after")
+    async def read_later_sources() -> tuple[ReadSource, ...]:
+        return await reading.read(await search.later_sources(), "after")
 
     groundings, after = await both(
-        ground(world.llm, run, options, told, six.parts, before),
-        attempt(later()),
+        ground(backends.llm, run, options, idea_digest, six_tuple.parts, before),
+        attempt(read_later_sources()),
     )
-    run.tell("innoeval", 3, _STAGES)
-    dossier = Dossier(
+    run.report_progress("innoeval", 3, _STAGES)
+    pack = EvidencePack(
         idea=idea,
         text=text,
-        six=six,
-        before=before,
-        after=next(iter(run.keep([after], "search for what came after the cutoff")), ()),
+        six_tuple=six_tuple,
+        before_cutoff=before,
+        after_cutoff=next(iter(run.keep_successes([after], "search for later work")), ()),
         groundings=groundings,
         fit=fit.model_copy(update={"level": covered}),
     )
-    return _Investigation(dossier, fit, f"{search.account} {selection.account}")
-
-
-async def _as_they_stand(
-    library: Library, papers: tuple[Paper, ...], known: Mapping[PaperId, Knowledge]
-) -> tuple[Paper, ...]:
-    """Papers alone can be retracted; no source is asked about pages and repositories."""
-    marked = await library.as_they_stand([paper for paper in papers if known[paper.id].kind == "literature"])
-    notices = {paper.id: paper for paper in marked}
-    return tuple(notices.get(paper.id, paper) for paper in papers)
+    return _Collected(pack, fit, f"{search.summary} {selection.summary}")

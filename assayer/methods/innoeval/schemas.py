@@ -1,38 +1,69 @@
-"""Questions and answers of the search and of the grounding.
+"""Questions and answers of the InnoEval tasks: search and grounding, then reviews, meta-review and advice.
 
 Questions are what the prompt files render; answers are closed schemas, evidence before verdict. Labels are local to
-one prompt: `P3` a find, `S2` a part of the idea, `Q5` a query that was tried.
+one prompt: `P3` a source, `S2` a part of the idea, `Q5` a query that was tried, `D2` a dimension, `R1` a reviewer,
+`W2` a weakness.
 """
 
+import datetime as dt
 from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
-from assayer.evidence import Evidence
-from assayer.methods.innoeval.dossier import Kind
-from assayer.models import Frozen
+from assayer.citing.answer_texts import TextRole
+from assayer.citing.evidence import Evidence
+from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
+from assayer.models import FitLevel, Frozen, Reviewer, Section
 
-FindLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the finds given, e.g. P3.")]
-PartLabel = Annotated[str, Field(pattern=r"^S\d+$", description="Label of one of the parts given, e.g. S1.")]
-PartText = Annotated[str, Field(max_length=1_500, description="15 to 80 words, readable without the idea.")]
-SearchQuery = Annotated[str, Field(description="3 to 10 words. No operators, no quotation marks, no years.")]
-CodeQuery = Annotated[str, Field(description="2 to 5 words. No operators, no quotation marks, no years.")]
-RefinedText = Annotated[
-    str, Field(description="2 to 5 words for code, 3 to 10 otherwise. No operators, no quotation marks, no years.")
+__all__ = [
+    "Advice",
+    "AdviceQuestion",
+    "DimensionReviews",
+    "GroundingNote",
+    "Judgement",
+    "JudgingQuestion",
+    "LaterStep",
+    "MetaQuestion",
+    "ReviewClaim",
+    "ReviewTexts",
+    "Synthesis",
+    "Weakness",
+    "WeighedDispute",
+    "judgement_with_scores",
 ]
-Ten = Annotated[int, Field(ge=0, le=10, description="0 to 10 by the rubric.")]
 
 
-class Find(Evidence):
+EvidenceLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the finds given, e.g. P3.")]
+PartLabel = Annotated[str, Field(pattern=r"^S\d+$", description="Label of one of the parts given, e.g. S1.")]
+PartText = Annotated[
+    str, Field(max_length=1_500, description="15 to 80 words, readable without the idea."), TextRole.RESTATES
+]
+PaperQueryText = Annotated[
+    str, Field(description="3 to 10 words. No operators, no quotation marks, no years."), TextRole.QUERY
+]
+CodeQueryText = Annotated[
+    str, Field(description="2 to 5 words. No operators, no quotation marks, no years."), TextRole.QUERY
+]
+RefinedQueryText = Annotated[
+    str,
+    Field(description="2 to 5 words for code, 3 to 10 otherwise. No operators, no quotation marks, no years."),
+    TextRole.QUERY,
+]
+Restated = Annotated[str, TextRole.RESTATES]
+Copied = Annotated[str, TextRole.COPIED]
+TenPointRating = Annotated[int, Field(ge=0, le=10, description="0 to 10 by the rubric.")]
+
+
+class EvidenceItem(Evidence):
     """A paper, page or repository as a prompt shows it."""
 
-    kind: Kind
+    kind: EvidenceKind
     standing: str = ""
     """Venue, citations, site, stars: what its source says of how it is received."""
 
 
-class AskedPart(Frozen):
+class LabelledPart(Frozen):
     """A part of the idea under its label in one prompt."""
 
     label: str
@@ -45,76 +76,76 @@ class ExtractionQuestion(Frozen):
 
 
 class Extraction(Frozen):
-    tldr: str | None = Field(
+    tldr: Restated | None = Field(
         description="The idea in one or two sentences, 20 to 60 words; null only if the text proposes nothing."
     )
     motivations: list[PartText] = Field(max_length=3, description="The strongest first; none that repeats the tldr.")
     research_questions: list[PartText] = Field(max_length=3, description="The most central first.")
     methods: list[PartText] = Field(max_length=5, description="The most important first.")
-    settings: str | None = Field(
+    settings: Restated | None = Field(
         description="What cuts across the methods: measures, baselines, data, resources; 20 to 120 words; "
         "null if the text is silent."
     )
-    results: str | None = Field(
+    results: Restated | None = Field(
         description="What is expected, claimed or aimed at; 10 to 80 words; null if the text is silent."
     )
 
 
-class QueriesQuestion(Frozen):
+class SearchQueriesQuestion(Frozen):
     digest: str
-    parts: tuple[AskedPart, ...]
-    kinds: tuple[Kind, ...]
+    parts: tuple[LabelledPart, ...]
+    kinds: tuple[EvidenceKind, ...]
 
 
 class PartQueries(Frozen):
     part: PartLabel
-    literature: list[SearchQuery] = Field(min_length=1, max_length=3, description="For a search of papers.")
-    web: list[SearchQuery] = Field(max_length=2, description="For a web search.")
-    code: list[CodeQuery] = Field(max_length=2, description="For a search of repositories of code.")
+    literature: list[PaperQueryText] = Field(min_length=1, max_length=3, description="For a search of papers.")
+    web: list[PaperQueryText] = Field(max_length=2, description="For a web search.")
+    code: list[CodeQueryText] = Field(max_length=2, description="For a search of repositories of code.")
 
 
-class Queries(Frozen):
+class SearchQueries(Frozen):
     queries: list[PartQueries] = Field(description="One entry for each part given, in order.")
 
 
-class RelevanceQuestion(Frozen):
+class EvidenceRelevanceQuestion(Frozen):
     digest: str
-    kind: Kind
-    evidence: tuple[Find, ...]
+    kind: EvidenceKind
+    evidence: tuple[EvidenceItem, ...]
 
 
-class Relevance(Frozen):
-    label: FindLabel
+class EvidenceRelevance(Frozen):
+    label: EvidenceLabel
     reason: str = Field(description="At most 40 words: what ties it to the idea, and what it can be trusted for.")
-    relevance: Ten
-    quality: Ten | None = Field(description="0 to 10 by the rubric; null where relevance is below 3.")
+    relevance: TenPointRating
+    quality: TenPointRating | None = Field(description="0 to 10 by the rubric; null where relevance is below 3.")
 
 
-class Relevances(Frozen):
-    judgements: list[Relevance] = Field(description="One for each find given, in order.")
+class EvidenceRelevances(Frozen):
+    judgements: list[EvidenceRelevance] = Field(description="One for each find given, in order.")
 
 
-class TriedFind(Frozen):
+class TriedQueryResult(Frozen):
     title: str
     worth_reading: bool
 
 
-class Tried(Frozen):
+class TriedQuery(Frozen):
     """A query and what became of it."""
 
     label: str
-    kind: Kind
+    kind: EvidenceKind
     part: str
     query: str
     found: int
     relevant: int
-    finds: tuple[TriedFind, ...]
+    finds: tuple[TriedQueryResult, ...]
     """The most relevant of them."""
 
 
 class RefinementQuestion(Frozen):
     digest: str
-    tried: tuple[Tried, ...]
+    tried: tuple[TriedQuery, ...]
     limit: int
 
 
@@ -122,7 +153,7 @@ class RefinedQuery(Frozen):
     tried: str = Field(pattern=r"^Q\d+$", description="Label of the query that this one comes from, e.g. Q2.")
     problem: str = Field(description="At most 20 words: what its finds show to be wrong with it, or left open by it.")
     change: Literal["rewrite", "generalise", "narrow", "extend"]
-    query: RefinedText
+    query: RefinedQueryText
 
 
 class Refinement(Frozen):
@@ -140,13 +171,13 @@ def refinement_within(limit: int) -> type[Refinement]:
 
 class GroundingQuestion(Frozen):
     digest: str
-    parts: tuple[AskedPart, ...]
-    evidence: tuple[Find, ...]
+    parts: tuple[LabelledPart, ...]
+    evidence: tuple[EvidenceItem, ...]
 
 
 class GroundedPart(Frozen):
     part: PartLabel
-    quote: str = Field(description="8 to 40 consecutive words copied exactly from this find's text.")
+    quote: Copied = Field(description="8 to 40 consecutive words copied exactly from this find's text.")
     analysis: str = Field(
         description="At most 50 words: what the quote shows, and why it makes this part more or less convincing. "
         "No labels."
@@ -155,7 +186,7 @@ class GroundedPart(Frozen):
 
 
 class GroundedFind(Frozen):
-    label: FindLabel
+    label: EvidenceLabel
     groundings: list[GroundedPart] = Field(
         max_length=3, description="The most telling first; an empty list if the find speaks to no part."
     )
@@ -163,3 +194,159 @@ class GroundedFind(Frozen):
 
 class Groundings(Frozen):
     finds: list[GroundedFind] = Field(description="One entry for each find given, in order.")
+
+
+def _max_chars(words: int) -> int:
+    """Characters that an answer may have where so many words are asked for: twice as much is out of hand."""
+    return 2 * 8 * words
+
+
+class ReviewClaim(Frozen):
+    text: Annotated[str, TextRole.CITES] = Field(
+        max_length=_max_chars(50),
+        description="At most 50 words; cites finds, if any, by label in square brackets. No links.",
+    )
+
+
+class GroundingNote(Frozen):
+    """How one source bears on one part of the idea, noted when all sources were grounded."""
+
+    label: str
+    """Of the source."""
+    part: str
+    stance: Literal["supports", "contradicts"]
+    analysis: str
+    quote: str
+    """Empty when no quote of it could be verified."""
+
+
+class JudgingQuestion(Frozen):
+    digest: str
+    idea: str
+    """Empty when the idea is read by section."""
+    sections: tuple[Section, ...]
+    left_out: tuple[str, ...]
+    """Headings of sections on other dimensions."""
+    no_room: tuple[str, ...]
+    evidence: tuple[EvidenceItem, ...]
+    notes: tuple[GroundingNote, ...]
+    fit: FitLevel
+    day: dt.date | None
+    """By which all of it was public; None when nobody set one."""
+    reviewer: Reviewer
+    dimension: RubricDimension
+
+
+class Judgement(Frozen):
+    """A reviewer's review of an idea in one respect."""
+
+    strengths: list[ReviewClaim] = Field(max_length=3, description="The weightiest first; may be empty.")
+    weaknesses: list[ReviewClaim] = Field(max_length=3, description="The weightiest first; may be empty.")
+    suggestions: list[ReviewClaim] = Field(max_length=1, description="The one change that would raise this score most.")
+    rationale: str = Field(
+        max_length=_max_chars(100),
+        description="One to three sentences: the band, and the facts that keep the idea from the next higher and the "
+        "next lower. No labels.",
+    )
+    score: float | None
+
+
+@cache
+def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
+    """The same answer with the score held to those of a rubric."""
+
+    def listed(score: float) -> float:
+        if score not in scores:
+            raise ValueError(
+                f"{score:g} is no score of this rubric; there are {', '.join(f'{one:g}' for one in scores)}"
+            )
+        return score
+
+    values = [int(one) if one.is_integer() else one for one in map(float, scores)]
+    rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
+    description = "One of the rubric's scores; null only if nothing given lets anyone judge."
+    return create_model("Judgement", __base__=Judgement, score=(rating, Field(description=description)))
+
+
+class ReviewTexts(Frozen):
+    """A review as the meta-review sees it; texts carry the labels of its prompt."""
+
+    reviewer: str
+    score: float | None
+    strengths: tuple[str, ...]
+    weaknesses: tuple[str, ...]
+    suggestions: tuple[str, ...]
+    rationale: str
+
+
+class DimensionReviews(Frozen):
+    label: str
+    title: str
+    question: str
+    scale_min: float
+    scale_max: float
+    reviews: tuple[ReviewTexts, ...]
+
+
+class MetaQuestion(Frozen):
+    digest: str
+    evidence: tuple[EvidenceItem, ...]
+    """What reviewers cited, with one statement of what it shows as its text."""
+    reviewers: tuple[Reviewer, ...]
+    dimensions: tuple[DimensionReviews, ...]
+
+
+class WeighedDispute(Frozen):
+    dimension: str = Field(pattern=r"^D\d+$", description="Label of one of the dimensions given, e.g. D1.")
+    positions: str = Field(
+        max_length=_max_chars(50), description="At most 50 words: who holds what, e.g. R2, and on which ground."
+    )
+    weighing: str = Field(
+        max_length=_max_chars(40), description="At most 40 words: which ground weighs more, or what would settle it."
+    )
+
+
+class Synthesis(Frozen):
+    disputes: list[WeighedDispute] = Field(max_length=3, description="The most consequential first; may be empty.")
+    strengths: list[ReviewClaim] = Field(max_length=3, description="The weightiest first.")
+    weaknesses: list[ReviewClaim] = Field(max_length=3, description="The weightiest first.")
+    suggestions: list[ReviewClaim] = Field(max_length=3, description="What would change most for the least work first.")
+    assessment: str = Field(
+        max_length=_max_chars(180),
+        description="80 to 180 words for a reader who reads nothing else. No labels, scores or recommendation.",
+    )
+
+
+class Weakness(Frozen):
+    label: str
+    dimension: str
+    text: str
+
+
+class AdviceQuestion(Frozen):
+    digest: str
+    idea: str
+    day: dt.date
+    """By which the idea is judged."""
+    weaknesses: tuple[Weakness, ...]
+    evidence: tuple[EvidenceItem, ...]
+
+
+class LaterStep(Frozen):
+    label: EvidenceLabel
+    quote: Copied = Field(description="8 to 40 consecutive words copied exactly from this find's text.")
+    shows: str = Field(
+        max_length=_max_chars(30),
+        description="At most 30 words: what this later work found or built that bears on the idea.",
+    )
+    weakness: Annotated[str, Field(pattern=r"^W\d+$")] | None = Field(
+        description="Label of the weakness that the change would lessen, e.g. W1; null if it lessens none of them."
+    )
+    change: str = Field(
+        max_length=_max_chars(50),
+        description="At most 50 words: what to change in the plan, how, and what that would gain.",
+    )
+
+
+class Advice(Frozen):
+    steps: list[LaterStep] = Field(max_length=5, description="The most useful first; may be empty.")

@@ -1,24 +1,47 @@
-"""The tasks of search and grounding: prompt file, answer schema, check. None has a fallback: no board, no use."""
+"""The tasks of InnoEval: prompt file, answer schema, check. None has a fallback: no rule of ours is a reviewer."""
 
 from collections import Counter
+from dataclasses import replace
 
-from assayer.checks import each_once
+from assayer.citing.labels import each_once
+from assayer.llm import Task
+from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.schemas import (
+    Advice,
+    AdviceQuestion,
+    EvidenceRelevanceQuestion,
+    EvidenceRelevances,
     Extraction,
     ExtractionQuestion,
     GroundingQuestion,
     Groundings,
-    Queries,
-    QueriesQuestion,
+    Judgement,
+    JudgingQuestion,
+    MetaQuestion,
     Refinement,
     RefinementQuestion,
-    RelevanceQuestion,
-    Relevances,
+    SearchQueries,
+    SearchQueriesQuestion,
+    Synthesis,
+    judgement_with_scores,
     refinement_within,
 )
-from assayer.tasks import Prompts, Task
+from assayer.prompts import Prompts
 
-__all__ = ["EXTRACTION", "GROUNDING", "QUERIES", "RELEVANCE", "SEARCH", "refining"]
+__all__ = [
+    "ADVICE",
+    "BOARD_TASKS",
+    "EXTRACTION",
+    "GROUNDING",
+    "JUDGING",
+    "QUERIES",
+    "RELEVANCE",
+    "SEARCH_TASKS",
+    "SYNTHESIS",
+    "judging_task",
+    "refinement_task",
+]
+
 
 _PROMPTS = Prompts("assayer.methods.innoeval")
 
@@ -29,12 +52,12 @@ def _check_extraction(question: ExtractionQuestion, answer: Extraction) -> list[
     return ["Neither a summary nor a question nor a method was found: give at least the summary."]
 
 
-def _check_queries(question: QueriesQuestion, answer: Queries) -> list[str]:
+def _check_queries(question: SearchQueriesQuestion, answer: SearchQueries) -> list[str]:
     return each_once([part.label for part in question.parts], (one.part for one in answer.queries), "part")
 
 
-def _check_relevance(question: RelevanceQuestion, answer: Relevances) -> list[str]:
-    return each_once([find.label for find in question.evidence], (one.label for one in answer.judgements), "find")
+def _check_relevance(question: EvidenceRelevanceQuestion, answer: EvidenceRelevances) -> list[str]:
+    return each_once([item.label for item in question.evidence], (one.label for one in answer.judgements), "find")
 
 
 def _check_refinement(question: RefinementQuestion, answer: Refinement) -> list[str]:
@@ -45,22 +68,22 @@ def _check_refinement(question: RefinementQuestion, answer: Refinement) -> list[
 
 
 def _check_grounding(question: GroundingQuestion, answer: Groundings) -> list[str]:
-    complaints = each_once([find.label for find in question.evidence], (one.label for one in answer.finds), "find")
+    complaints = each_once([item.label for item in question.evidence], (one.label for one in answer.finds), "find")
     parts = {part.label for part in question.parts}
-    for find in answer.finds:
-        unknown = sorted({one.part for one in find.groundings} - parts)
-        complaints += [f"Find {find.label}: {label} is not a part given here." for label in unknown]
+    for item in answer.finds:
+        unknown = sorted({one.part for one in item.groundings} - parts)
+        complaints += [f"Find {item.label}: {label} is not a part given here." for label in unknown]
     return complaints
 
 
 EXTRACTION = Task[ExtractionQuestion, Extraction](
     "innoeval.extraction", _PROMPTS, "extraction.v2.md", Extraction, max_tokens=2_500, check=_check_extraction
 )
-QUERIES = Task[QueriesQuestion, Queries](
-    "innoeval.queries", _PROMPTS, "queries.v2.md", Queries, max_tokens=1_500, check=_check_queries
+QUERIES = Task[SearchQueriesQuestion, SearchQueries](
+    "innoeval.queries", _PROMPTS, "queries.v2.md", SearchQueries, max_tokens=1_500, check=_check_queries
 )
-RELEVANCE = Task[RelevanceQuestion, Relevances](
-    "innoeval.relevance", _PROMPTS, "relevance.v2.md", Relevances, max_tokens=2_000, check=_check_relevance
+RELEVANCE = Task[EvidenceRelevanceQuestion, EvidenceRelevances](
+    "innoeval.relevance", _PROMPTS, "relevance.v2.md", EvidenceRelevances, max_tokens=2_000, check=_check_relevance
 )
 GROUNDING = Task[GroundingQuestion, Groundings](
     "innoeval.grounding",
@@ -73,7 +96,7 @@ GROUNDING = Task[GroundingQuestion, Groundings](
 )
 
 
-def refining(limit: int) -> Task[RefinementQuestion, Refinement]:
+def refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
     """At most so many queries; one task under one name, its answer held to the limit."""
     return Task(
         "innoeval.refinement",
@@ -85,4 +108,56 @@ def refining(limit: int) -> Task[RefinementQuestion, Refinement]:
     )
 
 
-SEARCH = (EXTRACTION, QUERIES, RELEVANCE, refining(12), GROUNDING)
+SEARCH_TASKS = (EXTRACTION, QUERIES, RELEVANCE, refinement_task(12), GROUNDING)
+
+
+def _check_judging(question: JudgingQuestion, answer: Judgement) -> list[str]:
+    if answer.score is not None and not (answer.strengths or answer.weaknesses):
+        return ["A score needs at least one strength or weakness that it rests on."]
+    return []
+
+
+def _check_synthesis(question: MetaQuestion, answer: Synthesis) -> list[str]:
+    known = [one.label for one in question.dimensions]
+    return [f"{one.dimension} is not a dimension given here." for one in answer.disputes if one.dimension not in known]
+
+
+def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
+    finds = {item.label for item in question.evidence}
+    weaknesses = {one.label for one in question.weaknesses}
+    complaints = [f"{one.label} is not a find given here." for one in answer.steps if one.label not in finds]
+    answered = {one.weakness for one in answer.steps if one.weakness is not None}
+    unknown = answered - weaknesses if weaknesses else ()  # where none was named, a label for it does no harm
+    return complaints + [f"{label} is not a weakness given here." for label in sorted(unknown)]
+
+
+JUDGING = Task[JudgingQuestion, Judgement](
+    "innoeval.judging",
+    _PROMPTS,
+    "judging.v2.md",
+    Judgement,
+    tier="strong",
+    max_tokens=2_500,
+    check=_check_judging,
+)
+
+
+def judging_task(dimension: RubricDimension) -> Task[JudgingQuestion, Judgement]:
+    """One task under one name, its score held to the dimension's rubric."""
+    return replace(JUDGING, output=judgement_with_scores(dimension.scores))
+
+
+SYNTHESIS = Task[MetaQuestion, Synthesis](
+    "innoeval.synthesis",
+    _PROMPTS,
+    "synthesis.v2.md",
+    Synthesis,
+    tier="strong",
+    max_tokens=3_000,
+    check=_check_synthesis,
+)
+ADVICE = Task[AdviceQuestion, Advice](
+    "innoeval.advice", _PROMPTS, "advice.v2.md", Advice, tier="strong", max_tokens=2_500, check=_check_advice
+)
+
+BOARD_TASKS = (JUDGING, SYNTHESIS, ADVICE)

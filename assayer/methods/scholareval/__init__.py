@@ -3,6 +3,6 @@
 Only the options are exported here, so that reading the settings loads nothing that does the work.
 """
 
-from assayer.methods.scholareval.options import METHOD, Options
+from assayer.methods.scholareval.options import METHOD, ScholarEvalOptions
 
-__all__ = ["METHOD", "Options"]
+__all__ = ["METHOD", "ScholarEvalOptions"]

@@ -4,12 +4,12 @@ from pydantic import Field
 
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "Admission", "Options"]
+__all__ = ["METHOD", "AdmissionThresholds", "ScholarEvalOptions"]
 
 METHOD = "scholareval"
 
 
-class Admission(Frozen):
+class AdmissionThresholds(Frozen):
     """Least cosine of a paper with what it is held against, by how well the corpus covers the field.
 
     A corpus that does not cover the field still returns its nearest papers; they are prior work only if they
@@ -21,7 +21,7 @@ class Admission(Frozen):
     poor: float = 0.55
 
 
-class Options(Frozen):
+class ScholarEvalOptions(Frozen):
     methods: int = Field(default=8, ge=1)
     """Methods reviewed for soundness, the most important first."""
     snippets: int = Field(default=20, ge=1)
@@ -46,4 +46,4 @@ class Options(Frozen):
     comparison_batch: int = Field(default=5, ge=1)
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Longer ideas are cut in prompts, and the cut is reported."""
-    admission: Admission = Admission()
+    admission: AdmissionThresholds = AdmissionThresholds()

@@ -1,37 +1,41 @@
 """Questions and answers of the ScholarEval tasks.
 
 Questions are what the prompt files render; answers are closed schemas, evidence before verdict. Labels are
-local to one prompt (see `assayer.evidence`).
+local to one prompt (see `assayer.citing.evidence`).
 """
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assayer.evidence import Evidence
-from assayer.models import Frozen
+from assayer.citing.answer_texts import TextRole
+from assayer.citing.evidence import Evidence
+from assayer.models import FitLevel, Frozen
 
-FitLevel = Literal["good", "partial", "poor"]
 Stance = Literal["supports", "neutral", "contradicts"]
-Standing = Literal["already_there", "overlaps", "goes_beyond", "not_touched"]
+NoveltyStanding = Literal["already_there", "overlaps", "goes_beyond", "not_touched"]
 """Of the idea beside one paper, along one dimension. The paper has three values; `not_touched` keeps silence
 apart from being ahead."""
+Restated = Annotated[str, TextRole.RESTATES]
+QueryText = Annotated[str, TextRole.QUERY]
 PaperLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the papers given, e.g. P3.")]
-Cited = Annotated[
+CitedText = Annotated[
     str,
     Field(description="At most 60 words; cites papers by label in square brackets, e.g. [P3]. No links."),
+    TextRole.CITES,
 ]
-Quote = Annotated[
+QuoteText = Annotated[
     str,
     Field(
         description="8 to 40 consecutive words copied exactly from this paper's text; "
         "an empty string if nothing in it can carry the point."
     ),
+    TextRole.COPIED,
 ]
 
 
 class Claim(Frozen):
-    text: Cited
+    text: CitedText
 
 
 Rationale = Annotated[str, Field(description="One or two sentences: which band of the rubric fits, and why.")]
@@ -49,40 +53,40 @@ class MethodsQuestion(Frozen):
     limit: int
 
 
-class Method(Frozen):
-    name: str = Field(description="3 to 10 words.")
+class ProposedMethod(Frozen):
+    name: Restated = Field(description="3 to 10 words.")
     kind: Literal["system", "algorithm", "experiment", "study", "analysis", "ablation", "theory"]
-    description: str = Field(
+    description: Restated = Field(
         description="40 to 120 words, readable without the idea: what is done, to what, measured how."
     )
 
 
 class Methods(Frozen):
-    methods: list[Method] = Field(min_length=1, description="The most important first.")
+    methods: list[ProposedMethod] = Field(min_length=1, description="The most important first.")
 
 
 class QueryQuestion(Frozen):
     idea: str
-    method: Method
+    method: ProposedMethod
 
 
 class Query(Frozen):
-    query: str = Field(description="One natural-language query of 10 to 70 words. No operators, no quotes.")
+    query: QueryText = Field(description="One natural-language query of 10 to 70 words. No operators, no quotes.")
 
 
 class ReadingQuestion(Frozen):
     idea: str
-    method: Method
+    method: ProposedMethod
     evidence: tuple[Evidence, ...]
 
 
 class PaperReading(Frozen):
     label: PaperLabel
     relevant: bool
-    method: str = Field(description="What the paper did that is comparable; empty if not relevant.")
-    results: str = Field(description="What came out, with numbers where given; empty if not relevant.")
-    context: str = Field(description="Conditions that decide whether it carries over; empty if not relevant.")
-    quote: Quote
+    method: Restated = Field(description="What the paper did that is comparable; empty if not relevant.")
+    results: Restated = Field(description="What came out, with numbers where given; empty if not relevant.")
+    context: Restated = Field(description="Conditions that decide whether it carries over; empty if not relevant.")
+    quote: QuoteText
     stance: Stance
 
 
@@ -90,7 +94,7 @@ class Readings(Frozen):
     readings: list[PaperReading] = Field(description="One for each paper given, in order.")
 
 
-class Note(Frozen):
+class PaperNote(Frozen):
     """A relevant paper as the review of a method sees it."""
 
     label: str
@@ -107,8 +111,8 @@ class Note(Frozen):
 
 class ReviewQuestion(Frozen):
     idea: str
-    method: Method
-    notes: tuple[Note, ...]
+    method: ProposedMethod
+    notes: tuple[PaperNote, ...]
     fit: FitLevel
 
 
@@ -150,9 +154,9 @@ class DimensionsQuestion(Frozen):
     limit: int
 
 
-class Dimension(Frozen):
-    name: str = Field(description="2 to 6 words.")
-    statements: list[str] = Field(
+class ContributionDimension(Frozen):
+    name: Restated = Field(description="2 to 6 words.")
+    statements: list[Restated] = Field(
         min_length=1,
         max_length=3,
         description="What the idea claims to add here; each 15 to 50 words, readable without the idea.",
@@ -160,10 +164,10 @@ class Dimension(Frozen):
 
 
 class Dimensions(Frozen):
-    dimensions: list[Dimension] = Field(min_length=1, description="The most central first.")
+    dimensions: list[ContributionDimension] = Field(min_length=1, description="The most central first.")
 
 
-class Labelled(Frozen):
+class LabelledText(Frozen):
     label: str
     text: str
 
@@ -171,12 +175,12 @@ class Labelled(Frozen):
 class QueriesQuestion(Frozen):
     idea: str
     dimension: str
-    statements: tuple[Labelled, ...]
+    statements: tuple[LabelledText, ...]
 
 
 class StatementQueries(Frozen):
     statement: str = Field(pattern=r"^S\d+$", description="Label of one of the statements given, e.g. S1.")
-    queries: list[str] = Field(min_length=1, max_length=3, description="Each 3 to 10 words. No operators.")
+    queries: list[QueryText] = Field(min_length=1, max_length=3, description="Each 3 to 10 words. No operators.")
 
 
 class Queries(Frozen):
@@ -200,20 +204,20 @@ class Relevances(Frozen):
 
 class ComparisonQuestion(Frozen):
     idea: str
-    dimensions: tuple[Labelled, ...]
+    dimensions: tuple[LabelledText, ...]
     evidence: tuple[Evidence, ...]
 
 
-class Verdict(Frozen):
+class NoveltyVerdict(Frozen):
     dimension: str = Field(pattern=r"^D\d+$", description="Label of one of the dimensions given, e.g. D1.")
     reason: str = Field(description="At most 40 words: what the paper has, what the idea has.")
-    quote: Quote
-    verdict: Standing
+    quote: QuoteText
+    verdict: NoveltyStanding
 
 
 class PaperVerdicts(Frozen):
     label: PaperLabel
-    verdicts: list[Verdict] = Field(description="One for each dimension given, in order.")
+    verdicts: list[NoveltyVerdict] = Field(description="One for each dimension given, in order.")
 
 
 class Comparisons(Frozen):
@@ -226,14 +230,14 @@ class ComparedPaper(Frozen):
     label: str
     title: str
     year: int | None
-    verdict: Standing
+    verdict: NoveltyStanding
     reason: str
     quote: str
 
 
 class SynthesisQuestion(Frozen):
     idea: str
-    dimension: Dimension
+    dimension: ContributionDimension
     compared: tuple[ComparedPaper, ...]
     """Papers that touch the dimension."""
     untouching: int

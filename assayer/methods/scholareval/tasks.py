@@ -1,9 +1,10 @@
-"""The nine tasks of ScholarEval: prompt file, answer schema, check, fallback."""
+"""The ten tasks of ScholarEval: prompt file, answer schema, check, fallback."""
 
 from collections.abc import Iterable, Sequence
 
-from assayer.checks import each_once
-from assayer.evidence import LABEL, Evidence, unknown_labels
+from assayer.citing.evidence import Evidence
+from assayer.citing.labels import each_once, uncited_complaints
+from assayer.llm import Task
 from assayer.methods.scholareval import fallbacks
 from assayer.methods.scholareval.schemas import (
     Claim,
@@ -28,7 +29,7 @@ from assayer.methods.scholareval.schemas import (
     SummaryQuestion,
     SynthesisQuestion,
 )
-from assayer.tasks import Prompts, Task
+from assayer.prompts import Prompts
 
 __all__ = [
     "ALL",
@@ -47,16 +48,8 @@ __all__ = [
 _PROMPTS = Prompts("assayer.methods.scholareval")
 
 
-def _citations(claims: Iterable[Claim], labels: Sequence[str], required: bool) -> list[str]:
-    """Complaints about labels that were not given, and about claims that cite none where they must."""
-    complaints = []
-    for claim in claims:
-        unknown = unknown_labels(claim.text, labels)
-        if unknown:
-            complaints.append(f"{', '.join(unknown)} is no label given here, written as [P3]: {claim.text[:80]!r}.")
-        elif required and labels and not LABEL.search(claim.text):
-            complaints.append(f"This claim cites no paper: {claim.text[:80]!r}.")
-    return complaints
+def _uncited(claims: Iterable[Claim], labels: Sequence[str]) -> list[str]:
+    return uncited_complaints(claim.text for claim in claims) if labels else []
 
 
 def _labels(evidence: Iterable[Evidence]) -> list[str]:
@@ -69,14 +62,7 @@ def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:
 
 def _check_review(question: ReviewQuestion, answer: MethodReview) -> list[str]:
     labels = [note.label for note in question.notes]
-    return _citations([*answer.support, *answer.contradictions], labels, required=True) + _citations(
-        answer.suggestions, labels, required=False
-    )
-
-
-def _check_summary(question: SummaryQuestion, answer: SoundnessSummary) -> list[str]:
-    claims = [*answer.strengths, *answer.weaknesses, *answer.suggestions]
-    return _citations(claims, question.labels, required=False)
+    return _uncited([*answer.support, *answer.contradictions], labels)
 
 
 def _check_queries(question: QueriesQuestion, answer: Queries) -> list[str]:
@@ -99,9 +85,7 @@ def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list
 
 def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> list[str]:
     labels = [paper.label for paper in question.compared]
-    return _citations([*answer.strengths, *answer.weaknesses], labels, required=True) + _citations(
-        answer.suggestions, labels, required=False
-    )
+    return _uncited([*answer.strengths, *answer.weaknesses], labels)
 
 
 METHODS = Task[MethodsQuestion, Methods](
@@ -133,7 +117,6 @@ SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "summary.v1.md",
     SoundnessSummary,
     tier="strong",
-    check=_check_summary,
     fallback=fallbacks.summary,
 )
 DIMENSIONS = Task[DimensionsQuestion, Dimensions](

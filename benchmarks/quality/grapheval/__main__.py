@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from assayer.methods.grapheval.baselines import Majority
-from assayer.methods.grapheval.calibration import Provenance
-from assayer.methods.grapheval.splitter import SPLITTER
+from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
+from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
 from benchmarks.index.machine import machine
+from benchmarks.quality.grapheval.baselines import Majority
 from benchmarks.quality.grapheval.contestants import contestants
 from benchmarks.quality.grapheval.data import CLASSES, DATA, data_file, decisions_2017, inno_eval
 from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
@@ -19,8 +19,8 @@ from benchmarks.quality.grapheval.innoeval import pairs, points
 from benchmarks.quality.grapheval.plagiarism import measure_plagiarism
 from benchmarks.quality.grapheval.reporting import Setup, row, shown
 from benchmarks.quality.grapheval.splits import Measured, compare, measure
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 _SOURCE = DATA / "iclr2017" / "submissions.jsonl.gz"
 
@@ -58,9 +58,9 @@ def _arguments() -> argparse.Namespace:
     return arguments
 
 
-def _provenance(embedding: str, seed: int) -> Provenance:
+def _provenance(embedding: str, seed: int) -> TrainingProvenance:
     labels = [one.label for one in decisions_2017()]
-    return Provenance(
+    return TrainingProvenance(
         made_at=dt.datetime.now(dt.UTC),
         files=(data_file(_SOURCE),),
         embedding=embedding,

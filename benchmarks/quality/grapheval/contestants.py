@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.arrays import GraphArrays
-from assayer.methods.grapheval.baselines import IdeaLogistic, Majority, NearestIdeas, TfidfLogistic
-from assayer.methods.grapheval.calibration import Provenance
-from assayer.methods.grapheval.locality import Local
+from assayer.methods.grapheval.graph.arrays import GraphArrays
+from assayer.methods.grapheval.graph.subgraph import LocalScorer
 from assayer.methods.grapheval.ports import Scorer
-from assayer.methods.grapheval.propagation import LabelPropagation
-from assayer.methods.grapheval.selection import BestOf, StrongestEdges
+from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
+from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, StrongestEdgesScorer
+from benchmarks.quality.grapheval.baselines import BestOf, Majority, NearestIdeas
 from benchmarks.quality.grapheval.graphs import Embedded
 from workers.viewpoint_network import FreshNetwork, TrainingSettings
 from workers.viewpoint_network.settings import Architecture
@@ -29,7 +29,7 @@ class Contestant(NamedTuple):
     """Measured on fewer repeats."""
 
 
-def contestants(data: Embedded, provenance: Provenance, network: bool) -> list[Contestant]:
+def contestants(data: Embedded, provenance: TrainingProvenance, network: bool) -> list[Contestant]:
     found = [Contestant(one, True, not isinstance(one, BestOf)) for one in _baselines(data)]
     found += [Contestant(one, False, not isinstance(one, BestOf)) for one in _propagations()]
     if network:
@@ -53,22 +53,22 @@ def _baselines(data: Embedded) -> Sequence[Scorer]:
 
 def _propagations() -> Sequence[Scorer]:
     paper = LabelPropagation()
-    candidates = [StrongestEdges(paper, inter) for inter in (1, 2, 3, 5, 10)]
+    candidates = [StrongestEdgesScorer(paper, inter) for inter in (1, 2, 3, 5, 10)]
     return (
         paper,
-        StrongestEdges(paper, 1),
-        StrongestEdges(paper, 3),
-        Local(StrongestEdges(paper, 3), hops=2),
+        StrongestEdgesScorer(paper, 1),
+        StrongestEdgesScorer(paper, 3),
+        LocalScorer(StrongestEdgesScorer(paper, 3), hops=2),
         BestOf("label propagation, strongest edges chosen inside", candidates),
     )
 
 
-def _networks(provenance: Provenance) -> Sequence[Scorer]:
+def _networks(provenance: TrainingProvenance) -> Sequence[Scorer]:
     def network(name: str, **architecture: bool) -> Scorer:
         settings = TrainingSettings(architecture=Architecture(**architecture), members=1, patience=10, threads=1)
         return FreshNetwork(settings, provenance, name)
 
     return (
         network("GraphEval-GNN, the paper's", reads_labels=False),
-        StrongestEdges(network("GraphEval-GNN that reads labels"), 3),
+        StrongestEdgesScorer(network("GraphEval-GNN that reads labels"), 3),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assayer.methods.grapheval.calibration import DataFile
+from assayer.methods.grapheval.scoring.calibration import TrainingFile
 from assayer.models import IdeaId
 
 __all__ = ["CATEGORIES", "CLASSES", "DATA", "InnoEval", "Labelled", "Pair", "data_file", "decisions_2017", "inno_eval"]
@@ -86,8 +86,8 @@ _SUBMITTED = dt.date(2025, 5, 11)
 _DECISIONS = ("Reject", "Accept (Poster)", "Accept (Spotlight)", "Accept (Oral)")
 
 
-def data_file(path: Path) -> DataFile:
-    return DataFile(name=path.name, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+def data_file(path: Path) -> TrainingFile:
+    return TrainingFile(name=path.name, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def _pairs(path: Path) -> Iterator[Pair]:

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.arrays import GraphArrays, connect
-from assayer.methods.grapheval.splitter import split
+from assayer.methods.grapheval.graph.arrays import GraphArrays
+from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.models import IdeaId
 from assayer.ports import Embedder
 from benchmarks.quality.grapheval.data import CLASSES, Labelled
+from benchmarks.quality.grapheval.exact_edges import exact_edges
 
 __all__ = ["Embedded", "Vectoriser", "embedded", "viewpoints_of"]
 
@@ -74,7 +75,7 @@ def embedded(papers: Sequence[Labelled], vectorise: Vectoriser, classes: tuple[s
         labels=np.array([paper.label for paper in papers], np.int16),
         dates=np.array([paper.day.toordinal() - _EPOCH for paper in papers], np.int32),
         classes=classes,
-        **connect(vectors, idea_of)._asdict(),
+        **exact_edges(vectors, idea_of)._asdict(),
     )
     return Embedded(tuple(papers), graph, viewpoints, vectorise([paper.text for paper in papers]))
 
@@ -84,4 +85,4 @@ _EPOCH = 719163
 
 
 def viewpoints_of(text: str) -> list[str]:
-    return [viewpoint.text for viewpoint in split(text, _MOST_VIEWPOINTS)]
+    return [viewpoint.text for viewpoint in split_viewpoints(text, _MOST_VIEWPOINTS)]

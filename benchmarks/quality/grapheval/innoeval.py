@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.arrays import UNKNOWN
-from assayer.methods.grapheval.measures import Estimate, accuracy, auroc, bootstrap, macro_f1
+from assayer.methods.grapheval.graph.arrays import UNKNOWN
+from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap
 from assayer.models import IdeaId
 from benchmarks.quality.grapheval.contestants import contestants
 from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval, Pair, decisions_2017
 from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
+from benchmarks.quality.grapheval.metrics import macro_f1
 from benchmarks.quality.grapheval.reporting import Setup
 from benchmarks.quality.learned import values_in_groups
 

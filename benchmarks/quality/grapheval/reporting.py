@@ -2,14 +2,14 @@
 
 from typing import NamedTuple
 
-from assayer.methods.grapheval.calibration import Provenance
-from assayer.methods.grapheval.measures import Estimate
+from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
+from assayer.methods.grapheval.scoring.metrics import Estimate
 
 __all__ = ["Setup", "row", "shown"]
 
 
 class Setup(NamedTuple):
-    provenance: Provenance
+    provenance: TrainingProvenance
     network: bool
     rounds: int
     """Of the bootstrap."""

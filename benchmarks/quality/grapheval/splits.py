@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import InputError
-from assayer.methods.grapheval.arrays import UNKNOWN, GraphArrays
-from assayer.methods.grapheval.calibration import Provenance, fit
-from assayer.methods.grapheval.holdout import held_out, stratified_folds
-from assayer.methods.grapheval.measures import MEASURES, Estimate, auroc, bootstrap
+from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.scoring.calibration import TrainingProvenance, fit_calibration
+from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
+from assayer.methods.grapheval.scoring.metrics import Estimate, auroc, bootstrap
+from benchmarks.quality.grapheval.metrics import MEASURES
 
 __all__ = ["Measured", "compare", "measure"]
 
@@ -50,14 +51,14 @@ class Measured(NamedTuple):
 
 
 def measure(
-    scorer: Scorer, graph: GraphArrays, folds: int, repeats: int, calibrate: bool, provenance: Provenance
+    scorer: Scorer, graph: GraphArrays, folds: int, repeats: int, calibrate: bool, provenance: TrainingProvenance
 ) -> Measured:
     labelled = np.flatnonzero(graph.labels != UNKNOWN)
     raw, calibrated, named, spent = [], [], [], 0.0
     for repeat in range(repeats):
         parts = stratified_folds(graph, folds, seed=repeat)
         start = perf_counter()
-        said = held_out(scorer, graph, parts)
+        said = held_out_scores(scorer, graph, parts)
         spent += perf_counter() - start
         raw.append(said[labelled])
         if calibrate:
@@ -78,16 +79,18 @@ def _calibrated(
     graph: GraphArrays,
     parts: Sequence[NDArray[np.int32]],
     said: NDArray[np.float64],
-    provenance: Provenance,
+    provenance: TrainingProvenance,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     values, named = np.full_like(said, np.nan), np.full(len(said), UNKNOWN)
     for rows in parts:
         hidden = graph.with_unknown(rows)
         inner = stratified_folds(hidden, _INNER_FOLDS, seed=provenance.seed)
         known = np.flatnonzero(hidden.labels != UNKNOWN)
-        seen = held_out(scorer, hidden, inner)[known]
+        seen = held_out_scores(scorer, hidden, inner)[known]
         try:
-            calibration = fit("inside", scorer.name, graph.classes, seen, graph.labels[known], provenance, _REPLICATES)
+            calibration = fit_calibration(
+                "inside", scorer.name, graph.classes, seen, graph.labels[known], provenance, _REPLICATES
+            )
         except InputError:
             continue
         for row, verdict in zip(rows, calibration.verdicts(said[rows]), strict=True):

@@ -31,7 +31,13 @@ class Files(Twin):
         return self._served(entry if entry is not None and (entry.free_pdf or entry.arxiv) else None)
 
     async def arxiv(self, request: web.Request) -> web.Response:
-        return self._served(self.library.by_arxiv.get(request.match_info["id"].removesuffix(".pdf")))
+        """The newest version, or the one that the id ends in."""
+        name, _, version = request.match_info["id"].removesuffix(".pdf").partition("v")
+        entry = self.library.by_arxiv.get(name)
+        if entry is None or not version:
+            return self._served(entry)
+        known = version.isdecimal() and 1 <= int(version) <= entry.versions
+        return self._served(entry if known else None, int(version) if known else None)
 
     async def acl(self, request: web.Request) -> web.Response:
         return self._served(self.library.by_acl.get(request.match_info["id"]))
@@ -43,9 +49,10 @@ class Files(Twin):
         body = await asyncio.to_thread(hostile_pdf, kind)
         return web.Response(body=body, content_type="application/pdf")
 
-    def _served(self, entry: Entry | None) -> web.Response:
+    def _served(self, entry: Entry | None, version: int | None = None) -> web.Response:
         if entry is None:
             return web.Response(
                 text="<html><body><h1>404 Not Found</h1></body></html>", status=404, content_type="text/html"
             )
-        return web.Response(body=paper_pdf(entry, self.library.references(entry)), content_type="application/pdf")
+        body = paper_pdf(entry, self.library.references(entry), version)
+        return web.Response(body=body, content_type="application/pdf")

@@ -48,8 +48,9 @@ class _Writer:
         return Part(title, self.text, tuple(self.sentences), tuple(self.mentions))
 
 
-def parts(entry: Entry, cited: Sequence[Entry]) -> list[Part]:
-    """Introduction, related work, method, experiments and conclusion; `cited` in the order of its references."""
+def parts(entry: Entry, cited: Sequence[Entry], version: int | None = None) -> list[Part]:
+    """Introduction, related work, method, experiments and conclusion; `cited` in the order of its references. Earlier
+    versions than the newest say which they are."""
     told = [f"{sentence.rstrip('. ')}." for sentence in entry.record.abstract.split(". ") if sentence.strip()]
     told = told or [f"This paper is about {entry.record.title}."]
     opening, middle, close = told[:2], told[2:-1] or told[-1:], told[-1:]
@@ -70,6 +71,8 @@ def parts(entry: Entry, cited: Sequence[Entry]) -> list[Part]:
         experiments.say(f"The experiments bear this out: {sentence[:1].lower()}{sentence[1:]}")
     for sentence in close:
         conclusion.say(sentence)
+    if version is not None and version < entry.versions:
+        conclusion.say(f"Version {version} of this manuscript leaves open what later ones answer.")
     written = (introduction, related, method, experiments, conclusion)
     titles = ("Introduction", "Related Work", "Method", "Experiments", "Conclusion")
     return [writer.part(title) for writer, title in zip(written, titles, strict=True)]

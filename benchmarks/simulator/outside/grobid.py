@@ -14,7 +14,7 @@ from pydantic import Field
 
 from benchmarks.simulator.outside.knobs import Knobs, Rate
 from benchmarks.simulator.outside.library import Library
-from benchmarks.simulator.outside.pdfs import paper_id_in
+from benchmarks.simulator.outside.pdfs import paper_id_in, version_in
 from benchmarks.simulator.outside.teis import ENTITY_BOMB, paper_tei
 from benchmarks.simulator.outside.twin import Twin
 
@@ -133,7 +133,7 @@ class Grobid(Twin):
             return web.Response(status=204)
         if paper is None:
             return _xml(Path(knobs.tei).read_text("utf-8"))
-        return _xml(paper_tei(paper, self.library.references(paper), knobs.version))
+        return _xml(paper_tei(paper, self.library.references(paper), knobs.version, version_in(pdf)))
 
 
 def _input(content_type: str, body: bytes) -> bytes | None:

@@ -9,7 +9,7 @@ from functools import cache
 from benchmarks.simulator.outside.fulltexts import parts
 from benchmarks.simulator.outside.library import Entry
 
-__all__ = ["HOSTILE", "hostile_pdf", "paper_id_in", "paper_pdf"]
+__all__ = ["HOSTILE", "hostile_pdf", "paper_id_in", "paper_pdf", "version_in"]
 
 HOSTILE = ("bomb", "encrypted", "truncated", "no-pages", "html", "noise", "scan")
 
@@ -19,23 +19,31 @@ _HEIGHT = 760.0
 _BOTTOM = 60.0
 _MARK = "simulated-paper:"
 _MARKED = re.compile(rb"simulated-paper:([^\s()]+)")
+_VERSION_MARK = "simulated-version:"
+_VERSION_MARKED = re.compile(rb"simulated-version:(\d+)")
 _BOMB_MEGABYTES = 1_100
 
 _Line = tuple[int, float, str]
 """Font, size in points, text; an empty one is a gap."""
 
 
-def paper_pdf(entry: Entry, cited: Sequence[Entry]) -> bytes:
-    """Title, authors, abstract, numbered sections, a caption and the references."""
-    return _document(
-        _pages(_lines(entry, cited)), f"/Title {_string(entry.record.title)} /Keywords ({_MARK}{entry.record.id})"
-    )
+def paper_pdf(entry: Entry, cited: Sequence[Entry], version: int | None = None) -> bytes:
+    """Title, authors, abstract, numbered sections, a caption and the references; the newest version by default."""
+    version = version or entry.versions
+    marks = f"{_MARK}{entry.record.id} {_VERSION_MARK}{version}"
+    return _document(_pages(_lines(entry, cited, version)), f"/Title {_string(entry.record.title)} /Keywords ({marks})")
 
 
 def paper_id_in(pdf: bytes) -> str | None:
     """Which simulated paper a PDF is; None for any other document."""
     match = _MARKED.search(pdf)
     return match[1].decode() if match else None
+
+
+def version_in(pdf: bytes) -> int | None:
+    """Which version of a simulated paper a PDF is."""
+    match = _VERSION_MARKED.search(pdf)
+    return int(match[1]) if match else None
 
 
 def hostile_pdf(kind: str) -> bytes:
@@ -52,11 +60,11 @@ def hostile_pdf(kind: str) -> bytes:
     return makers[kind]()
 
 
-def _lines(entry: Entry, cited: Sequence[Entry]) -> list[_Line]:
+def _lines(entry: Entry, cited: Sequence[Entry], version: int) -> list[_Line]:
     record = entry.record
     lines = [*_wrapped(_BOLD, 18, record.title), *_wrapped(_REGULAR, 10, ", ".join(record.authors)), _GAP]
     lines += [(_BOLD, 12.0, "Abstract"), *_wrapped(_REGULAR, 10, record.abstract), _GAP]
-    for number, part in enumerate(parts(entry, cited), 1):
+    for number, part in enumerate(parts(entry, cited, version), 1):
         lines += [(_BOLD, 12.0, f"{number} {part.title}"), *_wrapped(_REGULAR, 10, part.text), _GAP]
         if part.title == "Experiments":
             lines += [*_wrapped(_REGULAR, 8, f"Figure 1: What the experiments of {record.title} show."), _GAP]

@@ -17,12 +17,13 @@ ENTITY_BOMB = (
 """Twelve entities, each ten times the one before: a kilobyte that means terabytes."""
 
 
-def paper_tei(entry: Entry, cited: Sequence[Entry], version: str) -> str:
+def paper_tei(entry: Entry, cited: Sequence[Entry], grobid: str, version: int | None = None) -> str:
+    """`grobid` is the server's version, `version` the paper's."""
     record = entry.record
     body = "".join(
         f'<div xmlns="http://www.tei-c.org/ns/1.0"><head n="{number}">{escape(part.title)}</head>'
         f"<p>{escape(part.text)}</p></div>\n"
-        for number, part in enumerate(parts(entry, cited), 1)
+        for number, part in enumerate(parts(entry, cited, version), 1)
     )
     works = "".join(_work(number, one) for number, one in enumerate(cited))
     return f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -32,7 +33,7 @@ def paper_tei(entry: Entry, cited: Sequence[Entry], version: str) -> str:
 <publicationStmt><publisher/><availability status="unknown"><licence/></availability></publicationStmt>
 <sourceDesc><biblStruct><analytic>{_people(entry)}</analytic><monogr><imprint><date/></imprint></monogr></biblStruct>
 </sourceDesc></fileDesc>
-<encodingDesc><appInfo><application version={quoteattr(version)} ident="GROBID" when="2026-01-01T00:00+0000">
+<encodingDesc><appInfo><application version={quoteattr(grobid)} ident="GROBID" when="2026-01-01T00:00+0000">
 <ref target="https://github.com/grobidOrg/grobid"/></application></appInfo></encodingDesc>
 <profileDesc><abstract>
 <div xmlns="http://www.tei-c.org/ns/1.0"><p>{escape(record.abstract)}</p></div>

@@ -1,11 +1,11 @@
-// The page: who is in, what is asked, what is shown.
-const PAGE = 25, MOST = 500;
-const view = { batch: null, shown: PAGE, chosen: [] };
-const LOOK_SECONDS = 3;
+// The page itself: signing in, submitting ideas, and keeping the lists up to date.
+const PAGE_SIZE = 25, MAX_SHOWN = 500;
+const view = { batch: null, shown: PAGE_SIZE, chosen: [] };
+const REFRESH_SECONDS = 3;
 
-const say = (text) => { at("said").textContent = text; };
-function complain(error) {
-  at("alarm").textContent = error instanceof Problem ? error.message : `The service did not answer (${error.message}).`;
+const announce = (text) => { at("announcement").textContent = text; };
+function showError(error) {
+  at("alarm").textContent = error instanceof Problem ? error.message : `The service cannot be reached (${error.message}).`;
   at("alarm").hidden = false;
 }
 async function attempt(work) {
@@ -15,33 +15,33 @@ async function attempt(work) {
     return result;
   } catch (error) {
     if (error.name === "AbortError") return undefined;
-    if (error.status === 401) leave();
-    complain(error);
+    if (error.status === 401) signOut();
+    showError(error);
     return undefined;
   }
 }
 
-function leave() {
-  sessionStorage.removeItem(STORED);
-  at("room").hidden = at("session").hidden = true;
-  at("door").hidden = false;
+function signOut() {
+  sessionStorage.removeItem(KEY_ITEM);
+  at("signed-in").hidden = at("session").hidden = true;
+  at("sign-in").hidden = false;
   at("key").value = "";
   at("key").focus();
 }
 
-async function enter() {
-  const entered = await attempt(async () => {
+async function signIn() {
+  const account = await attempt(async () => {
     const [usage, methods] = await Promise.all([read("/v1/usage"), read("/v1/methods")]);
     return { usage, methods: methods.items || methods };
   });
-  if (!entered) {
-    at("door").hidden = false;
+  if (!account) {
+    at("sign-in").hidden = false;
     return;
   }
-  at("door").hidden = true;
-  at("room").hidden = at("session").hidden = false;
-  at("who").textContent = `Tenant ${entered.usage.tenant}.`;
-  at("method").replaceChildren(...entered.methods.map((one) => h("option", { value: one.name, title: one.summary, selected: one.name === "scholareval" }, one.name)));
+  at("sign-in").hidden = true;
+  at("signed-in").hidden = at("session").hidden = false;
+  at("who").textContent = `Signed in as ${account.usage.tenant}.`;
+  at("method").replaceChildren(...account.methods.map((one) => h("option", { value: one.name, title: one.summary, selected: one.name === "scholareval" }, one.name)));
   await refresh();
 }
 
@@ -49,16 +49,16 @@ function figure(big, what, ...more) {
   return h("div", {}, h("span", { class: "big" }, big), h("span", { class: "what" }, what), ...more);
 }
 function showUsage(usage) {
-  const of = (state) => usage.jobs.filter((one) => one.state === state).reduce((sum, one) => sum + one.jobs, 0);
+  const countOf = (state) => usage.jobs.filter((one) => one.state === state).reduce((sum, one) => sum + one.jobs, 0);
   const budget = usage.monthly_usd && h("span", { class: "budget" }, stacked(
     [["spent", usage.spent_this_month_usd], ["reserved", usage.reserved_usd], ["", Math.max(0, usage.monthly_usd - usage.spent_this_month_usd - usage.reserved_usd)]],
     `${money(usage.spent_this_month_usd)} of ${money(usage.monthly_usd)} spent`));
   at("figures").replaceChildren(
-    figure(number.format(of("queued")), "in the queue"),
-    figure(number.format(of("running")), "being evaluated"),
-    figure(number.format(of("done")), "done this month"),
-    figure(number.format(of("failed") + of("dead")), "without a report"),
-    figure(usage.calls ? `${Math.round((100 * usage.cached) / usage.calls)} %` : "–", "of answers from the cache"),
+    figure(number.format(countOf("queued")), "queued"),
+    figure(number.format(countOf("running")), "running"),
+    figure(number.format(countOf("done")), "done this month"),
+    figure(number.format(countOf("failed") + countOf("dead")), "failed this month"),
+    figure(usage.calls ? `${Math.round((100 * usage.cached) / usage.calls)} %` : "–", "of model answers from cache"),
     figure(money(usage.spent_this_month_usd), usage.monthly_usd ? `of ${money(usage.monthly_usd)} this month` : "this month", budget));
 }
 
@@ -77,12 +77,12 @@ async function refresh() {
     at("batches-section").hidden = !batches.items.length;
     reconcile(at("jobs"), page.items, (job) => job.id, jobRow, redrawJob);
     at("no-jobs").hidden = page.items.length > 0;
-    at("more").hidden = !page.next || view.shown >= MOST;
+    at("more").hidden = !page.next || view.shown >= MAX_SHOWN;
   });
 }
-function only(batch) {
+function showBatch(batch) {
   view.batch = batch;
-  view.shown = PAGE;
+  view.shown = PAGE_SIZE;
   at("of-batch").hidden = !batch;
   at("of-batch-name").textContent = batch ? `in ${batch.name || batch.id}` : "";
   refresh();
@@ -97,7 +97,7 @@ async function readReport(job) {
       link.target = "_blank";
       link.rel = "noopener noreferrer";
     }
-    // Inside a frame made of text, a place on the page must name that page.
+    // In a srcdoc frame, links within the page need the frame's own address.
     for (const link of page.querySelectorAll('a[href^="#"]')) link.setAttribute("href", `about:srcdoc${link.getAttribute("href")}`);
     at("reader-title").textContent = job.title;
     at("reader-page").srcdoc = `<!doctype html>${page.documentElement.outerHTML}`;
@@ -128,14 +128,14 @@ async function submit() {
     view.chosen.forEach((file) => form.append("file", file));
     const query = new URLSearchParams({ ...options, ...(at("name").value && { name: at("name").value }) });
     const batch = await post(`/v1/batches?${query}`, { body: form });
-    const refused = batch.rejected.map((row) => h("li", { dir: "auto" }, `${row.source}: ${row.detail}`));
-    at("sent").replaceChildren(h("p", {}, `${count(batch.accepted, "idea")} accepted, ${count(refused.length, "row")} refused.`), h("ul", {}, refused));
+    const rejected = batch.rejected.map((row) => h("li", { dir: "auto" }, `${row.source}: ${row.detail}`));
+    at("submission-result").replaceChildren(h("p", {}, `${count(batch.accepted, "idea")} accepted, ${count(rejected.length, "row")} rejected.`), h("ul", {}, rejected));
   } else if (at("text").value.trim()) {
     const body = JSON.stringify({ idea: { text: at("text").value }, ...options });
     await post("/v1/evaluations", { body, headers: { "Content-Type": "application/json" } });
-    at("sent").replaceChildren(h("p", {}, "Accepted."));
+    at("submission-result").replaceChildren(h("p", {}, "1 idea accepted."));
   } else {
-    at("sent").replaceChildren(h("p", {}, "Choose files, or write an idea."));
+    at("submission-result").replaceChildren(h("p", {}, "Choose files or type in an idea first."));
     return;
   }
   choose([]);
@@ -143,12 +143,12 @@ async function submit() {
   await refresh();
 }
 
-at("door-form").addEventListener("submit", (event) => {
+at("sign-in-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  sessionStorage.setItem(STORED, at("key").value.trim());
-  enter();
+  sessionStorage.setItem(KEY_ITEM, at("key").value.trim());
+  signIn();
 });
-at("forget").addEventListener("click", leave);
+at("sign-out").addEventListener("click", signOut);
 at("submit-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   at("send").disabled = true;
@@ -157,22 +157,22 @@ at("submit-form").addEventListener("submit", async (event) => {
 });
 at("files").addEventListener("change", () => choose(at("files").files));
 for (const kind of ["dragover", "dragleave", "drop"])
-  at("drop").addEventListener(kind, (event) => {
+  at("drop-area").addEventListener(kind, (event) => {
     event.preventDefault();
-    at("drop").classList.toggle("over", kind === "dragover");
+    at("drop-area").classList.toggle("over", kind === "dragover");
     if (kind === "drop") choose(event.dataTransfer.files);
   });
-at("state").addEventListener("change", () => { view.shown = PAGE; refresh(); });
-at("all-batches").addEventListener("click", () => only(null));
-at("more").addEventListener("click", () => { view.shown = Math.min(MOST, view.shown + PAGE); refresh(); });
+at("state").addEventListener("change", () => { view.shown = PAGE_SIZE; refresh(); });
+at("all-batches").addEventListener("click", () => showBatch(null));
+at("more").addEventListener("click", () => { view.shown = Math.min(MAX_SHOWN, view.shown + PAGE_SIZE); refresh(); });
 at("reader-close").addEventListener("click", () => at("reader").close());
 at("reader").addEventListener("close", () => at("reader-page").removeAttribute("srcdoc"));
 
 (async () => {
-  if (key()) await enter();
-  else leave();
+  if (key()) await signIn();
+  else signOut();
   for (;;) {
-    await sleep(LOOK_SECONDS);
-    if (key() && !document.hidden && !at("room").hidden) await refresh();
+    await sleep(REFRESH_SECONDS);
+    if (key() && !document.hidden && !at("signed-in").hidden) await refresh();
   }
 })();

@@ -1,8 +1,8 @@
-// Elements are made of text and attributes, never of markup: what the service says is data.
+// Elements are built from text and attributes, never from markup: what the service returns is data.
 const SVG = "http://www.w3.org/2000/svg";
 const at = (id) => document.getElementById(id);
 
-function made(element, attributes, children) {
+function build(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");
@@ -11,8 +11,8 @@ function made(element, attributes, children) {
   element.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
   return element;
 }
-const h = (tag, attributes, ...children) => made(document.createElement(tag), attributes, children);
-const s = (tag, attributes, ...children) => made(document.createElementNS(SVG, tag), attributes, children);
+const h = (tag, attributes, ...children) => build(document.createElement(tag), attributes, children);
+const s = (tag, attributes, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
 
 const button = (text, press, look = "quiet", what = text) =>
   h("button", { type: "button", class: look, "aria-label": what, onclick: press }, text);

@@ -1,6 +1,6 @@
-// What happens inside one evaluation: its stages while it runs, and afterwards when it did what.
-function stages(told) {
-  return h("dl", { class: "stages" }, told.map(({ stage, done, total }) => [
+// One evaluation in detail: its stages while it runs, its timeline afterwards.
+function stages(progress) {
+  return h("dl", { class: "stages" }, progress.map(({ stage, done, total }) => [
     h("dt", {}, stage.replaceAll("_", " ")),
     h("dd", {}, h("progress", { value: done, max: Math.max(total, 1), "aria-label": `${stage}: ${done} of ${total}` })),
     h("dd", { class: "n" }, `${done} of ${total}`),
@@ -25,7 +25,7 @@ function timeline(found) {
   const label = `${count(calls.length, "call")} in ${duration(seconds)}, at most ${most} at once`;
   return h("div", { class: "small-chart", role: "img", "aria-label": label },
     bars,
-    h("span", {}, `calls in flight (${most})`),
+    h("span", {}, `concurrent calls (at most ${most})`),
     s("svg", { viewBox: "0 0 1000 40", height: 40, preserveAspectRatio: "none" }, s("polygon", { class: "curve", points: corners })),
     h("span", {}), h("span", { class: "scale" }, h("span", {}, "0 s"), h("span", {}, duration(seconds))));
 }

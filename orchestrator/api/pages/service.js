@@ -1,5 +1,5 @@
-// Requests with the key of this tab, which goes nowhere but to the server this page came from.
-const STORED = "assayer-key";
+// Requests to the service, with the API key kept in this tab; it is sent only to the server this page came from.
+const KEY_ITEM = "assayer-key";
 const TERMINAL = new Set(["done", "failed", "dead", "cancelled"]);
 
 class Problem extends Error {
@@ -9,7 +9,7 @@ class Problem extends Error {
     this.retryAfter = document.retry_after;
   }
 }
-const key = () => sessionStorage.getItem(STORED);
+const key = () => sessionStorage.getItem(KEY_ITEM);
 const sleep = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 
 async function request(path, { accept = "application/json", headers = {}, ...options } = {}) {
@@ -26,25 +26,25 @@ async function request(path, { accept = "application/json", headers = {}, ...opt
 const read = async (path) => (await request(path)).json();
 const cancelled = async (path) => (await request(path, { method: "DELETE" })).json();
 
-// Sent again with the same Idempotency-Key, a submission whose answer was lost is still one.
+// Retries use the same Idempotency-Key, so a submission whose response was lost is not made twice.
 async function post(path, options) {
-  const headers = { ...options.headers, "Idempotency-Key": crypto.randomUUID ? crypto.randomUUID() : drawn() };
+  const headers = { ...options.headers, "Idempotency-Key": crypto.randomUUID ? crypto.randomUUID() : randomId() };
   for (let attempt = 1; ; attempt++) {
     try {
       return await (await request(path, { ...options, method: "POST", headers })).json();
     } catch (error) {
-      const passes = !(error instanceof Problem) || error.status === 429 || error.status === 503;
-      if (!passes || attempt === 4) throw error;
+      const transient = !(error instanceof Problem) || error.status === 429 || error.status === 503;
+      if (!transient || attempt === 4) throw error;
       await sleep(error.retryAfter || attempt);
     }
   }
 }
-// On plain http crypto.randomUUID is missing.
-function drawn() {
+// crypto.randomUUID is missing on plain http.
+function randomId() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// Server-sent events with a header, which EventSource cannot send; goes on after the last event when it breaks.
+// Server-sent events by fetch, as EventSource cannot send headers; resumes after the last event when the connection breaks.
 async function* events(path, signal) {
   let last = 0;
   for (let failures = 0; failures < 6 && !signal.aborted; failures++) {
@@ -52,7 +52,7 @@ async function* events(path, signal) {
       const headers = last ? { "Last-Event-ID": String(last) } : {};
       const answer = await request(path, { accept: "text/event-stream", headers, signal });
       if (answer.status === 204) return;
-      for await (const event of parsed(answer.body.pipeThrough(new TextDecoderStream()).getReader())) {
+      for await (const event of parseEvents(answer.body.pipeThrough(new TextDecoderStream()).getReader())) {
         if (event.id) last = event.id;
         failures = 0;
         yield event;
@@ -64,7 +64,7 @@ async function* events(path, signal) {
     await sleep(Math.min(2 ** failures, 15));
   }
 }
-async function* parsed(reader) {
+async function* parseEvents(reader) {
   let rest = "";
   for (;;) {
     const { value, done } = await reader.read();

@@ -1,181 +1,278 @@
-"""`/v1/batches`: many ideas in one request, their progress, their results in one file."""
+"""`/v1/batches`: the progress of batches, their evaluations, and their results in one file."""
 
 import asyncio
+import datetime as dt
 import logging
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import Response, StreamingResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
-from orchestrator.api.batch_resources import (
-    BatchEvaluationsQuery,
-    BatchResource,
-    BatchSummary,
-    ResultsQuery,
-    batch_of,
-    summary_of,
-)
-from orchestrator.api.documented import event_stream, problems
+from assayer.models.base import Dollars
+from orchestrator.api.authentication import Reader, Submitter
+from orchestrator.api.common_schemas import Body, Page, PageQuery, Resource, RowError
+from orchestrator.api.content_negotiation import negotiated_media_type
+from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import evaluation_of, missing, page_of, place_of
-from orchestrator.api.representations import representation
-from orchestrator.api.resources import Evaluation, Page, PageQuery
-from orchestrator.api.security import Reader, Submitter
-from orchestrator.api.services import Offered, Services
-from orchestrator.api.streaming import held_open, settled
-from orchestrator.batches.progress import ended
-from orchestrator.batches.results import as_csv, as_line, as_parquet, every_row, flat
-from orchestrator.jobs.models import BatchId, TenantId
-from orchestrator.jobs.submissions import Batch
+from orchestrator.api.openapi import event_stream_response, problem_responses
+from orchestrator.api.pagination import decode_cursor, page_of
+from orchestrator.api.problems import not_found
+from orchestrator.api.routes.evaluations import Evaluation, evaluation_resource
+from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.batches.results import as_csv, as_json_line, as_parquet, flat_result, rows_in_order
+from orchestrator.jobs.models import BatchId, JobState, TenantId
+from orchestrator.jobs.submissions import BatchStatus, count_ended, count_unfinished, ideas_per_hour
 
-__all__ = ["router"]
+__all__ = [
+    "BatchEvaluationsQuery",
+    "BatchLinks",
+    "BatchResource",
+    "BatchSummary",
+    "ResultsQuery",
+    "batch_links",
+    "batch_path",
+    "batch_resource",
+    "batch_summary",
+    "router",
+]
+
+
+class BatchEvaluationsQuery(PageQuery):
+    state: JobState | None = None
+
+
+class ResultsQuery(Body):
+    format: Literal["jsonl", "csv", "parquet"] | None = None
+    """Takes precedence over `Accept`."""
+
+
+class BatchLinks(Resource):
+    """Paths of a batch and what belongs to it."""
+
+    batch: str
+    rows: str
+    """Where further parts are sent."""
+    evaluations: str
+    events: str
+    results: str
+
+
+class BatchSummary(Resource):
+    id: str
+    name: str
+    rows: int
+    """Of the input."""
+    rejected: int
+    """Rows that hold no usable idea."""
+    open: bool
+    """More rows will follow."""
+    states: dict[JobState, int]
+    """Evaluations in each state; states without one are missing."""
+    cost_usd: Dollars
+    """Of the evaluations that have ended, as far as known."""
+    ideas_per_hour: float | None
+    """Evaluations that have ended, per hour since the batch was accepted; null before the first."""
+    finish_expected_at: dt.datetime | None
+    """At that rate; null while there is none, and when all have ended."""
+    created_at: dt.datetime
+    finished_at: dt.datetime | None
+    """When the last evaluation ended; null before."""
+    links: BatchLinks
+
+
+class BatchResource(BatchSummary):
+    rejected_rows: tuple[RowError, ...]
+
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 _LOG = logging.getLogger(__name__)
 _JSON = "application/json"
 _FORM = "multipart/form-data"
-_FORMATS = {"jsonl": "application/jsonl", "csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
-_NAMES = {
+_MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
+_FORMAT_NAMES = {
     **dict.fromkeys(("application/jsonl", "application/x-ndjson"), "jsonl"),
     "text/csv": "csv",
     "application/vnd.apache.parquet": "parquet",
 }
 """Formats by the media types that ask for them."""
 _RESULTS = {
-    "description": "One line a row, in their order; those without a report, refused ones among them, say why",
+    "description": "One line for each row, in their order; rows without a report, rejected ones included, say why",
     "content": {
-        media: {"schema": {"type": "string", **({"format": "binary"} if media == _FORMATS["parquet"] else {})}}
-        for media in _NAMES
+        media: {"schema": {"type": "string", **({"format": "binary"} if media == _MEDIA_TYPES["parquet"] else {})}}
+        for media in _FORMAT_NAMES
     },
 }
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: event_stream(
-        "Server-sent events: `progress`, at most one a second, and at last `finished`; their `data` is a BatchSummary",
+_STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: event_stream_response(
+        "Server-sent events: `progress`, at most one a second, and finally `finished`; their `data` is a BatchSummary",
         BatchSummary,
     ),
-    204: {"description": "It has finished, and that was received: an EventSource does not reconnect"},
+    204: {"description": "It has finished, and the client has received that: an EventSource does not reconnect"},
 }
 _LAST = "Id of the last event that was received"
 
 
-@router.get("", responses=problems(422))
-async def listed(query: Annotated[PageQuery, Query()], caller: Reader, services: Offered) -> Page[BatchSummary]:
+@router.get("", responses=problem_responses(422))
+async def listed(
+    query: Annotated[PageQuery, Query()], caller: Reader, services: ServicesDependency
+) -> Page[BatchSummary]:
     """One's own batches, the newest first."""
-    found = await services.jobs.batches(caller.tenant, after=place_of(query.after), limit=query.limit + 1)
+    found = await services.jobs.batches(caller.tenant, after=decode_cursor(query.after), limit=query.limit + 1)
     now = services.clock.now()
-    return page_of(found, query.limit, lambda batch: summary_of(batch, now))
+    return page_of(found, query.limit, lambda batch: batch_summary(batch, now))
 
 
-@router.get("/{id}", responses=problems(404, 422))
-async def one(id: PathId, caller: Reader, services: Offered) -> BatchResource:
-    """One batch: how far it has come, and which rows gave no idea."""
-    return batch_of(await _found(services, caller.tenant, id), services.clock.now())
+@router.get("/{id}", responses=problem_responses(404, 422))
+async def one(id: PathId, caller: Reader, services: ServicesDependency) -> BatchResource:
+    """One batch: its progress, and the rows that hold no usable idea."""
+    return batch_resource(await _find_batch(services, caller.tenant, id), services.clock.now())
 
 
-@router.delete("/{id}", responses=problems(404, 422))
-async def cancel(id: PathId, caller: Submitter, services: Offered) -> BatchResource:
-    """Cancels what has not ended: nothing more is spent on it. What has ended stays as it is."""
-    batch = await _found(services, caller.tenant, id)
+@router.delete("/{id}", responses=problem_responses(404, 422))
+async def cancel(id: PathId, caller: Submitter, services: ServicesDependency) -> BatchResource:
+    """Cancels the evaluations that have not ended: nothing more is spent on them. The others stay as they are."""
+    batch = await _find_batch(services, caller.tenant, id)
     await services.jobs.cancel_batch(caller.tenant, batch.id)
-    return batch_of(await _found(services, caller.tenant, id), services.clock.now())
+    return batch_resource(await _find_batch(services, caller.tenant, id), services.clock.now())
 
 
-async def _found(services: Services, tenant: TenantId, batch: str) -> Batch:
-    """Raises Refusal (404)."""
+async def _find_batch(services: Services, tenant: TenantId, batch: str) -> BatchStatus:
+    """Raises HttpProblem (404)."""
     found = await services.jobs.batch(tenant, BatchId(batch))
     if found is None:
-        raise missing("batch", batch)
+        raise not_found("batch", batch)
     return found
 
 
-@router.get("/{id}/evaluations", responses=problems(404, 422))
+@router.get("/{id}/evaluations", responses=problem_responses(404, 422))
 async def evaluations(
-    id: PathId, query: Annotated[BatchEvaluationsQuery, Query()], caller: Reader, services: Offered
+    id: PathId, query: Annotated[BatchEvaluationsQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[Evaluation]:
     """Its evaluations, the last row first."""
-    batch = await _found(services, caller.tenant, id)
+    batch = await _find_batch(services, caller.tenant, id)
     jobs = await services.jobs.list(
-        caller.tenant, batch=batch.id, state=query.state, after=place_of(query.after), limit=query.limit + 1
+        caller.tenant, batch=batch.id, state=query.state, after=decode_cursor(query.after), limit=query.limit + 1
     )
-    return page_of(jobs, query.limit, evaluation_of)
+    return page_of(jobs, query.limit, evaluation_resource)
 
 
 @router.get(
     "/{id}/events",
     response_class=EventSourceResponse,
-    responses={**_STREAM, **problems(404, 422)},
-    dependencies=[Depends(held_open)],
+    responses={**_STREAM_RESPONSES, **problem_responses(404, 422)},
+    dependencies=[Depends(count_as_stream)],
 )
 async def stream(
     id: PathId,
     caller: Reader,
-    services: Offered,
+    services: ServicesDependency,
     last_event_id: Annotated[int | None, Header(ge=0, le=2**31 - 1, description=_LAST)] = None,
 ) -> Response:
-    """How far it has come, whenever that changes, until it has finished."""
-    batch = await _found(services, caller.tenant, id)
-    if batch.finished_at is not None and last_event_id == ended(batch.counts):
+    """Its progress as an event stream, until it has finished."""
+    batch = await _find_batch(services, caller.tenant, id)
+    if batch.finished_at is not None and last_event_id == count_ended(batch.counts):
         return Response(status_code=204)
-    told = _told(services, caller.tenant, batch.id)
-    return EventSourceResponse(told, ping=services.settings.heartbeat_seconds, sep="\n")
+    events = _progress_events(services, caller.tenant, batch.id)
+    return EventSourceResponse(events, ping=services.settings.heartbeat_seconds, sep="\n")
 
 
-async def _told(services: Services, tenant: TenantId, batch: BatchId) -> AsyncIterator[ServerSentEvent]:
-    """Ends when the batch has finished or is gone, when the database goes, and after the time that a stream has."""
+async def _progress_events(services: Services, tenant: TenantId, batch: BatchId) -> AsyncIterator[ServerSentEvent]:
+    """Ends when the batch has finished or is gone, when the database is lost, and after `stream_seconds`."""
     clock, settings = services.clock, services.settings
     end = clock.monotonic() + settings.stream_seconds
-    before: Batch | None = None
+    before: BatchStatus | None = None
     try:
-        async with services.listener.on("assayer_jobs") as heard:
+        async with services.listener.subscribe("assayer_jobs") as notifications:
             while clock.monotonic() < end:
                 found = await services.jobs.batch(tenant, batch)
                 if found is None:
                     return
                 finished = found.finished_at is not None
                 if found != before:
-                    yield _sent(summary_of(found, clock.now()), "finished" if finished else "progress", found)
+                    yield _server_sent_event(
+                        batch_summary(found, clock.now()), "finished" if finished else "progress", found
+                    )
                 if finished:
                     return
                 before = found
-                await settled(heard, clock, settings.poll_seconds)
+                await wait_for_change(notifications, clock, settings.poll_seconds)
     except StorageError as error:
-        _LOG.warning("The events of %s break off: %s", batch, error)
+        _LOG.warning("the event stream of %s ends early: %s", batch, error)
 
 
-def _sent(summary: BatchSummary, kind: str, batch: Batch) -> ServerSentEvent:
-    return ServerSentEvent(summary.model_dump_json(), id=str(ended(batch.counts)), event=kind, sep="\n")
+def _server_sent_event(summary: BatchSummary, kind: str, batch: BatchStatus) -> ServerSentEvent:
+    return ServerSentEvent(summary.model_dump_json(), id=str(count_ended(batch.counts)), event=kind, sep="\n")
 
 
-@router.get("/{id}/results", response_class=Response, responses={200: _RESULTS, **problems(404, 406, 422)})
+@router.get("/{id}/results", response_class=Response, responses={200: _RESULTS, **problem_responses(404, 406, 422)})
 async def results(
     id: PathId,
     query: Annotated[ResultsQuery, Query()],
     caller: Reader,
-    services: Offered,
+    services: ServicesDependency,
     accept: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """What its rows came to so far: whole reports as JSON lines, or a table as CSV or Parquet."""
-    media = _FORMATS[query.format] if query.format else representation(accept, tuple(_NAMES))
-    written = _NAMES[media]
-    batch = await _found(services, caller.tenant, id)
+    """The results so far: whole reports as JSON lines, or a table as CSV or Parquet."""
+    media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
+    format_name = _FORMAT_NAMES[media]
+    batch = await _find_batch(services, caller.tenant, id)
     headers = {
         "Vary": "Accept",
         "Cache-Control": "private, no-cache",
-        "Content-Disposition": f'attachment; filename="{batch.id}.{written}"',
+        "Content-Disposition": f'attachment; filename="{batch.id}.{format_name}"',
     }
-    if written == "jsonl":
-        return StreamingResponse(_lines(services, caller.tenant, batch), 200, headers, media)
-    told = services.jobs.reports(caller.tenant, batch.id)
-    rows = [flat(row) async for row in every_row(told, batch.rejected)]
-    render = partial(as_csv, rows) if written == "csv" else partial(as_parquet, rows)
-    return Response(await asyncio.to_thread(render), 200, headers, _FORMATS[written])
+    if format_name == "jsonl":
+        return StreamingResponse(_json_lines(services, caller.tenant, batch), 200, headers, media)
+    stored_rows = services.jobs.batch_rows(caller.tenant, batch.id)
+    rows = [flat_result(row) async for row in rows_in_order(stored_rows, batch.rejected)]
+    render = partial(as_csv, rows) if format_name == "csv" else partial(as_parquet, rows)
+    return Response(await asyncio.to_thread(render), 200, headers, _MEDIA_TYPES[format_name])
 
 
-async def _lines(services: Services, tenant: TenantId, batch: Batch) -> AsyncIterator[bytes]:
-    async for row in every_row(services.jobs.reports(tenant, batch.id), batch.rejected):
-        yield as_line(row)
+async def _json_lines(services: Services, tenant: TenantId, batch: BatchStatus) -> AsyncIterator[bytes]:
+    async for row in rows_in_order(services.jobs.batch_rows(tenant, batch.id), batch.rejected):
+        yield as_json_line(row)
+
+
+def batch_path(batch: str) -> str:
+    return f"/v1/batches/{batch}"
+
+
+def batch_links(batch: str) -> BatchLinks:
+    own = batch_path(batch)
+    return BatchLinks(
+        batch=own,
+        rows=f"{own}/rows",
+        evaluations=f"{own}/evaluations",
+        events=f"{own}/events",
+        results=f"{own}/results",
+    )
+
+
+def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
+    speed = ideas_per_hour(batch.counts, batch.created_at, batch.finished_at or now)
+    waiting = count_unfinished(batch.counts)
+    return BatchSummary(
+        id=batch.id,
+        name=batch.name,
+        rows=batch.rows,
+        rejected=len(batch.rejected),
+        open=batch.open,
+        states=batch.counts,
+        cost_usd=batch.cost_usd,
+        ideas_per_hour=speed,
+        finish_expected_at=now + dt.timedelta(hours=waiting / speed) if speed and waiting else None,
+        created_at=batch.created_at,
+        finished_at=batch.finished_at,
+        links=batch_links(batch.id),
+    )
+
+
+def batch_resource(batch: BatchStatus, now: dt.datetime) -> BatchResource:
+    rows = tuple(RowError(**row.model_dump()) for row in batch.rejected)
+    return BatchResource(**dict(batch_summary(batch, now)), rejected_rows=rows)

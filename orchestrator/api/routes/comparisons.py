@@ -1,102 +1,94 @@
 """`/v1/comparisons`: which of two ideas is better, and why."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from orchestrator.api.accepting import Preference, accepted, awaited, cancelled
-from orchestrator.api.asking import idea_of
-from orchestrator.api.comparison_resources import (
-    AcceptedComparison,
-    ComparisonBody,
-    ComparisonResource,
-    comparison_of,
-    comparison_path,
-)
-from orchestrator.api.documented import ACCEPTED, problems
+from orchestrator.api.authentication import Submitter
+from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Resource
 from orchestrator.api.idempotency import IdempotencyKey
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import found, page_of, place_of
-from orchestrator.api.problems import Refusal
-from orchestrator.api.resources import CancelQuery, Page, PageQuery
-from orchestrator.api.security import Reader, Submitter, json_only
-from orchestrator.api.services import Offered, OpenStreams, Services
-from orchestrator.jobs.models import Job, JobId
-from orchestrator.jobs.requests import ComparisonRequest
+from orchestrator.api.job_routes import (
+    JobRoutes,
+    PreferHeader,
+    accept_job,
+    answer_when_ended,
+    idea_of,
+    job_fields,
+    submission_route,
+)
+from orchestrator.api.problems import HttpProblem
+from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.jobs.models import Job, JobId, JobState, Priority
+from orchestrator.jobs.requests import ComparisonRequest, Limits
 from orchestrator.jobs.results import ComparisonResult
 from orchestrator.jobs.submissions import NewJob
 
-__all__ = ["router"]
+__all__ = ["AcceptedComparison", "ComparisonBody", "ComparisonResource", "router"]
+
+
+class ComparisonBody(Body):
+    first: IdeaBody
+    second: IdeaBody
+    both_orders: bool = True
+    """Ask twice, the second time with the ideas in the other order: this reveals a judge that prefers a position."""
+    limits: Limits = Limits()
+    priority: Priority = "interactive"
+
+
+class AcceptedComparison(Resource):
+    """The comparison is stored, and will end in exactly one verdict."""
+
+    id: str
+    state: JobState = "queued"
+    link: str
+
+
+class ComparisonResource(JobResource):
+    """`title`: of both ideas."""
+
+    result: ComparisonResult | None
+    """`outcomes` says which idea is better in each respect, `answers` why; null until the state is done."""
+    link: str
+
 
 router = APIRouter(prefix="/v1/comparisons", tags=["comparisons"])
 
 
-@router.post(
-    "",
-    status_code=202,
-    response_model=AcceptedComparison,
-    responses={
-        200: {"model": ComparisonResource, "description": "It ended within the time that `Prefer` names"},
-        **ACCEPTED,
-        **problems(400, 413, 415, 422),
-    },
-    dependencies=[Depends(json_only)],
-)
+@router.post(**submission_route(accepted=AcceptedComparison, ended=ComparisonResource))
 async def ask(
     body: ComparisonBody,
     request: Request,
     caller: Submitter,
-    services: Offered,
-    streams: OpenStreams,
+    services: ServicesDependency,
+    streams: StreamLimitDependency,
     idempotency_key: IdempotencyKey = None,
-    prefer: Preference = None,
+    prefer: PreferHeader = None,
 ) -> Response:
     """Asks which of two ideas is better."""
     first, second = idea_of(body.first, "first", "/first"), idea_of(body.second, "second", "/second")
     if first.id == second.id:
-        raise Refusal.invalid("It has the same words as `first`: there is nothing to compare.", "/second")
-    job = JobId(services.ids("cp"))
+        raise HttpProblem.invalid("It has the same words as `first`: there is nothing to compare.", "/second")
+    job = JobId(services.new_id("cp"))
     work = ComparisonRequest(first=first, second=second, both_orders=body.both_orders, limits=body.limits)
-    new = NewJob(id=job, work=work, subject=f"{first.title} / {second.title}", priority=body.priority)
-    path = comparison_path(job)
-    told = AcceptedComparison(id=job, link=path).model_dump_json().encode()
-    answer = await accepted(request, caller, services, new, path, told, idempotency_key)
-
-    async def shown(ended: Job) -> ComparisonResource:
-        return await _shown(services, ended)
-
-    return await awaited(answer, request, caller, services, streams, prefer, shown)
+    new = NewJob(id=job, request=work, subject=f"{first.title} / {second.title}", priority=body.priority)
+    accepted = AcceptedComparison(id=job, link=comparison_path(job))
+    answer = await accept_job(request, caller, services, new, accepted.link, accepted, idempotency_key)
+    return await answer_when_ended(answer, request, caller, services, streams, prefer, show_comparison)
 
 
-async def _shown(services: Services, job: Job) -> ComparisonResource:
-    kept = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
-    return comparison_of(job, None if kept is None else ComparisonResult.model_validate(kept))
+async def show_comparison(services: Services, job: Job) -> ComparisonResource:
+    stored = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
+    return comparison_resource(job, None if stored is None else ComparisonResult.model_validate(stored))
 
 
-@router.get("", responses=problems(422))
-async def listed(query: Annotated[PageQuery, Query()], caller: Reader, services: Offered) -> Page[ComparisonResource]:
-    """One's own comparisons, the newest first, without their results."""
-    jobs = await services.jobs.list(
-        caller.tenant, kind="comparison", after=place_of(query.after), limit=query.limit + 1
-    )
-    return page_of(jobs, query.limit, lambda job: comparison_of(job, None))
+def comparison_resource(job: Job, result: ComparisonResult | None = None) -> ComparisonResource:
+    return ComparisonResource(**job_fields(job), result=result, link=comparison_path(job.id))
 
 
-@router.get("/{id}", responses=problems(404, 422))
-async def one(id: PathId, caller: Reader, services: Offered) -> ComparisonResource:
-    """One comparison as it stands, with its result when it is done."""
-    return await _shown(services, await found(services, caller.tenant, id, "comparison"))
+def comparison_path(job: str) -> str:
+    return f"/v1/comparisons/{job}"
 
 
-@router.delete(
-    "/{id}",
-    response_model=ComparisonResource,
-    responses={204: {"description": "With `erase=true`: it is deleted"}, **problems(404, 422)},
-)
-async def cancel(
-    id: PathId, caller: Submitter, services: Offered, query: Annotated[CancelQuery, Query()]
-) -> Response | ComparisonResource:
-    """Cancels it: nothing more is spent on it. One that has ended stays as it is."""
-    job = await cancelled(services, caller, id, "comparison", query)
-    return Response(status_code=204) if job is None else await _shown(services, job)
+_ROUTES = JobRoutes(router, "comparison", ComparisonResource, comparison_resource, show_comparison)
+_ROUTES.add_list("One's own comparisons, the newest first, without their results.")
+_ROUTES.add_one("One comparison as it stands, with its result when it is done.", 422)
+_ROUTES.add_cancel()

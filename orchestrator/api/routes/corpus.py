@@ -1,20 +1,136 @@
-"""`/v1/corpus/search`: the papers against which ideas are held."""
+"""`/v1/corpus/search`: search in the papers that ideas are compared with."""
 
 import asyncio
+import datetime as dt
 import logging
-from typing import Annotated
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Depends, Query
+from pydantic import Field, StringConstraints, model_validator
 
 from assayer.errors import CorpusError, LiteratureError, PartUnavailable
-from orchestrator.api.corpus_resources import CorpusBody, CorpusOptions, CorpusQuery, CorpusSearch, search_of
-from orchestrator.api.documented import problems
-from orchestrator.api.problems import Refusal
-from orchestrator.api.searching import SearchedCorpus
-from orchestrator.api.security import Reader, json_only
-from orchestrator.api.services import Offered, Services
+from assayer.models import Filters, Hit, Paper, PaperId, Passage, Window
+from orchestrator.api.authentication import Reader
+from orchestrator.api.common_schemas import Body, Resource
+from orchestrator.api.content_negotiation import json_only
+from orchestrator.api.openapi import problem_responses
+from orchestrator.api.problems import HttpProblem
+from orchestrator.api.searchable_corpus import SearchableCorpus
+from orchestrator.api.services import Services, ServicesDependency
 
-__all__ = ["router"]
+__all__ = [
+    "CorpusAnswer",
+    "CorpusBody",
+    "CorpusHit",
+    "CorpusOptions",
+    "CorpusPassage",
+    "CorpusQuery",
+    "CorpusSearch",
+    "router",
+    "search_resource",
+]
+
+_MOST = 100
+_MOST_NAMES = 50
+_MOST_LEFT_OUT = 1_000
+_MOST_IN_ADDRESS = 20
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+
+
+class CorpusOptions(Body):
+    limit: int = Field(default=10, ge=1, le=_MOST)
+    """The most papers, and passages, for each query."""
+    before: dt.date | None = None
+    """Only papers published on this day or before; undated ones are left out. Null: no limit."""
+    after: dt.date | None = None
+    """Only papers published on this day or later; undated ones stay, unless `before` is given as well."""
+    venue: tuple[Name, ...] = Field(default=(), max_length=_MOST_NAMES)
+    """Only papers of these venues: whole names, in upper or lower case."""
+    field: tuple[Name, ...] = Field(default=(), max_length=_MOST_NAMES)
+    """Only papers of these fields of study."""
+    retracted: bool | None = None
+    """True: only retracted papers; false: none of them; null: both."""
+    without: tuple[Name, ...] = Field(default=(), max_length=_MOST_LEFT_OUT)
+    """Ids of papers to leave out."""
+    snippets: bool = False
+    """Also return the best matching passages."""
+
+    @model_validator(mode="after")
+    def _some_days(self) -> Self:
+        if self.after and self.before and self.after > self.before:
+            raise ValueError(f"no day lies after {self.after} and before {self.before}")
+        return self
+
+    @property
+    def filters(self) -> Filters:
+        return Filters(
+            window=Window(after=self.after, before=self.before),
+            venues=frozenset(self.venue),
+            fields=frozenset(self.field),
+            retracted=self.retracted,
+            without=frozenset(map(PaperId, self.without)),
+        )
+
+
+class CorpusQuery(CorpusOptions):
+    """In a URL, whose length is limited: fewer names than in a body."""
+
+    q: Words
+    venue: tuple[Name, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
+    """Only papers of these venues: whole names, in upper or lower case."""
+    field: tuple[Name, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
+    """Only papers of these fields of study."""
+    without: tuple[Name, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
+    """Ids of papers to leave out."""
+
+
+class CorpusBody(CorpusOptions):
+    queries: tuple[Words, ...] = Field(min_length=1, max_length=50)
+
+
+class CorpusHit(Resource):
+    id: str
+    """In the corpus."""
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    publication_date: dt.date | None
+    """The last day of the period when only a month or a year is known."""
+    venue: str
+    url: str
+    identifiers: dict[str, str]
+    """`doi`, `arxiv`, `s2`, …: those that are known."""
+    citation_count: int | None
+    """Null while it is not known."""
+    retracted: bool
+    score: float
+    """Cosine of query and paper, −1 to 1."""
+
+
+class CorpusPassage(Resource):
+    paper: str
+    """Its id."""
+    title: str
+    section: str
+    text: str
+    score: float
+    """Cosine of query and passage, −1 to 1."""
+
+
+class CorpusAnswer(Resource):
+    query: str
+    hits: tuple[CorpusHit, ...]
+    """Best first."""
+    passages: tuple[CorpusPassage, ...] | None
+    """Best first; null unless they were asked for."""
+
+
+class CorpusSearch(Resource):
+    corpus: str
+    """The version that answered: the same version gives the same answers."""
+    answers: tuple[CorpusAnswer, ...]
+
 
 router = APIRouter(prefix="/v1/corpus", tags=["corpus"])
 
@@ -22,42 +138,84 @@ _LOG = logging.getLogger(__name__)
 _SECONDS = 30.0
 
 
-@router.get("/search", responses=problems(422))
-async def search(query: Annotated[CorpusQuery, Query()], _: Reader, services: Offered) -> CorpusSearch:
-    """Papers that answer one query, of those that pass the filters. `venue`, `field` and `without` may be repeated."""
+@router.get("/search", responses=problem_responses(422))
+async def search(query: Annotated[CorpusQuery, Query()], _: Reader, services: ServicesDependency) -> CorpusSearch:
+    """Searches the corpus with one query and optional filters. `venue`, `field` and `without` may be repeated."""
     return await _answered(services, (query.q,), query)
 
 
-@router.post("/search", responses=problems(400, 413, 415, 422), dependencies=[Depends(json_only)])
-async def search_many(body: CorpusBody, _: Reader, services: Offered) -> CorpusSearch:
-    """Papers that answer each of many queries. Nothing is stored, so no key makes it happen once."""
+@router.post("/search", responses=problem_responses(400, 413, 415, 422), dependencies=[Depends(json_only)])
+async def search_many(body: CorpusBody, _: Reader, services: ServicesDependency) -> CorpusSearch:
+    """Searches the corpus with many queries at once. Nothing is stored, so it takes no idempotency key."""
     return await _answered(services, body.queries, body)
 
 
 async def _answered(services: Services, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
-    """Raises Refusal."""
+    """Raises HttpProblem."""
     retry = services.settings.retry_seconds
     try:
         async with asyncio.timeout(_SECONDS):
             return await _found(await _current(services), queries, options)
     except TimeoutError:
-        raise Refusal("busy", f"The corpus did not answer within {_SECONDS:g} s.", retry_after=retry) from None
+        raise HttpProblem("busy", f"The corpus did not answer within {_SECONDS:g} s.", retry_after=retry) from None
     except (LiteratureError, PartUnavailable) as error:
         # Its words name files and hosts of the operator.
-        raise Refusal("unavailable", f"The search failed: {error.reason}.", retry_after=retry) from error
+        raise HttpProblem("unavailable", f"The search failed: {error.reason}.", retry_after=retry) from error
 
 
-async def _current(services: Services) -> SearchedCorpus:
+async def _current(services: Services) -> SearchableCorpus:
     if services.corpora is not None:
         try:
             return await services.corpora.current()
         except CorpusError as error:
             _LOG.warning("a search found no corpus: %s", error)
-    raise Refusal("not-ready", "This service has no corpus to search.", retry_after=services.settings.retry_seconds)
+    raise HttpProblem("not-ready", "This service has no corpus to search.", retry_after=services.settings.retry_seconds)
 
 
-async def _found(corpus: SearchedCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
+async def _found(corpus: SearchableCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
     version, filters = corpus.version, options.filters
     hits = await corpus.find(queries, options.limit, filters)
     passages = await corpus.find_passages(queries, options.limit, filters) if options.snippets else None
-    return search_of(version, queries, hits, passages)
+    return search_resource(version, queries, hits, passages)
+
+
+def search_resource(
+    version: str, queries: tuple[str, ...], hits: list[list[Hit]], passages: list[list[Passage]] | None
+) -> CorpusSearch:
+    answers = (
+        CorpusAnswer(
+            query=query,
+            hits=tuple(map(_hit_resource, hits[place])),
+            passages=None if passages is None else tuple(map(_passage_resource, passages[place])),
+        )
+        for place, query in enumerate(queries)
+    )
+    return CorpusSearch(corpus=version, answers=tuple(answers))
+
+
+def _hit_resource(hit: Hit) -> CorpusHit:
+    paper: Paper = hit.paper
+    date = paper.publication_date
+    return CorpusHit(
+        id=paper.id,
+        title=paper.title,
+        authors=paper.authors,
+        year=date.year if date else None,
+        publication_date=date,
+        venue=paper.venue,
+        url=paper.url,
+        identifiers={name: value for name, value in paper.identifiers.model_dump().items() if value},
+        citation_count=paper.citation_count,
+        retracted=paper.retraction is not None and paper.retraction.kind != "concern",
+        score=hit.similarity,
+    )
+
+
+def _passage_resource(passage: Passage) -> CorpusPassage:
+    return CorpusPassage(
+        paper=passage.paper.id,
+        title=passage.paper.title,
+        section=passage.section,
+        text=passage.text,
+        score=passage.similarity,
+    )

@@ -1,126 +1,194 @@
-"""`/v1/evaluations`: ask for one, list one's own, read the report, cancel."""
+"""`/v1/evaluations`: submit an idea, list one's own evaluations, read the report, cancel."""
 
+import datetime as dt
+from collections.abc import Collection
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
+from pydantic import Field
 
 from assayer.reports.html import as_html
+from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
-from assayer.reports.schema import as_json
-from orchestrator.api.accepting import Preference, accepted, awaited, cancelled
-from orchestrator.api.asking import request_of
-from orchestrator.api.documented import ACCEPTED, problems
+from orchestrator.api.authentication import Reader, Submitter
+from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Resource
+from orchestrator.api.content_negotiation import negotiated_media_type
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import evaluation_of, found, page_of, place_of, without_result
-from orchestrator.api.representations import page_headers, representation
-from orchestrator.api.resources import (
-    Accepted,
-    CancelQuery,
-    Evaluation,
-    EvaluationBody,
-    EvaluationQuery,
-    Page,
-    links_of,
+from orchestrator.api.job_routes import (
+    JobRoutes,
+    PreferHeader,
+    accept_job,
+    answer_when_ended,
+    find_job,
+    idea_of,
+    job_fields,
+    no_result_problem,
+    report_representations,
+    report_response,
+    submission_route,
 )
-from orchestrator.api.security import Reader, Submitter, json_only
-from orchestrator.api.services import Offered, OpenStreams
-from orchestrator.jobs.models import BatchId, Job, JobId
+from orchestrator.api.openapi import problem_responses
+from orchestrator.api.pagination import decode_cursor, page_of
+from orchestrator.api.problems import HttpProblem
+from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.api.validation_errors import suggestion
+from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority
+from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import NewJob
 
-__all__ = ["router"]
+__all__ = [
+    "Accepted",
+    "Evaluation",
+    "EvaluationBody",
+    "EvaluationQuery",
+    "Links",
+    "check_method",
+    "evaluation_links",
+    "evaluation_request",
+    "evaluation_resource",
+    "router",
+    "show_evaluation",
+]
+
+
+class EvaluationBody(Body):
+    idea: IdeaBody
+    source: str = Field(default="", max_length=200)
+    """The caller's name for the idea: a file name, or an id of their own."""
+    method: str = Field(default=EvaluationRequest.model_fields["method"].default, max_length=100)
+    cutoff: dt.date | None = None
+    """Literature published after this day is not used."""
+    blind: bool | None = None
+    """Mask names, affiliations and the like before anything judges the idea.
+    Null: what the service's settings say, by default no."""
+    limits: Limits = Limits()
+    priority: Priority = "interactive"
+
+
+class Links(Resource):
+    """Paths of an evaluation and what belongs to it."""
+
+    evaluation: str
+    report: str
+    events: str
+    timeline: str
+
+
+class Accepted(Resource):
+    """The evaluation is stored, and will end in exactly one verdict."""
+
+    id: str
+    state: JobState = "queued"
+    links: Links
+
+
+class Evaluation(JobResource):
+    batch: str | None
+    row: int | None
+    """Of the batch's input, from 1."""
+    waiting: str | None = None
+    """Why it has not started yet; null in lists, and once it has started."""
+    links: Links
+
+
+class EvaluationQuery(PageQuery):
+    state: JobState | None = None
+    batch: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
+
 
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
 
-_JSON = "application/json"
-_RENDERED = {_JSON: as_json, "text/markdown": as_markdown, "text/html": as_html}
-_REPORT = {
-    "description": "The report, in the form that `Accept` prefers",
-    "content": {media: {"schema": {"type": "object" if media == _JSON else "string"}} for media in _RENDERED},
-}
+_RENDERERS = {"application/json": as_json, "text/markdown": as_markdown, "text/html": as_html}
+_REPORT = report_representations("The report, in the form that `Accept` prefers", tuple(_RENDERERS))
 
 
-@router.post(
-    "",
-    status_code=202,
-    response_model=Accepted,
-    responses={
-        200: {"model": Evaluation, "description": "It ended within the time that `Prefer` names"},
-        **ACCEPTED,
-        **problems(400, 413, 415, 422),
-    },
-    dependencies=[Depends(json_only)],
-)
+@router.post(**submission_route(accepted=Accepted, ended=Evaluation))
 async def ask(
     body: EvaluationBody,
     request: Request,
     caller: Submitter,
-    services: Offered,
-    streams: OpenStreams,
+    services: ServicesDependency,
+    streams: StreamLimitDependency,
     idempotency_key: IdempotencyKey = None,
-    prefer: Preference = None,
+    prefer: PreferHeader = None,
 ) -> Response:
-    """Asks for an evaluation of one idea."""
-    work = request_of(body, services.methods)
-    job = JobId(services.ids("ev"))
-    links = links_of(job)
-    told = Accepted(id=job, links=links).model_dump_json().encode()
-    new = NewJob(id=job, work=work, subject=work.idea.title if work.idea else work.source, priority=body.priority)
-    answer = await accepted(request, caller, services, new, links.evaluation, told, idempotency_key)
-
-    async def shown(ended: Job) -> Evaluation:
-        return evaluation_of(ended)
-
-    return await awaited(answer, request, caller, services, streams, prefer, shown)
+    """Submits one idea for evaluation."""
+    work = evaluation_request(body, services)
+    job = JobId(services.new_id("ev"))
+    links = evaluation_links(job)
+    title = work.idea.title if work.idea else work.source
+    new = NewJob(id=job, request=work, subject=title, priority=body.priority)
+    accepted = Accepted(id=job, links=links)
+    answer = await accept_job(request, caller, services, new, links.evaluation, accepted, idempotency_key)
+    return await answer_when_ended(answer, request, caller, services, streams, prefer, show_evaluation)
 
 
-@router.get("", responses=problems(422))
-async def listed(query: Annotated[EvaluationQuery, Query()], caller: Reader, services: Offered) -> Page[Evaluation]:
+@router.get("", responses=problem_responses(422))
+async def listed(
+    query: Annotated[EvaluationQuery, Query()], caller: Reader, services: ServicesDependency
+) -> Page[Evaluation]:
     """One's own evaluations, the newest first."""
     jobs = await services.jobs.list(
         caller.tenant,
         kind="evaluation",
         state=query.state,
         batch=None if query.batch is None else BatchId(query.batch),
-        after=place_of(query.after),
+        after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, evaluation_of)
+    return page_of(jobs, query.limit, evaluation_resource)
 
 
-@router.get("/{id}", responses=problems(404))
-async def one(id: PathId, caller: Reader, services: Offered) -> Evaluation:
-    """One evaluation as it stands."""
-    job = await found(services, caller.tenant, id, "evaluation")
-    waiting = await services.jobs.waiting(caller.tenant, job.id) if job.state == "queued" else None
-    return evaluation_of(job).model_copy(update={"waiting": waiting})
-
-
-@router.delete(
-    "/{id}",
-    response_model=Evaluation,
-    responses={204: {"description": "With `erase=true`: it is deleted"}, **problems(404, 422)},
-)
-async def cancel(
-    id: PathId, caller: Submitter, services: Offered, query: Annotated[CancelQuery, Query()]
-) -> Response | Evaluation:
-    """Cancels it: nothing more is spent on it. One that has ended stays as it is."""
-    job = await cancelled(services, caller, id, "evaluation", query)
-    return Response(status_code=204) if job is None else evaluation_of(job)
-
-
-@router.get("/{id}/report", response_class=Response, responses={200: _REPORT, **problems(404, 406, 409, 410)})
+@router.get("/{id}/report", response_class=Response, responses={200: _REPORT, **problem_responses(404, 406, 409, 410)})
 async def report(
-    id: PathId, caller: Reader, services: Offered, accept: Annotated[str | None, Header()] = None
+    id: PathId, caller: Reader, services: ServicesDependency, accept: Annotated[str | None, Header()] = None
 ) -> Response:
     """The report as JSON, Markdown or a page. Without one: 409 and why, or 410 when it has been deleted."""
-    media = representation(accept, tuple(_RENDERED))
-    job = await found(services, caller.tenant, id, "evaluation")
-    written = await services.jobs.report(caller.tenant, job.id) if job.state == "done" else None
-    if written is None:
-        raise without_result(job)
-    headers = {"Vary": "Accept", "Cache-Control": "private, no-cache"}
-    if media == "text/html":
-        headers |= page_headers()
-    return Response(_RENDERED[media](written), 200, headers, media)
+    media_type = negotiated_media_type(accept, tuple(_RENDERERS))
+    job = await find_job(services, caller.tenant, id, "evaluation")
+    stored = await services.jobs.report(caller.tenant, job.id) if job.state == "done" else None
+    if stored is None:
+        raise no_result_problem(job)
+    return report_response(_RENDERERS[media_type](stored), media_type, "report.css")
+
+
+def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
+    """Raises HttpProblem."""
+    check_method(body.method, services.methods)
+    return EvaluationRequest(
+        idea=idea_of(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),
+        source=body.source,
+        method=body.method,
+        cutoff=body.cutoff,
+        blind=services.judged_blind(body.blind, several=False),
+        limits=body.limits,
+    )
+
+
+def check_method(method: str, methods: Collection[str]) -> None:
+    """Raises HttpProblem."""
+    if method not in methods:
+        detail = f"There is no method {method!r}.{suggestion(method, sorted(methods))}"
+        raise HttpProblem.invalid(detail, "/method")
+
+
+async def show_evaluation(services: Services, job: Job) -> Evaluation:
+    """A queued one says why it waits."""
+    waiting = await services.jobs.waiting_reason(job.tenant, job.id) if job.state == "queued" else None
+    return evaluation_resource(job).model_copy(update={"waiting": waiting})
+
+
+def evaluation_resource(job: Job) -> Evaluation:
+    return Evaluation(**job_fields(job), batch=job.batch, row=job.row, links=evaluation_links(job.id))
+
+
+def evaluation_links(job: str) -> Links:
+    own = f"/v1/evaluations/{job}"
+    return Links(evaluation=own, report=f"{own}/report", events=f"{own}/events", timeline=f"{own}/timeline")
+
+
+_ROUTES = JobRoutes(router, "evaluation", Evaluation, evaluation_resource, show_evaluation)
+_ROUTES.add_one("One evaluation as it stands.")
+_ROUTES.add_cancel()

@@ -1,5 +1,6 @@
-"""What happens to a job: as a stream while it happens, and for evaluations as a timeline afterwards."""
+"""Events of a job: as a stream while it runs, and for evaluations as a timeline afterwards."""
 
+import datetime as dt
 import logging
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
@@ -10,18 +11,27 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
 from assayer.models.timeline import Timeline
-from orchestrator.api.documented import event_stream, problems
+from orchestrator.api.authentication import Reader
+from orchestrator.api.common_schemas import Resource
+from orchestrator.api.event_streams import count_as_stream
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import found
-from orchestrator.api.resources import Event
-from orchestrator.api.security import Reader
-from orchestrator.api.services import Offered, Services
-from orchestrator.api.streaming import held_open
-from orchestrator.jobs.events import JobEvent
-from orchestrator.jobs.models import TERMINAL, Job, JobKind
+from orchestrator.api.job_routes import find_job
+from orchestrator.api.openapi import event_stream_response, problem_responses
+from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.jobs.models import TERMINAL, Job, JobEvent, JobKind
 from orchestrator.jobs.timeline import timeline_of
 
-__all__ = ["router"]
+__all__ = ["Event", "router"]
+
+
+class Event(Resource):
+    """`data` of one event of a stream; the stream's `id` is its number, the stream's `event` its kind."""
+
+    number: int
+    kind: str
+    at: dt.datetime
+    data: dict[str, Any]
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -29,69 +39,71 @@ router = APIRouter()
 
 _PAGE = 200
 """Events read at once."""
-_SENT = "Server-sent events: `id` is the number, `event` the kind, `data` an Event. The stream ends after the verdict"
+_STREAM_DESCRIPTION = (
+    "Server-sent events: `id` is the number, `event` the kind, `data` an Event. The stream ends after the verdict"
+)
 _STREAM: dict[int | str, dict[str, Any]] = {
-    200: event_stream(_SENT, Event),
-    204: {"description": "It has ended and all of it was received: an EventSource does not reconnect"},
+    200: event_stream_response(_STREAM_DESCRIPTION, Event),
+    204: {"description": "It has ended, and the client has received every event: an EventSource does not reconnect"},
 }
-_LAST = "Number of the last event that was received; the stream goes on after it"
+_LAST_EVENT_DESCRIPTION = "Number of the last event that was received; the stream goes on after it"
 
 
-def _streamed(kind: JobKind) -> APIRouter:
+def _stream_router(kind: JobKind) -> APIRouter:
     streams = APIRouter(prefix=f"/v1/{kind}s/{{id}}", tags=[f"{kind}s"])
 
     @streams.get(
         "/events",
         response_class=EventSourceResponse,
-        responses={**_STREAM, **problems(404, 422)},
-        dependencies=[Depends(held_open)],
+        responses={**_STREAM, **problem_responses(404, 422)},
+        dependencies=[Depends(count_as_stream)],
     )
     async def stream(
         id: PathId,
         caller: Reader,
-        services: Offered,
-        last_event_id: Annotated[int, Header(ge=0, le=2**31 - 1, description=_LAST)] = 0,
+        services: ServicesDependency,
+        last_event_id: Annotated[int, Header(ge=0, le=2**31 - 1, description=_LAST_EVENT_DESCRIPTION)] = 0,
     ) -> Response:
-        """What happens to it, from the start or from where a reader left off."""
-        job = await found(services, caller.tenant, id, kind)
+        """Its events as a stream, from the first or after the last one received."""
+        job = await find_job(services, caller.tenant, id, kind)
         if job.state in TERMINAL and not await services.events.after(job.id, last_event_id, 1):
             return Response(status_code=204)
-        told = _told(services, job, last_event_id)
-        return EventSourceResponse(told, ping=services.settings.heartbeat_seconds, sep="\n")
+        events = _job_events(services, job, last_event_id)
+        return EventSourceResponse(events, ping=services.settings.heartbeat_seconds, sep="\n")
 
     return streams
 
 
-async def _told(services: Services, job: Job, last: int) -> AsyncIterator[ServerSentEvent]:
-    """Ends after the verdict, when the job is deleted, when the database goes, and after the time that a stream has."""
+async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[ServerSentEvent]:
+    """Ends after the verdict, when the job is deleted, when the database is lost, and after `stream_seconds`."""
     clock, settings = services.clock, services.settings
     end = clock.monotonic() + settings.stream_seconds
     try:
-        async with services.listener.on("assayer_events", only=job.id) as heard:
+        async with services.listener.subscribe("assayer_events", only=job.id) as notifications:
             while clock.monotonic() < end:
                 events = await services.events.after(job.id, last, _PAGE)
                 for event in events:
-                    yield _sent(event)
+                    yield _server_sent_event(event)
                     last = event.number
                 if events and events[-1].kind in TERMINAL:
                     return
                 if not events and await services.jobs.get(job.tenant, job.id) is None:
                     return
                 if len(events) < _PAGE:
-                    await heard.next(settings.poll_seconds)
+                    await notifications.next(settings.poll_seconds)
     except StorageError as error:
-        _LOG.warning("The events of %s break off: %s", job.id, error)
+        _LOG.warning("the event stream of %s ends early: %s", job.id, error)
 
 
-def _sent(event: JobEvent) -> ServerSentEvent:
+def _server_sent_event(event: JobEvent) -> ServerSentEvent:
     data = Event(number=event.number, kind=event.kind, at=event.at, data=event.data)
     return ServerSentEvent(data.model_dump_json(), id=str(event.number), event=event.kind, sep="\n")
 
 
-@router.get("/v1/evaluations/{id}/timeline", responses=problems(404), tags=["evaluations"])
-async def drawn(id: PathId, caller: Reader, services: Offered) -> Timeline:
-    """What ran when: its time in the queue, the stages of its method, its calls to language models."""
-    job = await found(services, caller.tenant, id, "evaluation")
+@router.get("/v1/evaluations/{id}/timeline", responses=problem_responses(404), tags=["evaluations"])
+async def drawn(id: PathId, caller: Reader, services: ServicesDependency) -> Timeline:
+    """What ran when: the time in the queue, the method's stages, the calls of language models."""
+    job = await find_job(services, caller.tenant, id, "evaluation")
     events: list[JobEvent] = []
     while page := await services.events.after(job.id, events[-1].number if events else 0, _PAGE):
         events += page
@@ -101,4 +113,4 @@ async def drawn(id: PathId, caller: Reader, services: Offered) -> Timeline:
 
 _KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking")
 for _kind in _KINDS:
-    router.include_router(_streamed(_kind))
+    router.include_router(_stream_router(_kind))

@@ -1,4 +1,4 @@
-"""Whether the service lives, whether it can work, and how it does: for probes and Prometheus, not for tenants."""
+"""`/healthz`, `/readyz` and `/metrics`: for probes and Prometheus, not for tenants."""
 
 import logging
 from typing import Any
@@ -8,14 +8,20 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from assayer.errors import StorageError
-from orchestrator.api.documented import open_problems, problems
-from orchestrator.api.figures import exposition
-from orchestrator.api.problems import Refusal
-from orchestrator.api.resources import Health
-from orchestrator.api.security import require
-from orchestrator.api.services import Offered
+from orchestrator.api.authentication import require_scope
+from orchestrator.api.common_schemas import Check, Resource
+from orchestrator.api.metrics import prometheus_text
+from orchestrator.api.openapi import problem_responses, public_problem_responses
+from orchestrator.api.problems import HttpProblem
+from orchestrator.api.services import ServicesDependency
 
-__all__ = ["router"]
+__all__ = ["Health", "router"]
+
+
+class Health(Resource):
+    status: str
+    checks: tuple[Check, ...] = ()
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -28,35 +34,35 @@ _TEXT: dict[int | str, dict[str, Any]] = {
 
 @router.get("/healthz")
 async def alive() -> Health:
-    """Whether this process answers; it asks nobody."""
+    """Whether this process answers, without looking at anything else."""
     return Health(status="alive")
 
 
-@router.get("/readyz", responses=open_problems(503))
-async def ready(services: Offered) -> Health:
-    """Whether evaluations can be accepted and made: each thing that they need by name."""
+@router.get("/readyz", responses=public_problem_responses(503))
+async def ready(services: ServicesDependency) -> Health:
+    """Whether evaluations can be accepted and run: every dependency by name."""
     checks = tuple(await services.ready())
     failed = [check for check in checks if not check.ok]
     if failed:
-        said = " ".join(f"{check.name}: {check.detail}" for check in failed)
-        raise Refusal("not-ready", said, retry_after=services.settings.retry_seconds, checks=checks)
+        detail = " ".join(f"{check.name}: {check.detail}" for check in failed)
+        raise HttpProblem("not-ready", detail, retry_after=services.settings.retry_seconds, checks=checks)
     return Health(status="ready", checks=checks)
 
 
 @router.get(
     "/metrics",
     response_class=Response,
-    responses={**_TEXT, **problems()},
+    responses={**_TEXT, **problem_responses()},
     openapi_extra={"security": [{"apiKey": ["admin"]}]},
 )
-async def metrics(request: Request, services: Offered) -> Response:
-    """Figures of the whole cluster from the database, and this process's own. Needs an `admin` key, as it names
-    every tenant, unless the settings open it."""
+async def metrics(request: Request, services: ServicesDependency) -> Response:
+    """Metrics of the whole cluster, from the database, and of this process. Needs an `admin` key, as they name
+    every tenant, unless the settings open them to everybody."""
     if not services.settings.open_metrics:
-        require(request.scope["assayer.caller"], "admin")
+        require_scope(request.scope["assayer.caller"], "admin")
     try:
-        census = await services.census.take()
+        service_metrics = await services.metrics.collect()
     except StorageError as error:
-        _LOG.warning("figures without the database's: %s", error)
-        census = None
-    return Response(exposition(census), media_type=CONTENT_TYPE_LATEST)
+        _LOG.warning("metrics without those of the database: %s", error)
+        service_metrics = None
+    return Response(prometheus_text(service_metrics), media_type=CONTENT_TYPE_LATEST)

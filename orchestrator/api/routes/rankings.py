@@ -1,141 +1,344 @@
-"""`/v1/rankings`: many ideas in one order, with how sure it is."""
+"""`/v1/rankings`: many ideas in one order, with how certain it is."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Self
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Header, Request
 from fastapi.responses import Response
+from pydantic import Field, model_validator
 
-from assayer.ranking.handed_in import as_lines
-from assayer.reports.ranking import as_csv, as_ranking_html, as_ranking_json, as_ranking_markdown
-from orchestrator.api.accepting import accepted, cancelled
-from orchestrator.api.documented import ACCEPTED, problems
+from assayer.models import Absent, Idea, Report
+from assayer.models.ranking import Comparison
+from assayer.ranking.comparison import comparisons_to_jsonl, sanitised_comparison
+from assayer.reports.json_and_csv import as_csv, as_ranking_json
+from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
+from assayer.reports.scores import score_of
+from orchestrator.api.authentication import Reader, Submitter
+from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Resource
+from orchestrator.api.content_negotiation import negotiated_media_type
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.jobs import found, page_of, place_of, without_result
-from orchestrator.api.ranking_requests import ranking_request
-from orchestrator.api.ranking_resources import (
-    AcceptedRanking,
-    RankingBody,
-    RankingResource,
-    ranking_links,
-    ranking_of,
+from orchestrator.api.job_routes import (
+    JobRoutes,
+    accept_job,
+    find_job,
+    idea_of,
+    job_fields,
+    no_result_problem,
+    report_representations,
+    report_response,
+    submission_route,
 )
-from orchestrator.api.representations import page_headers, representation
-from orchestrator.api.resources import CancelQuery, Page, PageQuery
-from orchestrator.api.security import Reader, Submitter, json_only
-from orchestrator.api.services import Offered, Services
-from orchestrator.jobs.models import Job, JobId
+from orchestrator.api.openapi import problem_responses
+from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId
+from orchestrator.jobs.requests import Limits, RankingRequest
 from orchestrator.jobs.results import RankingResult
 from orchestrator.jobs.submissions import NewJob
 
-__all__ = ["router"]
+__all__ = [
+    "AcceptedRanking",
+    "LeftOut",
+    "RankedIdeaBody",
+    "RankingBody",
+    "RankingCandidates",
+    "RankingLinks",
+    "RankingResource",
+    "ranking_links",
+    "ranking_request",
+    "ranking_resource",
+    "router",
+]
+
+_MOST_IDEAS = 10_000
+_MOST_COMPARISONS = 200_000
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+
+
+class RankedIdeaBody(IdeaBody):
+    id: str = Field(default="", max_length=200)
+    """The caller's name for the idea; shown in the report as its source."""
+    score: float | None = Field(default=None, allow_inf_nan=False)
+    """A point score to start from, on any scale that is the same for all ideas."""
+
+
+class RankingBody(Body):
+    """Ideas, or a finished batch: then the ranking starts from the scores in its reports."""
+
+    ideas: tuple[RankedIdeaBody, ...] | None = Field(default=None, max_length=_MOST_IDEAS)
+    batch: Name | None = None
+    cut: int | None = Field(default=None, ge=1, le=_MOST_IDEAS)
+    """How many are to be chosen: says which are clearly in, clearly out, or need a human decision."""
+    calls_per_idea: float | None = Field(default=None, gt=0, le=1_000, allow_inf_nan=False)
+    """Comparisons to ask, divided by the number of ideas; null: the service's setting."""
+    comparisons: tuple[Comparison, ...] = Field(default=(), max_length=_MOST_COMPARISONS)
+    """Of an earlier ranking or comparison; those between two of these ideas are not asked again."""
+    earlier: Name | None = None
+    """An earlier ranking of one's own, whose comparisons are used in the same way."""
+    limits: Limits = Limits()
+    priority: Priority = "batch"
+
+    @model_validator(mode="after")
+    def _has_ideas_once(self) -> Self:
+        if (self.ideas is None) == (self.batch is None):
+            raise ValueError("Give either `ideas` or `batch`")
+        return self
+
+
+class LeftOut(Resource):
+    """An evaluation of the batch that is not ranked."""
+
+    evaluation: str
+    row: int | None
+    reason: str
+
+
+class UnscoredIdea(Resource):
+    """A report of the batch without a score: its idea is ranked, and starts in the middle."""
+
+    evaluation: str
+    row: int | None
+    reason: str
+
+
+class RankingLinks(Resource):
+    ranking: str
+    report: str
+    comparisons: str
+    events: str
+
+
+class AcceptedRanking(Resource):
+    """The ranking is stored, and will end in exactly one verdict."""
+
+    id: str
+    state: JobState = "queued"
+    ideas: int
+    seeded: int
+    """Ideas that start from a score; the others start in the middle."""
+    known: int
+    """Comparisons that are not asked again."""
+    left_out: tuple[LeftOut, ...]
+    unscored: tuple[UnscoredIdea, ...] = ()
+    links: RankingLinks
+
+
+class RankingResource(JobResource):
+    links: RankingLinks
+
 
 router = APIRouter(prefix="/v1/rankings", tags=["rankings"])
 
-_JSON = "application/json"
-_RENDERED: dict[str, Callable[[RankingResult], str]] = {
-    _JSON: lambda result: as_ranking_json(result.ranking),
+_RENDERERS: dict[str, Callable[[RankingResult], str]] = {
+    "application/json": lambda result: as_ranking_json(result.ranking),
     "text/markdown": lambda result: as_ranking_markdown(result.ranking, result.comparisons),
     "text/html": lambda result: as_ranking_html(result.ranking, result.comparisons),
     "text/csv": lambda result: as_csv(result.ranking),
 }
-_REPORT = {
-    "description": "The ranking, in the form that `Accept` prefers",
-    "content": {media: {"schema": {"type": "object" if media == _JSON else "string"}} for media in _RENDERED},
-}
-_LINES = "application/jsonl"
+_REPORT = report_representations("The ranking, in the form that `Accept` prefers", tuple(_RENDERERS))
+_JSON_LINES = "application/jsonl"
 _COMPARISONS = {
-    "description": "A comparison a line: fit to be handed to a later ranking, or to `assayer rank --known`",
-    "content": {_LINES: {"schema": {"type": "string"}}},
+    "description": "One comparison a line; they can be given to a later ranking, or to `assayer rank --known`",
+    "content": {_JSON_LINES: {"schema": {"type": "string"}}},
 }
-_PRIVATE = {"Cache-Control": "private, no-cache"}
 
 
-@router.post(
-    "",
-    status_code=202,
-    response_model=AcceptedRanking,
-    responses={
-        **ACCEPTED,
-        **problems(400, 404, 409, 413, 415, 422),
-    },
-    dependencies=[Depends(json_only)],
-)
+@router.post(**submission_route(404, 409, accepted=AcceptedRanking))
 async def ask(
     body: RankingBody,
     request: Request,
     caller: Submitter,
-    services: Offered,
+    services: ServicesDependency,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Asks for the order of ideas, by comparing them in pairs."""
+    """Ranks ideas by comparing them in pairs."""
     work, candidates = await ranking_request(body, services, caller.tenant)
-    job = JobId(services.ids("rk"))
+    job = JobId(services.new_id("rk"))
     links = ranking_links(job)
-    told = AcceptedRanking(
+    accepted = AcceptedRanking(
         id=job,
         ideas=len(work.ideas),
         seeded=len(work.scores),
         known=len(work.known),
         left_out=tuple(candidates.left_out),
+        unscored=tuple(candidates.unscored),
         links=links,
     )
-    new = NewJob(id=job, work=work, subject=f"{len(work.ideas):,} ideas", priority=body.priority)
-    content = told.model_dump_json().encode()
-    return await accepted(request, caller, services, new, links.ranking, content, idempotency_key)
+    new = NewJob(id=job, request=work, subject=f"{len(work.ideas):,} ideas", priority=body.priority)
+    return await accept_job(request, caller, services, new, links.ranking, accepted, idempotency_key)
 
 
-@router.get("", responses=problems(422))
-async def listed(query: Annotated[PageQuery, Query()], caller: Reader, services: Offered) -> Page[RankingResource]:
-    """One's own rankings, the newest first."""
-    jobs = await services.jobs.list(caller.tenant, kind="ranking", after=place_of(query.after), limit=query.limit + 1)
-    return page_of(jobs, query.limit, ranking_of)
-
-
-@router.get("/{id}", responses=problems(404, 422))
-async def one(id: PathId, caller: Reader, services: Offered) -> RankingResource:
-    """One ranking as it stands."""
-    return ranking_of(await found(services, caller.tenant, id, "ranking"))
-
-
-@router.delete(
-    "/{id}",
-    response_model=RankingResource,
-    responses={204: {"description": "With `erase=true`: it is deleted"}, **problems(404, 422)},
+@router.get(
+    "/{id}/report", response_class=Response, responses={200: _REPORT, **problem_responses(404, 406, 409, 410, 422)}
 )
-async def cancel(
-    id: PathId, caller: Submitter, services: Offered, query: Annotated[CancelQuery, Query()]
-) -> Response | RankingResource:
-    """Cancels it: nothing more is spent on it. One that has ended stays as it is."""
-    job = await cancelled(services, caller, id, "ranking", query)
-    return Response(status_code=204) if job is None else ranking_of(job)
-
-
-@router.get("/{id}/report", response_class=Response, responses={200: _REPORT, **problems(404, 406, 409, 410, 422)})
 async def report(
-    id: PathId, caller: Reader, services: Offered, accept: Annotated[str | None, Header()] = None
+    id: PathId, caller: Reader, services: ServicesDependency, accept: Annotated[str | None, Header()] = None
 ) -> Response:
-    """The order as JSON, Markdown, a page or a table. Without one: 409 and why, or 410 when it has been deleted."""
-    media = representation(accept, tuple(_RENDERED))
-    job = await found(services, caller.tenant, id, "ranking")
-    text = await _rendered(services, job, _RENDERED[media])
-    page = page_headers("report.css", "ranking.css") if media == "text/html" else {}
-    return Response(text, 200, {"Vary": "Accept", **_PRIVATE, **page}, media)
+    """The ranking as JSON, Markdown, a page or a table. Without one: 409 and why, or 410 when it has been deleted."""
+    media_type = negotiated_media_type(accept, tuple(_RENDERERS))
+    job = await find_job(services, caller.tenant, id, "ranking")
+    text = await _rendered(services, job, _RENDERERS[media_type])
+    return report_response(text, media_type, "report.css", "ranking.css")
 
 
-@router.get("/{id}/comparisons", response_class=Response, responses={200: _COMPARISONS, **problems(404, 409, 410, 422)})
-async def comparisons(id: PathId, caller: Reader, services: Offered) -> Response:
-    """All comparisons that the order rests on."""
-    job = await found(services, caller.tenant, id, "ranking")
-    text = await _rendered(services, job, lambda result: as_lines(result.comparisons))
-    return Response(text, 200, _PRIVATE, _LINES)
+@router.get(
+    "/{id}/comparisons", response_class=Response, responses={200: _COMPARISONS, **problem_responses(404, 409, 410, 422)}
+)
+async def comparisons(id: PathId, caller: Reader, services: ServicesDependency) -> Response:
+    """All comparisons that the ranking rests on."""
+    job = await find_job(services, caller.tenant, id, "ranking")
+    text = await _rendered(services, job, lambda result: comparisons_to_jsonl(result.comparisons))
+    return Response(text, 200, {"Cache-Control": "private, no-cache"}, _JSON_LINES)
 
 
 async def _rendered(services: Services, job: Job, render: Callable[[RankingResult], str]) -> str:
-    """In a thread, as rankings are large. Raises Refusal where there is none."""
-    kept = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
-    if kept is None:
-        raise without_result(job)
-    return await asyncio.to_thread(lambda: render(RankingResult.model_validate(kept)))
+    """In a thread, as rankings are large. Raises HttpProblem where there is none."""
+    stored = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
+    if stored is None:
+        raise no_result_problem(job)
+    return await asyncio.to_thread(lambda: render(RankingResult.model_validate(stored)))
+
+
+@dataclass
+class RankingCandidates:
+    """The ideas to be ranked, in the order in which they came."""
+
+    ideas: dict[str, Idea] = field(default_factory=dict)
+    """By id."""
+    scores: dict[str, float] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    unscored: list[UnscoredIdea] = field(default_factory=list)
+
+
+async def ranking_request(
+    body: RankingBody, services: Services, tenant: TenantId
+) -> tuple[RankingRequest, RankingCandidates]:
+    """Raises HttpProblem."""
+    if body.ideas is not None:
+        candidates = await asyncio.to_thread(_candidates_of_bodies, body.ideas)
+    else:
+        candidates = await _candidates_of_batch(services, tenant, BatchId(body.batch or ""))
+    _check_candidates(candidates, body)
+    return (
+        RankingRequest(
+            ideas=tuple(candidates.ideas.values()),
+            cut=body.cut,
+            scores=candidates.scores,
+            calls_per_idea=body.calls_per_idea,
+            known=await _known_comparisons(body, services, tenant, candidates),
+            limits=body.limits,
+        ),
+        candidates,
+    )
+
+
+def _check_candidates(candidates: RankingCandidates, body: RankingBody) -> None:
+    count = len(candidates.ideas)
+    pointer = "/ideas" if body.batch is None else "/batch"
+    if count < 2:
+        raise HttpProblem.invalid(f"A ranking needs at least two ideas, and there is {count or 'none'}.", pointer)
+    if body.cut is not None and body.cut >= count:
+        raise HttpProblem.invalid(f"A cut at {body.cut} leaves nothing to decide among {count} ideas.", "/cut")
+
+
+def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates:
+    candidates = RankingCandidates()
+    places: dict[str, int] = {}
+    for place, body in enumerate(bodies):
+        idea = idea_of(body, body.id or f"idea {place + 1}", f"/ideas/{place}")
+        if idea.id in places:
+            detail = f"It has the same words as /ideas/{places[idea.id]}. Give every idea once."
+            raise HttpProblem.invalid(detail, f"/ideas/{place}")
+        places[idea.id] = place
+        candidates.ideas[idea.id] = idea
+        if body.score is not None:
+            candidates.scores[idea.id] = body.score
+    return candidates
+
+
+async def _candidates_of_batch(services: Services, tenant: TenantId, name: BatchId) -> RankingCandidates:
+    batch = await services.jobs.batch(tenant, name)
+    if batch is None:
+        raise not_found("batch", name)
+    if batch.finished_at is None:
+        raise HttpProblem(
+            "not-finished", f"The batch {name} has not finished. Its events tell when it has; DELETE cancels the rest."
+        )
+    candidates = RankingCandidates()
+    first: dict[str, int | None] = {}
+    async for job, _, report in services.jobs.batch_rows(tenant, name):
+        if report is None:
+            reason = job.problem.title if job.problem else f"It has no report: it is {job.state}."
+        elif report.idea.id in first:
+            reason = f"It has the same words as row {first[report.idea.id]}."
+        else:
+            first[report.idea.id] = job.row
+            _add_report(candidates, job, report)
+            continue
+        candidates.left_out.append(LeftOut(evaluation=job.id, row=job.row, reason=reason))
+    return candidates
+
+
+def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None:
+    card = report.idea
+    candidates.ideas[card.id] = Idea(
+        id=card.id, title=card.title, text=card.text, sections=(), source=card.source, flags=card.flags
+    )
+    score = score_of(report)
+    if isinstance(score, Absent):
+        candidates.unscored.append(UnscoredIdea(evaluation=job.id, row=job.row, reason=score.reason))
+    else:
+        candidates.scores[card.id] = score
+
+
+async def _known_comparisons(
+    body: RankingBody, services: Services, tenant: TenantId, candidates: RankingCandidates
+) -> tuple[Comparison, ...]:
+    """Those between two of the ideas. Where none is, the request is refused: it must be a mistake."""
+    given = list(body.comparisons)
+    if body.earlier is not None:
+        given += await _earlier_comparisons(services, tenant, body.earlier)
+    ideas = candidates.ideas
+    known = await asyncio.to_thread(_comparisons_between, ideas, given)
+    if given and not known:
+        pointer = "/comparisons" if body.comparisons else "/earlier"
+        raise HttpProblem.invalid(
+            f"None of the {len(given):,} comparisons is between two of these {len(ideas):,} ideas. An idea whose words "
+            "have changed is another idea.",
+            pointer,
+        )
+    return known
+
+
+def _comparisons_between(ideas: Collection[str], given: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    return tuple(sanitised_comparison(one) for one in given if one.first in ideas and one.second in ideas)
+
+
+async def _earlier_comparisons(services: Services, tenant: TenantId, name: str) -> Sequence[Comparison]:
+    job: Job = await find_job(services, tenant, name, "ranking")
+    stored = await services.jobs.result(tenant, job.id)
+    if stored is None:
+        raise no_result_problem(job)
+    return RankingResult.model_validate(stored).comparisons
+
+
+def ranking_links(job: str) -> RankingLinks:
+    own = f"/v1/rankings/{job}"
+    return RankingLinks(ranking=own, report=f"{own}/report", comparisons=f"{own}/comparisons", events=f"{own}/events")
+
+
+def ranking_resource(job: Job) -> RankingResource:
+    return RankingResource(**job_fields(job), links=ranking_links(job.id))
+
+
+async def show_ranking(_: Services, job: Job) -> RankingResource:
+    return ranking_resource(job)
+
+
+_ROUTES = JobRoutes(router, "ranking", RankingResource, ranking_resource, show_ranking)
+_ROUTES.add_list("One's own rankings, the newest first.")
+_ROUTES.add_one("One ranking as it stands.", 422)
+_ROUTES.add_cancel()

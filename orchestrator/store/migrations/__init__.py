@@ -1,1 +1,1 @@
-"""Alembic migrations, run by `orchestrator.store.schema`. History is one line: `versions/vNNNN_what.py`."""
+"""Alembic migrations, run by `orchestrator.store.migrator`. History is one line: `versions/vNNNN_what.py`."""

@@ -1,8 +1,8 @@
-"""Runs inside the connection and transaction that `orchestrator.store.schema` opened and locked."""
+"""Runs inside the connection and transaction that `orchestrator.store.migrator` opened and locked."""
 
 from alembic import context
 
-from orchestrator.store.schema import VERSION_TABLE
+from orchestrator.store.migrator import VERSION_TABLE
 
 context.configure(connection=context.config.attributes["connection"], version_table=VERSION_TABLE)
 with context.begin_transaction():

@@ -6,8 +6,7 @@ import pytest
 from ray import serve
 
 from benchmarks.simulator.process import Simulator
-from cluster.serving.environment import private_environment
-from cluster.serving.local import own_cluster
+from cluster.ray_cluster import private_environment, service_cluster
 from cluster.serving.settings import ServingSettings
 
 
@@ -31,7 +30,7 @@ def cluster(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> I
     with pytest.MonkeyPatch.context() as patch, private_environment() as folder:
         for name, value in variables.items():
             patch.setenv(name, value)
-        with own_cluster(folder, ServingSettings()):
+        with service_cluster(folder, ServingSettings()):
             serve.start(proxy_location="Disabled", logging_config={"log_level": "WARNING"})
             yield
             serve.shutdown()  # type: ignore[no-untyped-call]

@@ -5,9 +5,9 @@ import os
 from collections import Counter
 
 from assayer.errors import AssayerError
-from assayer.urgency import somebody_waits
+from assayer.run.context_variables import is_urgent
 from cluster.serving.replica import Replica
-from workers.llm.failures import PermanentFailure, TransientFailure
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 
 __all__ = ["Specimen"]
 
@@ -20,7 +20,7 @@ class Specimen(Replica):
         self._seen["echo"] += 1
         return text
 
-    async def fail(self, error: AssayerError | TransientFailure | PermanentFailure) -> None:
+    async def fail(self, error: AssayerError | TransientLlmFailure | PermanentLlmFailure) -> None:
         raise error
 
     async def wait(self) -> None:
@@ -33,7 +33,7 @@ class Specimen(Replica):
             raise
 
     async def waited_for(self) -> bool:
-        return somebody_waits()
+        return is_urgent()
 
     async def seen(self, what: str) -> int:
         return self._seen[what]

@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from assayer.errors import CorpusError
-from assayer.models import PaperId
+from assayer.models import OPEN, PaperId, Window
 from benchmarks.index.pools import pools
 from benchmarks.index.traffic import Editions, Traffic, edition
-from cluster.serving.index import IndexReplica, VersionGone
+from cluster.serving.index_pool import IndexReplica, PooledCorpora, VersionGone
 from index import BuildOptions, Corpus, Delta, build_corpus, build_shards, update_corpus, update_shards
-from index.filters import EVERYTHING
-from index.reading.records import PaperRecord
-from index.searching.reader import Reader
+from index.records.paper_record import PaperRecord
+from index.search.version_reader import VersionReader
+from index.segments.row_filter import NO_FILTERS
 from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from tests.polling import wait_until_async
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -49,20 +50,25 @@ async def test_served_corpus_answers_as_the_one_at_hand(tmp_path: Path, shards: 
         served = await corpora.current()
         with closing(Corpus.open(directory, EMBEDDER)) as local:
             assert (served.version, served.source, len(served)) == (local.version, local.source, len(local))
-            for before in (None, dt.date(2016, 12, 31), dt.date(1999, 1, 1)):
-                assert served.newest(before) == local.newest(before)
-                assert await served.search([ON_TOPIC], 5, before) == await local.search([ON_TOPIC], 5, before)
-                assert await served.snippets(["bees"], 5, before) == await local.snippets(["bees"], 5, before)
-                assert await served.neighbours(ids, 3, before) == await local.neighbours(ids, 3, before)
-                assert await served.references(ids, 3, before) == await local.references(ids, 3, before)
-                assert await served.citations(ids, 3, before) == await local.citations(ids, 3, before)
-                assert await served.papers(ids, before) == await local.papers(ids, before)
-                assert await served.fit(ON_TOPIC, before) == await local.fit(ON_TOPIC, before)
-            found = list((await local.papers(ids, None)).values())
+            for last in (None, dt.date(2016, 12, 31), dt.date(1999, 1, 1)):
+                window = Window.until(last)
+                assert served.newest(window) == local.newest(window)
+                assert await served.search([ON_TOPIC], 5, window) == await local.search([ON_TOPIC], 5, window)
+                assert await served.snippets(["bees"], 5, window) == await local.snippets(["bees"], 5, window)
+                assert await served.neighbours(ids, 3, window) == await local.neighbours(ids, 3, window)
+                assert await served.references(ids, 3, window) == await local.references(ids, 3, window)
+                assert await served.citations(ids, 3, window) == await local.citations(ids, 3, window)
+                assert await served.papers(ids, window) == await local.papers(ids, window)
+                assert await served.fit(ON_TOPIC, window) == await local.fit(ON_TOPIC, window)
+            found = list((await local.papers(ids, OPEN)).values())
             assert await served.similarity(ON_TOPIC, ids) == await local.similarity(ON_TOPIC, ids)
             assert await served.full_texts(ids) == await local.full_texts(ids)
             assert await served.retractions(found) == await local.retractions(found)
-            assert np.array_equal(await served.meanings([ON_TOPIC]), await local.meanings([ON_TOPIC]))
+            assert np.array_equal(await served.embed_queries([ON_TOPIC]), await local.embed_queries([ON_TOPIC]))
+
+
+async def _version(corpora: PooledCorpora) -> str:
+    return (await corpora.current()).version
 
 
 @pytest.mark.parametrize("shards", [0, 2])
@@ -78,10 +84,8 @@ async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_pa
         for number in range(1, 4):
             done = await update(Delta(edition(number, 40)), directory, EMBEDDER, options=KEEP)
             editions.note(done.manifest.version, number)
-            async with asyncio.timeout(60):
-                while (await corpora.current()).version != done.manifest.version:  # noqa: ASYNC110 - in other processes
-                    await asyncio.sleep(0.05)
-        (hits,) = await began.search(["bees"], 5, None)
+            await wait_until_async(lambda: _version(corpora), done.manifest.version.__eq__)
+        (hits,) = await began.search(["bees"], 5, OPEN)
         stop.set()
         await asking
     assert all(hit.paper.title.startswith("Edition 0:") for hit in hits), "who began with a version keeps it"
@@ -98,9 +102,9 @@ async def test_version_that_somebody_began_with_is_opened_again_or_told_to_be_go
         async with pools(directory, 0, EMBEDDER) as corpora:
             began, current = await corpora.at(first.version), await corpora.current()
             ids = [PaperId("bee-03")]
-            assert (await began.papers(ids, None))[ids[0]].title == record(3)["title"]
-            assert (await current.papers(ids, None))[ids[0]].title == "Lichens"
+            assert (await began.papers(ids, OPEN))[ids[0]].title == record(3)["title"]
+            assert (await current.papers(ids, OPEN))[ids[0]].title == "Lichens"
             with pytest.raises(CorpusError):
                 await corpora.at("another")
             with pytest.raises(VersionGone, match="cannot be asked any more"):
-                await corpora.callers[0].ask(IndexReplica.ask, "another", Reader.counting, (EVERYTHING,), {})
+                await corpora.pools[0].ask(IndexReplica.ask, "another", VersionReader.count_passing, (NO_FILTERS,), {})

@@ -3,71 +3,66 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, closing
 from typing import Any
 
 import numpy as np
 import pytest
 from ray import serve
+from tenacity import retry, retry_if_exception_type, wait_fixed
 
 from assayer.errors import AssayerError, CorpusError, LlmRejected, LlmUnavailable, SourceBusy, Unreadable
 from assayer.models import Fault
-from assayer.urgency import waiting
+from assayer.run.context_variables import urgency
 from benchmarks.gateway.questions import JUDGING, a_statement
 from benchmarks.simulator.process import Simulator
 from cluster.clock import SystemClock
-from cluster.serving.calling import Caller, Full, Gone
-from cluster.serving.line import LineReplica, ServedLine
-from cluster.serving.models import EmbedderReplica, ServedEmbedder
-from cluster.serving.where import Where
+from cluster.serving.llm_pool import LlmReplica, PooledLlmTransport
+from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder
+from cluster.serving.pool_client import PoolClient, PoolFull, ReplicaLost
+from cluster.serving.replica import ReplicaConfig
 from tests.cluster.processes import replica
 from tests.cluster.served.specimen import Specimen
 from tests.contract.weighing import a_run
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC
-from workers.embedding import SentenceTransformerEmbedder
-from workers.embedding_settings import EmbedderSettings
+from tests.polling import wait_until_async
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 from workers.llm import LlmSettings
-from workers.llm.answers import MemoryAnswers
-from workers.llm.failures import PermanentFailure, Refusal, Took, TransientFailure
-from workers.llm.gateway import Gateway
+from workers.llm.answer_store import InMemoryAnswerStore
+from workers.llm.errors import ErrorBody, PermanentLlmFailure, SendStats, TransientLlmFailure
+from workers.llm.gateway import LlmGateway
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
 SECONDS, PATIENCE = 30.0, 60.0
 
 
-def _pool(kind: type[Any], *arguments: Any, **options: Any) -> Caller[Any]:
+def _pool(kind: type[Any], *arguments: Any, **options: Any) -> PoolClient[Any]:
     """One process of its own, called patiently."""
     name = kind.__name__
     chosen: dict[str, Any] = {"health_check_period_s": 1.0, "max_ongoing_requests": 64, **options}
     deployment = serve.deployment(name=name, ray_actor_options={"num_cpus": 0.1}, **chosen)(kind)
     handle = serve.run(deployment.bind(*arguments), name=name, route_prefix=None)
-    return Caller(handle, SECONDS, PATIENCE)
+    return PoolClient(handle, SECONDS, PATIENCE)
 
 
 @pytest.fixture(scope="module")
-def specimen(cluster: None) -> Iterator[Caller[Specimen]]:
+def specimen(cluster: None) -> Iterator[PoolClient[Specimen]]:
     yield _pool(Specimen, max_ongoing_requests=4, max_queued_requests=1)
     serve.delete("Specimen")
 
 
 @pytest.fixture(scope="module")
-def line(cluster: None) -> Iterator[Caller[LineReplica]]:
-    yield _pool(LineReplica, Where())
-    serve.delete("LineReplica")
+def line(cluster: None) -> Iterator[PoolClient[LlmReplica]]:
+    yield _pool(LlmReplica, ReplicaConfig())
+    serve.delete("LlmReplica")
 
 
-async def _until(happened: Callable[[], Awaitable[bool]]) -> None:
-    """Looks again and again; the test's own time limit ends it."""
-    async with asyncio.timeout(60):
-        while not await happened():  # noqa: ASYNC110 - what is waited for is in another process
-            await asyncio.sleep(0.05)
-
-
-def _late() -> TransientFailure:
-    failure = TransientFailure(Fault(kind="timeout", detail="late"), overloaded=True, retry_after=2.0)
-    failure.took = Took(2, 1.5)
+def _late() -> TransientLlmFailure:
+    failure = TransientLlmFailure(Fault(kind="timeout", detail="late"), overloaded=True, retry_after=2.0)
+    failure.stats = SendStats(2, 1.5)
     return failure
 
 
@@ -79,12 +74,12 @@ def _late() -> TransientFailure:
         Unreadable("It is a poster.", "", "other_document"),
         LlmUnavailable("Down.", "Wait.", (Fault(kind="timeout", detail="late"),)),
         _late(),
-        PermanentFailure("quota", 429, Refusal("no more", "insufficient_quota", "")),
+        PermanentLlmFailure("quota", 429, ErrorBody("no more", "insufficient_quota", "")),
     ],
     ids=lambda error: type(error).__name__,
 )
 async def test_error_of_a_pool_arrives_in_its_own_type_with_all_it_says(
-    specimen: Caller[Specimen], error: AssayerError | TransientFailure | PermanentFailure
+    specimen: PoolClient[Specimen], error: AssayerError | TransientLlmFailure | PermanentLlmFailure
 ) -> None:
     with pytest.raises(type(error)) as raised:
         await specimen.ask(Specimen.fail, error)
@@ -92,13 +87,15 @@ async def test_error_of_a_pool_arrives_in_its_own_type_with_all_it_says(
     assert (str(raised.value), vars(raised.value)) == (str(error), vars(error))
 
 
-async def test_a_call_that_somebody_waits_for_is_known_as_one_where_it_is_answered(specimen: Caller[Specimen]) -> None:
+async def test_a_call_that_somebody_waits_for_is_known_as_one_where_it_is_answered(
+    specimen: PoolClient[Specimen],
+) -> None:
     assert not await specimen.ask(Specimen.waited_for)
-    with waiting(somebody=True):
+    with urgency(urgent=True):
         assert await specimen.ask(Specimen.waited_for)
 
 
-async def test_caller_who_is_cancelled_takes_the_call_along(specimen: Caller[Specimen]) -> None:
+async def test_caller_who_is_cancelled_takes_the_call_along(specimen: PoolClient[Specimen]) -> None:
     before = await specimen.ask(Specimen.seen, "waiting")
     ended = await specimen.ask(Specimen.seen, "cancelled")
     waiting = asyncio.create_task(specimen.ask(Specimen.wait))
@@ -109,70 +106,67 @@ async def test_caller_who_is_cancelled_takes_the_call_along(specimen: Caller[Spe
     async def stopped() -> bool:
         return await specimen.ask(Specimen.seen, "cancelled") > ended
 
-    await _until(begun)
+    await wait_until_async(begun)
     waiting.cancel()
     await asyncio.wait([waiting])
     assert waiting.cancelled()
-    await _until(stopped)
+    await wait_until_async(stopped)
 
 
-async def test_call_beyond_its_deadline_is_given_up_over_there_too(specimen: Caller[Specimen]) -> None:
+async def test_call_beyond_its_deadline_is_given_up_over_there_too(specimen: PoolClient[Specimen]) -> None:
     ended = await specimen.ask(Specimen.seen, "cancelled")
-    with pytest.raises(Gone, match=r"did not answer within 0\.5 s"):
-        await Caller(specimen.handle, 0.5, PATIENCE).once(Specimen.wait)
+    with pytest.raises(ReplicaLost, match=r"did not answer within 0\.5 s"):
+        await PoolClient(specimen.handle, 0.5, PATIENCE).once(Specimen.wait)
 
     async def stopped() -> bool:
         return await specimen.ask(Specimen.seen, "cancelled") > ended
 
-    await _until(stopped)
+    await wait_until_async(stopped)
 
 
-async def test_pool_that_has_more_to_do_than_it_can_queue_says_so(specimen: Caller[Specimen]) -> None:
+async def test_pool_that_has_more_to_do_than_it_can_queue_says_so(specimen: PoolClient[Specimen]) -> None:
     calls = [asyncio.create_task(specimen.once(Specimen.wait)) for _ in range(8)]
     done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-    assert {type(one.exception()) for one in done} == {Full}
+    assert {type(one.exception()) for one in done} == {PoolFull}
     for one in waiting:
         one.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
     assert await specimen.ask(Specimen.echo, "again") == "again"
 
 
-async def test_call_whose_process_is_killed_is_made_again_where_it_may_be(specimen: Caller[Specimen]) -> None:
+async def test_call_whose_process_is_killed_is_made_again_where_it_may_be(specimen: PoolClient[Specimen]) -> None:
     process = await specimen.ask(Specimen.pid)
     before = await specimen.ask(Specimen.seen, "waiting")
 
+    @retry(retry=retry_if_exception_type(PoolFull), wait=wait_fixed(0.05))
     async def admitted() -> None:
         """The pool's queue is short: what is asked at the same time may fill it."""
-        while True:
-            try:
-                return await specimen.once(Specimen.wait)
-            except Full:
-                await asyncio.sleep(0.05)
+        await specimen.once(Specimen.wait)
 
     waiting = asyncio.create_task(admitted())
 
     async def begun() -> bool:
         return await specimen.ask(Specimen.seen, "waiting") > before
 
-    await _until(begun)
+    await wait_until_async(begun)
     os.kill(process, signal.SIGKILL)
-    with pytest.raises(Gone):
+    with pytest.raises(ReplicaLost):
         await waiting
     assert await specimen.ask(Specimen.echo, "again") == "again"
     assert await specimen.ask(Specimen.pid) != process
 
 
 @pytest.fixture
-async def asked(line: Caller[LineReplica], simulator: Simulator) -> AsyncIterator[Gateway]:
+async def asked(line: PoolClient[LlmReplica], simulator: Simulator) -> AsyncIterator[LlmGateway]:
     simulator.configure(latency_mean=0, api_key=None, rate_limit_rate=0)
     simulator.reset()
     settings = LlmSettings(base_url=simulator.base_url, model="simulated", backoff_initial_seconds=0.01)
-    served = ServedLine(line, simulator.base_url)
-    async with aclosing(Gateway(settings, MemoryAnswers(), SystemClock(), served)) as gateway:
+    served = PooledLlmTransport(line, simulator.base_url)
+    async with aclosing(LlmGateway(settings, InMemoryAnswerStore(), SystemClock(), served)) as gateway:
         yield gateway
 
 
-async def test_gateway_before_a_served_line_answers_and_retries(asked: Gateway, simulator: Simulator) -> None:
+async def test_gateway_before_a_served_line_answers_and_retries(asked: LlmGateway, simulator: Simulator) -> None:
     simulator.configure(rate_limit_rate=0.3, retry_after=0.01)
     run = a_run("answers")
     answers = await asyncio.gather(*(asked.run(JUDGING, a_statement(one, 200), run) for one in range(40)))
@@ -180,10 +174,13 @@ async def test_gateway_before_a_served_line_answers_and_retries(asked: Gateway, 
     assert len(answers) == 40
 
 
-async def test_two_runs_with_one_question_in_flight_pay_once(asked: Gateway, simulator: Simulator) -> None:
+async def test_two_runs_with_one_question_in_flight_pay_once(asked: LlmGateway, simulator: Simulator) -> None:
     simulator.configure(latency_mean=1.0)
-    other = Gateway(
-        LlmSettings(base_url=simulator.base_url, model="simulated"), MemoryAnswers(), SystemClock(), asked._line
+    other = LlmGateway(
+        LlmSettings(base_url=simulator.base_url, model="simulated"),
+        InMemoryAnswerStore(),
+        SystemClock(),
+        asked._transport,
     )
     both = await asyncio.gather(
         asked.run(JUDGING, a_statement(100, 200), a_run("one")), other.run(JUDGING, a_statement(100, 200), a_run("two"))
@@ -192,7 +189,7 @@ async def test_two_runs_with_one_question_in_flight_pay_once(asked: Gateway, sim
     assert simulator.stats().requests == 1
 
 
-async def test_cancelled_run_ends_its_request_at_the_endpoint(asked: Gateway, simulator: Simulator) -> None:
+async def test_cancelled_run_ends_its_request_at_the_endpoint(asked: LlmGateway, simulator: Simulator) -> None:
     simulator.configure(latency_mean=60.0)
     asking = asyncio.create_task(asked.run(JUDGING, a_statement(200, 200), a_run("cancelled")))
 
@@ -202,13 +199,13 @@ async def test_cancelled_run_ends_its_request_at_the_endpoint(asked: Gateway, si
     async def ended() -> bool:
         return simulator.stats().in_flight == 0
 
-    await _until(begun)
+    await wait_until_async(begun)
     asking.cancel()
-    await _until(ended)
+    await wait_until_async(ended)
     assert simulator.stats().answered == 0
 
 
-async def test_wrong_key_is_refused_in_plain_words(asked: Gateway, simulator: Simulator) -> None:
+async def test_wrong_key_is_refused_in_plain_words(asked: LlmGateway, simulator: Simulator) -> None:
     simulator.configure(api_key="sk-another")
     with pytest.raises(LlmRejected, match="refuses the API key"):
         await asked.run(JUDGING, a_statement(300, 200), a_run("refused"))
@@ -217,7 +214,7 @@ async def test_wrong_key_is_refused_in_plain_words(asked: Gateway, simulator: Si
 
 
 async def test_question_is_asked_again_when_the_line_dies_and_the_answer_is_had_once(
-    asked: Gateway, simulator: Simulator
+    asked: LlmGateway, simulator: Simulator
 ) -> None:
     simulator.configure(latency_mean=1.0)
     asking = asyncio.create_task(asked.run(JUDGING, a_statement(400, 200), a_run("killed")))
@@ -225,8 +222,8 @@ async def test_question_is_asked_again_when_the_line_dies_and_the_answer_is_had_
     async def begun() -> bool:
         return simulator.stats().in_flight == 1
 
-    await _until(begun)
-    process = replica(os.getpid(), "LineReplica")
+    await wait_until_async(begun)
+    process = replica(os.getpid(), "LlmReplica")
     assert process is not None
     process.kill()
     answer = await asking
@@ -235,8 +232,8 @@ async def test_question_is_asked_again_when_the_line_dies_and_the_answer_is_had_
 
 
 async def test_served_embedder_gives_the_vectors_of_the_one_at_hand(cluster: None) -> None:
-    caller = _pool(EmbedderReplica, Where())
-    served = await ServedEmbedder.open(caller)
+    caller = _pool(EmbedderReplica, ReplicaConfig())
+    served = await PooledEmbedder.open(caller)
     texts = [ON_TOPIC, OFF_FIELD, ""]
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as local:
         assert (served.name, served.dimensions) == (local.name, local.dimensions)

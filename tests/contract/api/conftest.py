@@ -4,18 +4,18 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from orchestrator.store import Database, Listener
+from orchestrator.store import Database, NotificationListener
 from tests.contract.api.service import ACME, OTHER, Service
 
 
 @pytest.fixture
-async def listener(database: Database) -> AsyncIterator[Listener]:
-    async with Listener(database) as listening:
+async def listener(database: Database) -> AsyncIterator[NotificationListener]:
+    async with NotificationListener(database) as listening:
         yield listening
 
 
 @pytest.fixture
-async def service(database: Database, listener: Listener) -> Service:
+async def service(database: Database, listener: NotificationListener) -> Service:
     made = Service.of(database, listener)
     await made.tenant(ACME)
     await made.tenant(OTHER)

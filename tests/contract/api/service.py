@@ -15,34 +15,32 @@ from fastapi import FastAPI
 
 from assayer.models import EvaluationId
 from cluster.clock import SystemClock
-from cluster.webhook_settings import WebhookSettings
-from cluster.webhooks import check_address
-from orchestrator.api.application import application
-from orchestrator.api.identifiers import drawn
-from orchestrator.api.resources import Check
+from cluster.settings import WebhookSettings
+from cluster.webhooks import check_webhook_address
+from orchestrator.api.application import create_app
+from orchestrator.api.common_schemas import Check
+from orchestrator.api.identifiers import id_generator
 from orchestrator.api.services import Services
-from orchestrator.api.settings import ApiSettings
-from orchestrator.batches.settings import BatchSettings
-from orchestrator.jobs.fairness import Places
-from orchestrator.jobs.models import JobVerdict, Lease, Problem, TenantId
-from orchestrator.jobs.settings import QueueSettings
-from orchestrator.jobs.tenancy import KeyPlan, Scope, TenantPlan, draw_key
+from orchestrator.jobs.api_keys import KeyPlan, Scope, generate_key
+from orchestrator.jobs.fair_scheduler import FreeSlots
+from orchestrator.jobs.models import JobVerdict, Lease, Problem, TenantId, TenantPlan
+from orchestrator.settings import ApiSettings, BatchSettings, QueueSettings
 from orchestrator.store import (
+    ApiKeySettings,
     Database,
-    KeySettings,
-    Listener,
-    PgCensus,
-    PgEvaluations,
+    NotificationListener,
     PgEvents,
     PgJobs,
     PgKeys,
     PgLeases,
     PgLedger,
+    PgReports,
+    PgServiceMetrics,
     PgTenants,
     PgUsage,
 )
 from orchestrator.store.webhooks import PgWebhooks
-from orchestrator.webhooks.sealing import Seal
+from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.store_records import report
 
 __all__ = ["ACME", "BODY", "KEY", "OTHER", "TEXT", "Service", "served"]
@@ -68,7 +66,7 @@ class Service:
     checks: list[Check] = field(default_factory=list)
 
     @classmethod
-    def of(cls, database: Database, listener: Listener, **settings: Any) -> "Service":
+    def of(cls, database: Database, listener: NotificationListener, **settings: Any) -> "Service":
         clock = SystemClock()
         checks = [Check(name="database", ok=True, detail="it answers")]
 
@@ -78,28 +76,28 @@ class Service:
         services = Services(
             settings=ApiSettings(**settings),
             clock=clock,
-            ids=drawn(clock),
+            new_id=id_generator(clock),
             jobs=PgJobs(database),
             events=PgEvents(database),
             ledger=PgLedger(database),
             tenants=PgTenants(database),
-            keys=PgKeys(database, KeySettings(requests_per_minute=100_000)),
+            keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),
             usage=PgUsage(database),
-            census=PgCensus(database),
+            metrics=PgServiceMetrics(database),
             listener=listener,
             methods={"grapheval": "By a graph of viewpoints.", "scholareval": "By the literature."},
             corpora=None,
             ready=ready,
             webhooks=PgWebhooks(database),
-            seal=Seal([KEY]),
-            check_address=partial(check_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
+            cipher=SecretCipher([KEY]),
+            check_address=partial(check_webhook_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
             batches=BatchSettings(),
         )
-        return cls(database, services, application(services), checks)
+        return cls(database, services, create_app(services), checks)
 
     def with_services(self, **others: Any) -> "Service":
         services = replace(self.services, **others)
-        return Service(self.database, services, application(services), self.checks)
+        return Service(self.database, services, create_app(services), self.checks)
 
     async def tenant(self, tenant: TenantId = ACME) -> None:
         await self.services.tenants.create(tenant, TenantPlan(name=tenant))
@@ -115,7 +113,7 @@ class Service:
         plan = KeyPlan(
             name="test", scopes=frozenset(scopes or _ALL), requests_per_minute=per_minute, expires_at=expires_at
         )
-        key = draw_key()
+        key = generate_key()
         await self.services.keys.create(tenant, plan, key)
         return key.secret
 
@@ -135,7 +133,7 @@ class Service:
             yield client
 
     async def lease(self) -> Lease:
-        (lease,) = await PgLeases(self.database, QueueSettings()).lease("worker", Places(1, 0))
+        (lease,) = await PgLeases(self.database, QueueSettings()).acquire("worker", FreeSlots(1, 0))
         return lease
 
     async def finish(self, problem: Problem | None = None) -> Lease:
@@ -143,9 +141,9 @@ class Service:
         leases = PgLeases(self.database, QueueSettings())
         lease = await self.lease()
         run = EvaluationId(f"run_{lease.job}")
-        assert await leases.begin(lease, run, {})
+        assert await leases.record_run(lease, run, {})
         if problem is None:
-            await PgEvaluations(self.database).keep(report(run), [], {})
+            await PgReports(self.database).keep(report(run), [], {})
         verdict = JobVerdict(state="failed" if problem else "done", run_id=run, problem=problem, cost_usd=0.25)
         assert await leases.finish(lease, verdict)
         return lease

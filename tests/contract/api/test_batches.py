@@ -10,12 +10,14 @@ import httpx2
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.api.batch_resources import AcceptedBatch, BatchResource, BatchSummary
-from orchestrator.api.resources import Evaluation, Page
+from orchestrator.api.common_schemas import Page
+from orchestrator.api.routes.batch_upload import AcceptedBatch
+from orchestrator.api.routes.batches import BatchResource, BatchSummary
+from orchestrator.api.routes.evaluations import Evaluation
 from orchestrator.batches.results import ResultLine
-from orchestrator.batches.settings import BatchSettings
 from orchestrator.jobs.models import JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.settings import BatchSettings
 from tests.contract.api.service import ACME, OTHER, Service, served
 from tests.contract.api.test_problems import problem
 from tests.unit.batch_bodies import BOUNDARY, WORDS, as_csv, as_form, as_jsonl, packed, words
@@ -56,7 +58,7 @@ async def test_rows_wait_as_they_were_asked_for(service: Service, client: httpx2
         (2, "B", "interactive", accepted.id),
         (1, "A", "interactive", accepted.id),
     ]
-    second, first = [await service.services.jobs.work(ACME, JobId(one.id)) for one in page.items]
+    second, first = [await service.services.jobs.request(ACME, JobId(one.id)) for one in page.items]
     assert isinstance(first, EvaluationRequest)
     assert isinstance(second, EvaluationRequest)
     assert (first.method, str(first.cutoff), first.limits.max_usd) == ("grapheval", "2024-05-01", 0.5)
@@ -88,8 +90,8 @@ async def test_files_become_jobs_with_documents_and_what_is_no_pdf_is_told(
     assert [(one.row, one.detail[:18]) for one in accepted.rejected] == [(2, "b.pdf is not a PDF")]
     assert [(one.row, one.same_as) for one in accepted.duplicates] == [(3, 1)]
     lease = await service.lease()
-    assert isinstance(lease.work, EvaluationRequest)
-    assert (lease.document, lease.work.idea, lease.work.source) == (pdf, None, "a.pdf")
+    assert isinstance(lease.request, EvaluationRequest)
+    assert (lease.document, lease.request.idea, lease.request.source) == (pdf, None, "a.pdf")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ async def test_batch_without_a_good_row_is_refused_with_every_row(client: httpx2
     refused = problem(await client.post("/v1/batches", content=body, headers=JSONL), 422, "invalid-request")
     assert refused.rows is not None
     assert [(row.row, row.field) for row in refused.rows] == [(1, "text"), (2, "")]
-    assert "So did 1 more" in refused.detail
+    assert "holds for 1 more" in refused.detail
 
 
 @pytest.mark.parametrize(
@@ -270,7 +272,7 @@ async def test_archive_becomes_rows_and_one_that_does_harm_is_refused_by_the_nam
     accepted = await submit(client, packed({"call/a.txt": words(1).encode(), "call/b.pdf": b"none"}), zipped)
     assert [(one.row, one.source) for one in accepted.rejected] == [(2, "b.pdf")]
     refused = await client.post("/v1/batches", content=packed({"../../a.pdf": b"%PDF-"}), headers=zipped)
-    assert "'../../a.pdf', which leads out" in problem(refused, 422, "invalid-request").detail
+    assert "'../../a.pdf', which would leave" in problem(refused, 422, "invalid-request").detail
     small = packed({"a.txt": words(2).encode()})
     assert (await submit(client, as_form({"call.zip": small}), FORM)).accepted == 1
 

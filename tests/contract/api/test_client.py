@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assayer.models import Report
-from orchestrator.client import (
+from assayer_client import (
     ApiProblem,
     AsyncClient,
     BatchQuery,
@@ -17,19 +16,20 @@ from orchestrator.client import (
     EvaluationBody,
     IdeaBody,
     KeyBody,
-    Patience,
     RankedIdeaBody,
     RankingBody,
+    RetryPolicy,
     TenantBody,
     TenantPatch,
     Upload,
 )
+from assayer_client.reports import Report
 from orchestrator.jobs.models import Problem
 from tests.contract.api.service import ACME, TEXT, Service, served
 from tests.contract.cutting_proxy import cutting
 
 _BODY = EvaluationBody(idea=IdeaBody(title="Rehearsal by risk", text=TEXT))
-_QUICK = Patience(first_pause=0.01)
+_QUICK = RetryPolicy(first_pause=0.01)
 _PROBLEM = Problem(type="budget-exhausted", title="The budget was spent", detail="Raise max_usd.")
 
 
@@ -41,7 +41,7 @@ async def url(service: Service) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def client(service: Service, url: str) -> AsyncIterator[AsyncClient]:
-    async with AsyncClient(url, await service.key("submit", "read", "manage", "admin"), patience=_QUICK) as opened:
+    async with AsyncClient(url, await service.key("submit", "read", "manage", "admin"), retries=_QUICK) as opened:
         yield opened
 
 
@@ -73,10 +73,10 @@ async def _kinds(client: AsyncClient, job: str) -> list[str]:
 
 
 async def test_evaluation_without_a_report_says_why(client: AsyncClient, service: Service) -> None:
-    async with asyncio.TaskGroup() as group, service.services.listener.on("assayer_jobs") as heard:
+    async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
         asked = group.create_task(_refusal(client))
         while not await _jobs(service):
-            await heard.next(5)
+            await notifications.next(5)
         await service.finish(_PROBLEM)
     problem = asked.result()
     assert (problem.status, problem.slug, problem.detail) == (409, "budget-exhausted", "Raise max_usd.")
@@ -98,7 +98,7 @@ async def test_evaluation_that_takes_too_long_goes_on_without_its_asker(client: 
 
 async def test_submission_whose_answer_was_cut_off_is_one_evaluation(service: Service, url: str) -> None:
     key = await service.key()
-    async with cutting(url, [0, 60, 200]) as cut, AsyncClient(cut, key, patience=_QUICK) as client:
+    async with cutting(url, [0, 60, 200]) as cut, AsyncClient(cut, key, retries=_QUICK) as client:
         accepted = await client.submit(_BODY)
         assert (await client.evaluation(accepted.id)).state == "queued"
     assert await _jobs(service) == 1
@@ -109,7 +109,7 @@ async def test_upload_whose_answer_was_cut_off_is_one_batch(service: Service, ur
     file.write_text(TEXT)
     files = [Upload("idea.txt", file), Upload("röw.jsonl", json.dumps({"title": "Two", "text": TEXT}).encode())]
     key = await service.key()
-    async with cutting(url, [0, 100]) as cut, AsyncClient(cut, key, patience=_QUICK) as client:
+    async with cutting(url, [0, 100]) as cut, AsyncClient(cut, key, retries=_QUICK) as client:
         accepted = await client.submit_files(files, BatchQuery(name="Spring & autumn", method="grapheval"))
     assert (accepted.accepted, accepted.name, accepted.rejected) == (2, "Spring & autumn", ())
     assert await _jobs(service) == 2
@@ -124,7 +124,7 @@ async def test_events_are_seen_once_each_however_often_the_connection_is_cut(ser
         told = {"stages": [{"stage": "soundness", "done": done, "total": 40}]}
         assert await service.services.events.append(lease.job, "progress", told, lease.token)
     await service.services.jobs.cancel(ACME, lease.job)
-    async with cutting(url, [500, 900, 1300, 2000, 1]) as cut, AsyncClient(cut, key, patience=_QUICK) as client:
+    async with cutting(url, [500, 900, 1300, 2000, 1]) as cut, AsyncClient(cut, key, retries=_QUICK) as client:
         events = [event async for event in client.events(job)]
     assert [event.number for event in events] == list(range(1, len(events) + 1))
     assert [event.kind for event in events] == ["queued", "started", *["progress"] * 40, "cancelled"]
@@ -143,7 +143,7 @@ async def test_batch_with_a_broken_row_is_followed_to_its_end_and_saved(
     assert following.result()[-1] == {"done": 2, "failed": 1}
     batch = await client.wait_for_batch(accepted.id)
     assert (batch.rows, len(batch.rejected_rows), batch.finished_at is not None) == (4, 1, True)
-    async with cutting(url, [400]) as cut, AsyncClient(cut, await service.key(), patience=_QUICK) as through:
+    async with cutting(url, [400]) as cut, AsyncClient(cut, await service.key(), retries=_QUICK) as through:
         saved = await through.save_results(accepted.id, tmp_path / "results.jsonl")
     states = [json.loads(line)["state"] for line in saved.read_text().splitlines()]
     assert states == ["done", "failed", "done", "refused"]
@@ -196,7 +196,7 @@ async def test_client_for_programs_that_wait_does_the_same(service: Service, url
     key = await service.key()
 
     def ask() -> tuple[str, list[str], int]:
-        with Client(url, key, patience=_QUICK) as waiting:
+        with Client(url, key, retries=_QUICK) as waiting:
             job = waiting.submit(_BODY).id
             kinds = [event.kind for event in waiting.events(job)]
             batch = waiting.submit_rows([{"title": "One", "text": TEXT}]).id
@@ -204,10 +204,10 @@ async def test_client_for_programs_that_wait_does_the_same(service: Service, url
             saved = waiting.save_results(batch, tmp_path / "results.csv", format="csv")
             return waiting.wait(job).state, kinds, saved.stat().st_size
 
-    async with asyncio.TaskGroup() as group, service.services.listener.on("assayer_jobs") as heard:
+    async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
         asked = group.create_task(asyncio.to_thread(ask))
         while not await _jobs(service):
-            await heard.next(5)
+            await notifications.next(5)
         await service.finish()
     state, kinds, size = asked.result()
     assert (state, kinds) == ("done", ["queued", "started", "done"])

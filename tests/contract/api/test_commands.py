@@ -108,11 +108,11 @@ async def test_batch_becomes_a_ranking_of_the_ideas_that_have_reports(program: P
     asked = await program.run("shortlist", batch, "--cut", "1", "--calls-per-idea", "2")
     assert asked.code == 0, asked.err
     assert re.search(r"^Left out: row \d, ev_\w+: It failed$", asked.err, re.MULTILINE)
-    assert "3 ideas are compared" in asked.err
+    assert "3 ideas will be compared" in asked.err
     lease = await service.lease()
-    assert isinstance(lease.work, RankingRequest)
+    assert isinstance(lease.request, RankingRequest)
     assert asked.out.strip() == lease.job
-    assert (lease.work.cut, lease.work.calls_per_idea, len(lease.work.ideas)) == (1, 2, 3)
+    assert (lease.request.cut, lease.request.calls_per_idea, len(lease.request.ideas)) == (1, 2, 3)
 
 
 async def test_folder_that_is_too_much_for_one_request_is_one_batch(program: Program, service: Service) -> None:
@@ -128,22 +128,22 @@ async def test_folder_that_is_too_much_for_one_request_is_one_batch(program: Pro
     assert (ended.out.strip(), batch.name, batch.rows, batch.counts) == (batch.id, "Call", 4, {"queued": 2})
     assert not batch.open
     assert [row.source for row in batch.rejected] == ["a.pdf", "c.pdf"]
-    assert "2 of 4 rows are accepted" in ended.err
+    assert "2 of 4 rows were accepted" in ended.err
     jobs = await service.services.jobs.list(ACME, batch=batch.id)
     assert sorted(job.row or 0 for job in jobs) == [2, 4]
 
 
 async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: Program, service: Service) -> None:
-    async with asyncio.TaskGroup() as group, service.services.listener.on("assayer_jobs") as heard:
+    async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
         submitting = group.create_task(program.run("submit", "ideas", "--name", "Call", "--wait"))
         while not await service.database.fetch("SELECT 1 FROM jobs"):
-            await heard.next(5)
+            await notifications.next(5)
         await service.finish(Problem(type="x", title="It failed", detail="Because."))
     ended = submitting.result()
     batch = ended.out.strip()
     assert batch.startswith("bt_")
     assert "bad.pdf" in ended.err
-    assert "1 failed, 1 refused" in ended.err
+    assert "1 failed, 1 rejected" in ended.err
     assert ended.code == 1
     fetched = await program.run("fetch", batch, "--format", "csv")
     assert (program.home / "out" / f"{batch}.csv").is_file(), fetched.err
@@ -175,8 +175,8 @@ async def test_what_cannot_be_done_is_one_sentence_and_an_exit_code(program: Pro
         assert len(ended.err.strip().splitlines()) == 1, ended.err
 
 
-async def test_tenants_and_keys_are_made_on_the_database_of_the_settings(program: Program, shared_url: str) -> None:
-    on = {"ASSAYER_DATABASE__URL": shared_url}
+async def test_tenants_and_keys_are_made_on_the_database_of_the_settings(program: Program, database_url: str) -> None:
+    on = {"ASSAYER_DATABASE__URL": database_url}
     assert (await program.run("tenants", "create", "lab", "--monthly-usd", "20", **on)).code == 0
     drawn, tenants, nobody = await asyncio.gather(
         program.run("keys", "create", "ci", "--tenant", "lab", **on),

@@ -6,14 +6,15 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
+import assayer_client
 from assayer.models import Absent, IdeaId
 from assayer.models.ranking import Comparison, DimensionVerdict
-from orchestrator.api.comparison_resources import AcceptedComparison, ComparisonBody, ComparisonResource
-from orchestrator.client import AsyncClient
+from assayer_client import AsyncClient
+from orchestrator.api.routes.comparisons import AcceptedComparison, ComparisonResource
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.jobs.requests import ComparisonRequest
 from orchestrator.jobs.results import ComparisonResult, outcomes_of
-from orchestrator.jobs.settings import QueueSettings
+from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
 from tests.contract.api.service import OTHER, Service, served
 from tests.contract.api.test_problems import problem
@@ -30,8 +31,8 @@ async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
 
 async def finish(service: Service) -> ComparisonResult:
     lease = await service.lease()
-    assert isinstance(lease.work, ComparisonRequest)
-    first, second = lease.work.first.id, lease.work.second.id
+    assert isinstance(lease.request, ComparisonRequest)
+    first, second = lease.request.first.id, lease.request.second.id
     verdict = DimensionVerdict(dimension="overall", winner="first", reason="clearer")
     answers = (Comparison(first=first, second=second, verdicts=(verdict,)),)
     result = ComparisonResult(
@@ -65,10 +66,10 @@ async def test_comparison_waits_and_then_shows_its_result(service: Service, clie
 
 
 async def test_caller_who_would_rather_wait_gets_the_result(service: Service, client: httpx2.AsyncClient) -> None:
-    async with service.services.listener.on("assayer_jobs") as heard, asyncio.TaskGroup() as group:
+    async with service.services.listener.subscribe("assayer_jobs") as notifications, asyncio.TaskGroup() as group:
         waiting = group.create_task(client.post("/v1/comparisons", json=BODY, headers={"Prefer": "wait=30"}))
         while not await service.database.fetch("SELECT FROM jobs"):
-            await heard.next(1)
+            await notifications.next(1)
         result = await finish(service)
     answer = waiting.result()
     assert (answer.status_code, answer.headers["preference-applied"]) == (200, "wait=30")
@@ -82,7 +83,7 @@ async def test_caller_who_would_rather_wait_gets_the_result(service: Service, cl
         ({**BODY, "second": BODY["first"]}, "/second", "same words"),
         ({**BODY, "second": {"text": "short"}}, "/second/text", "too short"),
         ({**BODY, "second": {"title": "x"}}, "/second", "Give either"),
-        ({**BODY, "thrid": 1}, "/thrid", "not known"),
+        ({**BODY, "thrid": 1}, "/thrid", "not a known field"),
     ],
 )
 async def test_what_cannot_be_compared_is_named(
@@ -129,7 +130,7 @@ def test_judge_that_changes_sides_with_the_order_has_shown_a_tie() -> None:
 
 async def test_comparison_tells_that_it_began_and_that_it_is_done(service: Service) -> None:
     async with served(service.app) as url, AsyncClient(url, await service.key()) as follower:
-        body = ComparisonBody.model_validate(BODY)
+        body = assayer_client.ComparisonBody.model_validate(BODY)
         accepted = await follower.compare(body)
         await finish(service)
         told = [event async for event in follower.comparison_events(accepted.id)]

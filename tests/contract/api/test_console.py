@@ -2,22 +2,21 @@
 
 import asyncio
 import json
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
+from playwright.async_api import Page, async_playwright
 
-from orchestrator.api.pages import console_page
+from orchestrator.api.routes.console import console_page
 from orchestrator.jobs.models import Problem
+from tests.chromium import launch_options
 from tests.contract.api.service import BODY, OTHER, TEXT, Service, served
-
-CHROMIUM = shutil.which("chromium")
 
 
 class Opened(NamedTuple):
-    page: Any
+    page: Page
     url: str
     complaints: list[str]
     """Errors of the page, violations of its policy among them."""
@@ -27,13 +26,8 @@ class Opened(NamedTuple):
 
 @pytest.fixture
 async def opened(service: Service) -> AsyncIterator[Opened]:
-    playwright = pytest.importorskip(
-        "playwright.async_api", reason="the playwright package is not installed (pip install playwright)"
-    )
-    if CHROMIUM is None:
-        pytest.skip("no chromium on the PATH (apt-get install chromium)")
-    async with served(service.app) as url, playwright.async_playwright() as running:
-        browser = await running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    async with served(service.app) as url, async_playwright() as running:
+        browser = await running.chromium.launch(**launch_options())
         page = await browser.new_page()
         opened = Opened(page, url, [], [])
         page.on("console", lambda message: opened.complaints.append(message.text) if message.type == "error" else None)
@@ -90,10 +84,12 @@ async def test_report_is_read_in_a_frame_that_runs_nothing(opened: Opened, servi
     await _asked(service)
     await service.finish()
     await _enter(opened, await service.key())
-    await opened.page.get_by_role("button", name="Read the report of Rehearsal by risk").click()
+    await opened.page.get_by_role("button", name="Read the report on Rehearsal by risk").click()
     frame = opened.page.locator("#reader-page")
     await frame.content_frame.locator("h1").wait_for()
-    assert "allow-scripts" not in await frame.get_attribute("sandbox")
+    sandbox = await frame.get_attribute("sandbox")
+    assert sandbox is not None
+    assert "allow-scripts" not in sandbox
     await opened.page.keyboard.press("Escape")
     assert await opened.page.locator("#reader").is_hidden()
     assert opened.complaints == []
@@ -108,9 +104,9 @@ async def test_files_are_handed_in_and_the_refused_one_is_named(
     await asyncio.to_thread(bad.write_text, "no PDF at all")
     await _enter(opened, await service.key())
     await opened.page.locator("#files").set_input_files([good, bad])
-    await opened.page.get_by_label("Name of the batch").fill("Autumn call")
+    await opened.page.get_by_label("Batch name").fill("Autumn call")
     await opened.page.get_by_role("button", name="Submit").click()
-    told = opened.page.locator("#sent")
+    told = opened.page.locator("#submission-result")
     await told.get_by_text("1 idea accepted").wait_for()
     assert "bad.pdf" in await told.inner_text()
     await opened.page.locator("#batches .title", has_text="Autumn call").wait_for()
@@ -120,7 +116,7 @@ async def test_stages_are_seen_while_they_happen_and_cancelling_ends_them(opened
     await _asked(service)
     lease = await service.lease()
     await _enter(opened, await service.key())
-    await opened.page.get_by_role("button", name="What happens inside Rehearsal by risk").click()
+    await opened.page.get_by_role("button", name="Progress of Rehearsal by risk").click()
     told = {"stages": [{"stage": "soundness", "done": 2, "total": 5}]}
     assert await service.services.events.append(lease.job, "progress", told, lease.token)
     await opened.page.get_by_text("2 of 5").wait_for()
@@ -145,7 +141,7 @@ async def test_words_of_ideas_and_problems_are_never_markup(opened: Opened, serv
 async def test_tenant_sees_its_own_alone(opened: Opened, service: Service) -> None:
     await _asked(service)
     await _enter(opened, await service.key(tenant=OTHER))
-    await opened.page.get_by_text("Nothing here yet.").wait_for()
+    await opened.page.get_by_text("No evaluations yet.").wait_for()
     assert "Rehearsal" not in await opened.page.content()
 
 

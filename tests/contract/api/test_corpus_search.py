@@ -8,14 +8,14 @@ import pytest
 
 from assayer.errors import CorpusError
 from assayer.models import Filters, Hit
-from index import Corpora, Delta, build_corpus, update_corpus
-from index.memory import MemoryCorpora, MemoryCorpus
-from index.reading.records import PaperRecord
-from orchestrator.api.corpus_resources import CorpusSearch
+from index import CorpusVersionCache, Delta, build_corpus, update_corpus
+from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
+from index.records.paper_record import PaperRecord
+from orchestrator.api.routes.corpus import CorpusSearch
 from tests.contract.api.service import Service
 from tests.contract.api.test_problems import problem
 from tests.corpus_papers import RECORDS, record, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 QUERY = "bumblebees in meadows after late mowing"
 
@@ -26,21 +26,23 @@ class DamagedCorpus(MemoryCorpus):
 
 
 @pytest.fixture
-async def corpora(tmp_path: Path) -> AsyncIterator[Corpora]:
+async def corpora(tmp_path: Path) -> AsyncIterator[CorpusVersionCache]:
     source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
     await build_corpus([source], tmp_path / "corpus", HashingEmbedder())
-    corpora = Corpora(tmp_path / "corpus", HashingEmbedder())
+    corpora = CorpusVersionCache(tmp_path / "corpus", HashingEmbedder())
     yield corpora
     await corpora.aclose()
 
 
 @pytest.fixture
-async def client(service: Service, corpora: Corpora) -> AsyncIterator[httpx2.AsyncClient]:
+async def client(service: Service, corpora: CorpusVersionCache) -> AsyncIterator[httpx2.AsyncClient]:
     async with service.with_services(corpora=corpora).caller("read") as opened:
         yield opened
 
 
-async def test_query_is_answered_best_first_with_the_corpus_named(client: httpx2.AsyncClient, corpora: Corpora) -> None:
+async def test_query_is_answered_best_first_with_the_corpus_named(
+    client: httpx2.AsyncClient, corpora: CorpusVersionCache
+) -> None:
     answer = await client.get("/v1/corpus/search", params={"q": QUERY, "limit": 3})
     found = CorpusSearch.model_validate_json(answer.content)
     assert found.corpus == (await corpora.current()).version
@@ -87,12 +89,12 @@ async def test_days_that_leave_none_are_refused(client: httpx2.AsyncClient) -> N
 
 
 async def test_next_version_answers_once_it_is_published(
-    client: httpx2.AsyncClient, corpora: Corpora, tmp_path: Path
+    client: httpx2.AsyncClient, corpora: CorpusVersionCache, tmp_path: Path
 ) -> None:
     changed = PaperRecord.model_validate(record(2, title="Lichens on walls"))
     manifest = (await update_corpus(Delta([changed]), tmp_path / "corpus", HashingEmbedder())).manifest
     await client.get("/v1/corpus/search", params={"q": "lichens"})
-    await corpora.settle()
+    await corpora.wait_until_open()
     found = CorpusSearch.model_validate_json((await client.get("/v1/corpus/search", params={"q": "lichens"})).content)
     assert found.corpus == manifest.version
     assert found.answers[0].hits[0].title == "Lichens on walls"
@@ -133,7 +135,7 @@ async def test_service_without_a_corpus_says_so_and_when_to_come_back(service: S
 
 async def test_corpus_that_fails_is_a_problem_without_its_paths(service: Service) -> None:
     damaged = DamagedCorpus([], HashingEmbedder())
-    async with service.with_services(corpora=MemoryCorpora(damaged)).caller() as client:
+    async with service.with_services(corpora=MemoryCorpusVersions(damaged)).caller() as client:
         answer = await client.get("/v1/corpus/search", params={"q": QUERY})
     assert problem(answer, 503, "unavailable").detail == "The search failed: the local corpus failed."
     assert "/srv" not in answer.text

@@ -9,7 +9,8 @@ import pytest
 
 from assayer.errors import StorageError
 from assayer.models import Report
-from orchestrator.api.resources import Accepted, Evaluation, Page
+from orchestrator.api.common_schemas import Page
+from orchestrator.api.routes.evaluations import Accepted, Evaluation
 from orchestrator.jobs.models import JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.store import PgJobs
@@ -38,7 +39,7 @@ async def test_an_accepted_idea_waits_as_it_was_asked_for(service: Service) -> N
         answer = await client.post("/v1/evaluations", json=body)
         accepted = Accepted.model_validate_json(answer.content)
         shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
-    work = await service.services.jobs.work(ACME, JobId(accepted.id))
+    work = await service.services.jobs.request(ACME, JobId(accepted.id))
     assert isinstance(work, EvaluationRequest)
     assert work.idea is not None
     assert [section.title for section in work.idea.sections] == ["Problem", "Method"]

@@ -6,8 +6,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from assayer.errors import StorageError
-from orchestrator.api.resources import Check
-from orchestrator.store import Census, PgCensus
+from orchestrator.api.common_schemas import Check
+from orchestrator.store import PgServiceMetrics, ServiceMetrics
 from tests.contract.api.service import ACME, BODY, TEXT, Service
 from tests.contract.api.test_problems import problem
 
@@ -57,11 +57,11 @@ async def test_metrics_can_be_opened_to_a_closed_network(service: Service) -> No
 
 
 async def test_metrics_without_a_database_say_so_and_tell_what_the_process_has_counted(service: Service) -> None:
-    class Gone(PgCensus):
-        async def take(self, *_: object) -> Census:
+    class Gone(PgServiceMetrics):
+        async def collect(self, *_: object) -> ServiceMetrics:
             raise StorageError("It is out of reach.")
 
-    without = service.with_services(census=Gone(service.database))
+    without = service.with_services(metrics=Gone(service.database))
     async with without.caller("admin") as admin:
         await admin.get("/healthz")
         told = (await admin.get("/metrics")).text

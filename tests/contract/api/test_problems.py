@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from assayer.errors import StorageError
-from orchestrator.api.resources import ProblemDocument
+from orchestrator.api.common_schemas import ProblemDocument
 from orchestrator.store import PgJobs
 from tests.contract.api.service import ACME, BODY, TEXT, Service
 
@@ -53,7 +53,7 @@ async def test_a_body_that_breaks_the_parser_is_the_clients_fault(service: Servi
         ({"limits": {"max_usd": float("inf")}}, "/limits/max_usd", "finite"),
         ({"idea": {}}, "/idea", "either `text` or `sections`"),
         ({"idea": {"text": TEXT, "sections": [{"title": "a", "text": "b"}]}}, "/idea", "either `text` or `sections`"),
-        ({"idea": {"sections": [{"title": "a", "text": "b", "a/b~c": 1}]}}, "/idea/sections/0/a~1b~0c", "not known"),
+        ({"idea": {"sections": [{"title": "a", "text": "b", "a/b~c": 1}]}}, "/idea/sections/0/a~1b~0c", "not a known"),
         ({"idea": "words"}, "/idea", "an object"),
         ({"idea": {"text": "Too short."}}, "/idea/text", "too short"),
         ({"idea": {"text": "a\0" * 200}}, "/idea/text", "not text"),

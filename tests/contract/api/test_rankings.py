@@ -7,15 +7,16 @@ from typing import Any
 import httpx2
 import pytest
 
+from assayer.models import MeasuredMinimum, ReportRelease
 from assayer.models.ranking import Comparison, Ranking
-from assayer.ranking.options import Options
-from assayer.ranking.pipeline import rank
-from orchestrator.api.ranking_resources import AcceptedRanking, RankingResource
-from orchestrator.client import AsyncClient
+from assayer.ranking.options import RankingOptions
+from assayer.ranking.pipeline import rank_ideas
+from assayer_client import AsyncClient
+from orchestrator.api.routes.rankings import AcceptedRanking, RankingResource
 from orchestrator.jobs.models import JobVerdict, Problem
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.results import RankingResult
-from orchestrator.jobs.settings import QueueSettings
+from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
 from tests.contract.api.service import OTHER, Service, served
 from tests.contract.api.test_problems import problem
@@ -44,9 +45,11 @@ async def submit(client: httpx2.AsyncClient, **body: Any) -> AcceptedRanking:
 async def finish(service: Service) -> RankingRequest:
     """As a worker does, with a judge who sees what each idea is worth."""
     lease = await service.lease()
-    work = lease.work
+    work = lease.request
     assert isinstance(work, RankingRequest)
-    ranked = await rank(work.ideas, JudgeLlm(right), ranking_run(), Options(), work.cut, scores_of(work), work.known)
+    ranked = await rank_ideas(
+        work.ideas, JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores_of(work), work.known
+    )
     result = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
     verdict = JobVerdict(state="done", result=result.model_dump(mode="json"))
     assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
@@ -132,11 +135,25 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', '\"another\"') "
         'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)'
     )
+    # A report below a minimum has no total to start from, and says so.
+    lacking = ReportRelease(
+        state="incomplete",
+        minima=(MeasuredMinimum(name="judged", measured=0.25, minimum=0.5, met=False, basis="Of methods."),),
+    )
+    await service.database.execute(
+        "UPDATE evaluations SET report = jsonb_set(report, '{release}', $1::jsonb) "
+        'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)',
+        lacking.model_dump_json(),
+    )
     accepted = AcceptedRanking.model_validate_json(
         (await client.post("/v1/rankings", json={"batch": batch["id"], "cut": 1})).content
     )
+    assert [(one.row, one.reason) for one in accepted.unscored] == [
+        (1, "Its report has no score."),
+        (3, "Its report is incomplete (below the minimum: judged)."),
+    ]
     assert (accepted.ideas, [(one.row, one.reason) for one in accepted.left_out]) == (2, [(2, "The budget is spent")])
-    work = (await service.lease()).work
+    work = (await service.lease()).request
     assert isinstance(work, RankingRequest)
     assert work.cut == 1
     assert set(work.scores) <= {idea.id for idea in work.ideas}

@@ -22,14 +22,15 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from index.memory import MemoryCorpora, MemoryCorpus
-from orchestrator.api.application import described
-from orchestrator.store import Database, DatabaseSettings, Listener
+from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
+from orchestrator.api.application import create_documented_app
+from orchestrator.store import Database, DatabaseSettings, NotificationListener
 from tests.contract.api.service import BODY, TEXT, Service, served
 from tests.contract.store_records import paper
-from workers.embedding_hashing import HashingEmbedder
+from tests.postgres import SharedPostgres
+from workers.embedding.hashing_embedder import HashingEmbedder
 
-schema = schemathesis.openapi.from_dict(described().openapi())
+schema = schemathesis.openapi.from_dict(create_documented_app().openapi())
 
 _CHECKS = [
     schemathesis.checks.not_a_server_error,
@@ -70,32 +71,25 @@ async def _things(service: Service, key: str) -> dict[str, str]:
 
 
 async def _serve(database_url: str, started: "threading.Event", told: list[Running], stop: threading.Event) -> None:
-    async with Database(DatabaseSettings(url=SecretStr(database_url))) as database:
-        await database.migrate()
-        async with Listener(database) as listener:
-            corpus = MemoryCorpus([paper(1), paper(2)], HashingEmbedder())
-            service = Service.of(database, listener, **_QUICK).with_services(corpora=MemoryCorpora(corpus))
-            await service.tenant()
-            key = await service.key("admin")
-            ids = await _things(service, key)
-            async with served(service.app) as url:
-                told.append(Running(url, key, ids))
-                started.set()
-                await asyncio.to_thread(stop.wait)
+    async with (
+        Database(DatabaseSettings(url=SecretStr(database_url))) as database,
+        NotificationListener(database) as listener,
+    ):
+        corpus = MemoryCorpus([paper(1), paper(2)], HashingEmbedder())
+        service = Service.of(database, listener, **_QUICK).with_services(corpora=MemoryCorpusVersions(corpus))
+        await service.tenant()
+        key = await service.key("admin")
+        ids = await _things(service, key)
+        async with served(service.app) as url:
+            told.append(Running(url, key, ids))
+            started.set()
+            await asyncio.to_thread(stop.wait)
 
 
 @pytest.fixture(scope="module")
-def running(server_url: str) -> Iterator[Running]:
+def running(postgres: SharedPostgres) -> Iterator[Running]:
     """On an event loop of its own: the requests come from synchronous code."""
-    import asyncpg
-
-    async def fresh() -> str:
-        connection = await asyncpg.connect(server_url)
-        await connection.execute("CREATE DATABASE fuzzed")
-        await connection.close()
-        return server_url.replace("/postgres?", "/fuzzed?")
-
-    url = asyncio.run(fresh())
+    url = asyncio.run(postgres.migrated_database())
     started, stop, told = threading.Event(), threading.Event(), list[Running]()
 
     def serve() -> None:

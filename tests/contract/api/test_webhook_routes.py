@@ -9,10 +9,10 @@ import pytest
 from cryptography.fernet import Fernet
 from standardwebhooks import Webhook as Signer
 
-from cluster.webhook_settings import WebhookSettings
+from cluster.settings import WebhookSettings
 from cluster.webhooks import open_deliverer
-from orchestrator.api.webhook_resources import DeliveryResource, NewWebhook, WebhookResource
-from orchestrator.webhooks.sealing import Seal
+from orchestrator.api.routes.webhooks import DeliveryResource, NewWebhook, WebhookResource
+from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.api.service import BODY, OTHER, Service
 from tests.contract.api.test_problems import problem
 from tests.contract.webhook_receiver import receiver
@@ -62,7 +62,7 @@ async def test_secret_lies_nowhere_in_clear(
 
 
 async def test_without_a_key_no_webhook_is_made_and_the_setting_is_named(service: Service) -> None:
-    bare = service.with_services(seal=Seal([]))
+    bare = service.with_services(cipher=SecretCipher([]))
     async with bare.caller() as client:
         refused = problem(await client.post("/v1/webhooks", json=HOOK), 501, "not-configured")
         assert (await client.get("/v1/webhooks")).json()["items"] == []
@@ -74,7 +74,7 @@ async def test_request_that_is_repeated_after_its_key_was_lost_is_refused(
 ) -> None:
     key = {"Idempotency-Key": "one"}
     assert (await client.post("/v1/webhooks", json=HOOK, headers=key)).status_code == 201
-    other = service.with_services(seal=Seal([Fernet.generate_key().decode()]))
+    other = service.with_services(cipher=SecretCipher([Fernet.generate_key().decode()]))
     async with other.caller() as later:
         problem(await later.post("/v1/webhooks", json=HOOK, headers=key), 501, "not-configured")
 
@@ -106,7 +106,7 @@ async def test_webhooks_take_the_scope_manage_and_are_so_many(service: Service, 
         assert problem(await visitor.post("/v1/webhooks", json=HOOK), 403, "forbidden").scope == "manage"
     for _ in range(20):
         assert (await client.post("/v1/webhooks", json=HOOK)).status_code == 201
-    assert "There may be 20" in problem(await client.post("/v1/webhooks", json=HOOK), 409, "conflict").detail
+    assert "has 20 webhooks" in problem(await client.post("/v1/webhooks", json=HOOK), 409, "conflict").detail
 
 
 async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service, client: httpx2.AsyncClient) -> None:
@@ -116,9 +116,9 @@ async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service
         other = (await stranger.post("/v1/webhooks", json={"url": theirs.url})).json()["id"]
         accepted = (await client.post("/v1/evaluations", json=BODY)).json()
         async with (
-            service.services.listener.on("assayer_jobs") as heard,
+            service.services.listener.subscribe("assayer_jobs") as notifications,
             open_deliverer(
-                settings, service.services.webhooks, service.services.seal, heard, service.services.clock
+                settings, service.services.webhooks, service.services.cipher, notifications, service.services.clock
             ) as deliverer,
         ):
             running = asyncio.create_task(deliverer.run())

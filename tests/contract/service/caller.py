@@ -1,12 +1,12 @@
 """Somebody who uses the service over HTTP, as strangers do."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from httpx2 import AsyncClient, Response
-from tenacity import AsyncRetrying, retry_if_result, stop_after_delay, wait_fixed
 
-__all__ = ["IDEA", "Caller", "until"]
+from tests.polling import wait_until_async
+
+__all__ = ["IDEA", "Caller"]
 
 IDEA = (
     "Quote, then abstain. Language models that answer from retrieved papers often cite what they have not read. We "
@@ -14,23 +14,7 @@ IDEA = (
     "sentence stands in the paper, and to abstain where it does not. We will measure how often citations hold and "
     "how many questions stay unanswered, on two public collections of questions about scientific papers."
 )
-T = TypeVar("T")
 _TERMINAL = {"done", "failed", "dead", "cancelled"}
-_PATIENCE = 120.0
-
-
-async def until(ask: Callable[[], Awaitable[T]], holds: Callable[[T], bool]) -> T:
-    """What is asked again until it holds; fails after two minutes."""
-
-    async def once() -> T:
-        return await ask()
-
-    retrying = AsyncRetrying(
-        retry=retry_if_result(lambda answer: not holds(answer)),
-        wait=wait_fixed(0.05),
-        stop=stop_after_delay(_PATIENCE),
-    )
-    return await retrying(once)
 
 
 class Caller:
@@ -53,7 +37,7 @@ class Caller:
         return found
 
     async def ended(self, id: str) -> dict[str, Any]:
-        return await until(lambda: self.evaluation(id), lambda one: one["state"] in _TERMINAL)
+        return await wait_until_async(lambda: self.evaluation(id), lambda one: one["state"] in _TERMINAL)
 
     async def report(self, id: str) -> Response:
         return await self.client.get(f"/v1/evaluations/{id}/report", headers={"Accept": "application/json"})

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.simulator.process import Simulator
 from index.building.build import build_corpus
 from tests.contract.simulated import fresh
-from workers.embedding_hashing import HashingEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 _EXAMPLES = Path(__file__).parents[3] / "examples"
 

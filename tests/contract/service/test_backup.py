@@ -6,27 +6,25 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from itertools import count
 from pathlib import Path
 
 import asyncpg
-import pytest
 from pydantic import SecretStr
 
 from benchmarks.simulator.process import Simulator
+from cluster.http_server import listening_socket, serve_http
 from cluster.postgres import EmbeddedPostgres
-from cluster.postgres.programs import Programs
+from cluster.postgres.programs import PostgresPrograms
 from cluster.service import open_service
-from cluster.serving_http import bound, serve_until_told
 from cluster.settings import Settings
-from orchestrator.jobs.settings import QueueSettings
-from tests.contract.service.caller import IDEA, Caller, until
+from orchestrator.settings import QueueSettings
+from tests.contract.service.caller import IDEA, Caller
 from tests.contract.service.test_service import PARTS, answered_by, running, settings
+from tests.polling import wait_until_async
 
 __all__ = ["settings"]
 
 _SECONDS = 120.0
-_NUMBERS = count()
 TREES = (
     "We measure how quickly seedlings of four oak species root in compacted soil, with and without the fungi of old "
     "forests, to learn whether replanting fails for want of fungi or of air in the ground."
@@ -36,7 +34,7 @@ TREES = (
 async def tool(program: str, *arguments: str) -> None:
     found = await asyncio.to_thread(
         subprocess.run,
-        [str(Programs.find().folder / program), *arguments],
+        [str(PostgresPrograms.find().folder / program), *arguments],
         capture_output=True,
         text=True,
         timeout=_SECONDS,
@@ -45,24 +43,11 @@ async def tool(program: str, *arguments: str) -> None:
     assert found.returncode == 0, found.stderr
 
 
-@pytest.fixture
-async def restored_url(server_url: str) -> AsyncIterator[str]:
-    """An empty database, dropped afterwards."""
-    name = f"restored_{next(_NUMBERS)}"
-    connection = await asyncpg.connect(server_url)
-    await connection.execute(f"CREATE DATABASE {name}")
-    yield server_url.replace("/postgres?", f"/{name}?")
-    await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    await connection.close()
-
-
 @asynccontextmanager
 async def served(settings: Settings, key: str) -> AsyncIterator[Caller]:
     async with open_service(settings, PARTS) as service:
-        with bound("127.0.0.1", 0) as listening:
-            serving = asyncio.create_task(
-                serve_until_told(service.app, listening, service.run, lambda: service.drain(0))
-            )
+        with listening_socket("127.0.0.1", 0) as listening:
+            serving = asyncio.create_task(serve_http(service.app, listening, service.run, lambda: service.drain(0)))
             async with Caller.at(f"http://127.0.0.1:{listening.getsockname()[1]}", key).client as client:
                 yield Caller(client)
             serving.cancel()
@@ -70,7 +55,7 @@ async def served(settings: Settings, key: str) -> AsyncIterator[Caller]:
 
 
 async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_jobs_end_after_restoring_it(
-    settings: Settings, simulator: Simulator, shared_url: str, restored_url: str, tmp_path: Path
+    settings: Settings, simulator: Simulator, database_url: str, empty_database_url: str, tmp_path: Path
 ) -> None:
     settings = settings.model_copy(update={"queue": QueueSettings(lease_seconds=3)})
     dump = str(tmp_path / "assayer.dump")
@@ -82,15 +67,15 @@ async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_job
         simulator.configure(latency_mean=0.3)
         answered = simulator.stats().answered
         under_way = await world.caller.submit(TREES)
-        await until(answered_by(simulator), lambda now: now >= answered + 3)
-        await tool("pg_dump", "--format=custom", "--no-owner", f"--file={dump}", f"--dbname={shared_url}")
+        await wait_until_async(answered_by(simulator), lambda now: now >= answered + 3)
+        await tool("pg_dump", "--format=custom", "--no-owner", f"--file={dump}", f"--dbname={database_url}")
         taken = await world.caller.evaluation(under_way)
         await world.caller.cancel(under_way)  # in the service that goes on: the backup knows nothing of it
 
-    await tool("pg_restore", "--no-owner", "--exit-on-error", f"--dbname={restored_url}", dump)
+    await tool("pg_restore", "--no-owner", "--exit-on-error", f"--dbname={empty_database_url}", dump)
     simulator.configure(latency_mean=0)
     restored = settings.model_copy(
-        update={"database": settings.database.model_copy(update={"url": SecretStr(restored_url)})}
+        update={"database": settings.database.model_copy(update={"url": SecretStr(empty_database_url)})}
     )
     async with served(restored, key) as caller:
         assert await caller.evaluation(done) == before

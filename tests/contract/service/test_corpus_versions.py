@@ -1,6 +1,5 @@
 """An evaluation ends with the version of the corpus that it began with, whoever does it."""
 
-import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -9,18 +8,19 @@ import pytest
 from pydantic import SecretStr
 
 from assayer.errors import CorpusError
-from assayer.ideas import parse_idea
+from assayer.ideas.parsing import parse_idea
 from assayer.models import EvaluationId, Report
 from assayer.ports import ProgressEvent
-from cluster.commission import Commission
 from cluster.engine import Engine, open_engine
-from cluster.parts import Parts
+from cluster.engine_parts import SharedParts
+from cluster.run_request import RunRequest
 from cluster.settings import Settings
-from index import BuildOptions, Delta, Versions, build_corpus, update_corpus
-from index.reading.records import PaperRecord
+from index import BuildOptions, Delta, VersionStore, build_corpus, update_corpus
+from index.records.paper_record import PaperRecord
 from orchestrator.store import Database
 from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
-from workers.embedding_hashing import HashingEmbedder
+from tests.polling import wait_until_async
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 IDEA = parse_idea(ON_TOPIC * 2, "bees.txt")
@@ -33,14 +33,14 @@ class Silent:
 
 
 @pytest.fixture
-async def settings(shared_url: str, database: Database, tmp_path: Path) -> Settings:
+async def settings(database_url: str, database: Database, tmp_path: Path) -> Settings:
     await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], tmp_path / "corpus", EMBEDDER)
-    return Settings.model_validate({"home": tmp_path, "database": {"url": SecretStr(shared_url)}})
+    return Settings.model_validate({"home": tmp_path, "database": {"url": SecretStr(database_url)}})
 
 
 async def opened(settings: Settings, stack: AsyncExitStack) -> Engine:
     """As another process would."""
-    opening = open_engine(settings, (METHOD,), for_service=True, parts=Parts(embedder=EMBEDDER))
+    opening = open_engine(settings, (METHOD,), for_service=True, parts=SharedParts(embedder=EMBEDDER))
     return await stack.enter_async_context(opening)
 
 
@@ -58,13 +58,13 @@ async def evaluated(engine: Engine, corpus: str = "") -> tuple[Report, dict[str,
     async def begun(run: EvaluationId, request: dict[str, Any]) -> None:
         pinned.update(request)
 
-    commission = Commission(job="job_1", corpus=corpus, begun=begun)
-    evaluation = await engine.evaluate(IDEA, METHOD, None, Silent(), commission)
+    run_request = RunRequest(job="job_1", corpus=corpus, on_start=begun)
+    evaluation = await engine.evaluate(IDEA, METHOD, None, Silent(), run_request)
     return evaluation.report, pinned
 
 
 async def test_evaluation_that_is_taken_over_goes_on_with_the_version_it_began_with(settings: Settings) -> None:
-    version = Versions(settings.corpus_path).name()
+    version = VersionStore(settings.corpus_path).current_version()
     async with AsyncExitStack() as stack:
         engine = await opened(settings, stack)
         first, pinned = await evaluated(engine)
@@ -83,7 +83,7 @@ async def test_evaluation_that_is_taken_over_goes_on_with_the_version_it_began_w
 async def test_evaluation_whose_version_has_gone_begins_anew_with_the_current_one_and_says_so(
     settings: Settings,
 ) -> None:
-    gone = Versions(settings.corpus_path).name()
+    gone = VersionStore(settings.corpus_path).current_version()
     current = await publish(settings, "Lichens on walls")
     async with AsyncExitStack() as stack:
         report, pinned = await evaluated(await opened(settings, stack), gone)
@@ -98,9 +98,7 @@ async def test_running_service_goes_on_to_the_next_version(settings: Settings) -
         before, _ = await evaluated(engine)
         later = await publish(settings, "Lichens on walls")
         await engine.corpora.current()
-        async with asyncio.timeout(30):
-            while (await engine.corpora.current()).version != later:  # noqa: ASYNC110 - it is opened in a thread
-                await asyncio.sleep(0.01)
+        await wait_until_async(engine.corpora.current, lambda corpus: corpus.version == later)
         after, _ = await evaluated(engine)
     assert before.provenance.corpus_version != later
     assert after.provenance.corpus_version == later
@@ -112,8 +110,8 @@ async def test_service_without_a_corpus_says_so_until_there_is_one(settings: Set
         engine = await opened(elsewhere, stack)
         with pytest.raises(CorpusError, match="There is no corpus"):
             await evaluated(engine)
-        assert isinstance((await engine.lacking())[METHOD], CorpusError)
+        assert isinstance((await engine.unavailable_methods())[METHOD], CorpusError)
         await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "none", EMBEDDER)
-        assert (await engine.lacking())[METHOD] is None
+        assert (await engine.unavailable_methods())[METHOD] is None
         report, _ = await evaluated(engine)
-    assert report.provenance.corpus_version == Versions(tmp_path / "none").name()
+    assert report.provenance.corpus_version == VersionStore(tmp_path / "none").current_version()

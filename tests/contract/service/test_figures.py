@@ -7,10 +7,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from benchmarks.simulator.process import Simulator
 from cluster.settings import Settings
-from orchestrator.jobs.tenancy import TenantPlan
+from orchestrator.jobs.models import TenantPlan
 from orchestrator.store import PgTenants
-from tests.contract.service.caller import until
 from tests.contract.service.test_service import TENANT, Running, running, settings
+from tests.polling import wait_until_async
 
 __all__ = ["settings"]
 
@@ -74,9 +74,11 @@ async def test_what_is_in_flight_and_in_work_is_told_while_it_is(settings: Setti
     simulator.configure(latency_mean=5)
     async with running(settings) as world:
         id = await world.caller.submit()
-        figures = await until(lambda: Figures.of(world), lambda now: now.one("assayer_llm_requests_in_flight") > 0)
+        figures = await wait_until_async(
+            lambda: Figures.of(world), lambda now: now.one("assayer_llm_requests_in_flight") > 0
+        )
         await world.caller.cancel(id)
-        await until(world.taken, lambda taken: taken == 0)
+        await wait_until_async(world.taken, lambda taken: taken == 0)
         ended = await Figures.of(world)
     assert figures.one("assayer_jobs_running", {"tenant": TENANT, "priority": "interactive"}) == 1
     assert figures.one("assayer_worker_jobs") == 1
@@ -93,7 +95,7 @@ async def test_faults_are_told_by_boundary_and_by_kind(settings: Settings, simul
         before = await Figures.of(world)
         await world.caller.submit()
         failed = {"boundary": "LlmError", "error": "LlmUnavailable"}
-        figures = await until(
+        figures = await wait_until_async(
             lambda: Figures.of(world),
             lambda now: now.one("assayer_faults_total", failed) > before.one("assayer_faults_total", failed),
         )

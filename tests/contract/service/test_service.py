@@ -10,23 +10,24 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from assayer.ideas import parse_idea
+from assayer.ideas.parsing import parse_idea
 from benchmarks.simulator.process import Simulator
-from cluster.parts import Parts
-from cluster.service import Service, first_key, open_service
-from cluster.serving_http import bound, serve_until_told
+from cluster.engine_parts import SharedParts
+from cluster.http_server import listening_socket, serve_http
+from cluster.service import Service, create_first_key, open_service
 from cluster.settings import Settings
-from orchestrator.jobs.models import Job, JobId, TenantId, Work
+from orchestrator.jobs.models import Job, JobId, JobRequest, TenantId
 from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, Limits, RankingRequest
 from orchestrator.jobs.results import ComparisonResult, RankingResult
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import Database, PgEvents, PgJobs
 from tests.contract.otlp_collector import attributes, collector
 from tests.contract.pdf_files import pdf
-from tests.contract.service.caller import IDEA, Caller, until
-from workers.embedding_hashing import HashingEmbedder
+from tests.contract.service.caller import IDEA, Caller
+from tests.polling import wait_until_async
+from workers.embedding.hashing_embedder import HashingEmbedder
 
-PARTS = Parts(embedder=HashingEmbedder())
+PARTS = SharedParts(embedder=HashingEmbedder())
 """No torch: what is tested here is not how well texts are compared."""
 TENANT = TenantId("default")
 BEES = parse_idea(
@@ -42,11 +43,13 @@ MOTHS = parse_idea(
 
 
 @pytest.fixture
-def settings(shared_url: str, database: Database, corpus_path: Path, simulator: Simulator, tmp_path: Path) -> Settings:
+def settings(
+    database_url: str, database: Database, corpus_path: Path, simulator: Simulator, tmp_path: Path
+) -> Settings:
     return Settings.model_validate(
         {
             "home": tmp_path,
-            "database": {"url": SecretStr(shared_url)},
+            "database": {"url": SecretStr(database_url)},
             "corpus": {"path": corpus_path},
             "llm": {
                 "base_url": simulator.base_url,
@@ -75,11 +78,11 @@ class Running:
         """Places of the worker."""
         return self.service.worker.capacity.taken
 
-    async def job(self, work: Work, document: bytes | None = None) -> Job:
+    async def job(self, work: JobRequest, document: bytes | None = None) -> Job:
         """One that was handed to the store, when it has ended."""
         id = JobId(f"job_{uuid4().hex}")
-        await self.jobs.add(TENANT, [NewJob(id=id, work=work, subject="", priority="batch", document=document)])
-        ended = await until(
+        await self.jobs.add(TENANT, [NewJob(id=id, request=work, subject="", priority="batch", document=document)])
+        ended = await wait_until_async(
             lambda: self.jobs.get(TENANT, id), lambda job: job is not None and job.finished_at is not None
         )
         assert ended is not None
@@ -89,12 +92,10 @@ class Running:
 @asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[Running]:
     async with open_service(settings, PARTS) as service:
-        key = await first_key(service.database)
+        key = await create_first_key(service.database)
         assert key is not None
-        with bound("127.0.0.1", 0) as listening:
-            serving = asyncio.create_task(
-                serve_until_told(service.app, listening, service.run, lambda: service.drain(0))
-            )
+        with listening_socket("127.0.0.1", 0) as listening:
+            serving = asyncio.create_task(serve_http(service.app, listening, service.run, lambda: service.drain(0)))
             caller = Caller.at(f"http://127.0.0.1:{listening.getsockname()[1]}", key)
             try:
                 async with caller.client:
@@ -150,7 +151,7 @@ async def test_evaluation_is_done_though_nobody_collects_its_trace(
     async with running(settings) as world:
         first = await world.caller.ended(await world.caller.submit())
         looked = partial(world.service.database.fetch, "SELECT FROM jobs WHERE traced")
-        await until(looked, lambda rows: len(rows) == 1)
+        await wait_until_async(looked, lambda rows: len(rows) == 1)
         second = await world.caller.ended(await world.caller.submit())
     assert (first["state"], second["state"]) == ("done", "done")
 
@@ -177,10 +178,10 @@ async def test_a_cancelled_evaluation_sends_nothing_more_to_the_language_model(
     simulator.configure(latency_mean=0.3)
     async with running(settings) as world:
         id = await world.caller.submit()
-        await until(answered_by(simulator), lambda answered: answered >= 3)
+        await wait_until_async(answered_by(simulator), lambda answered: answered >= 3)
         answer = await world.caller.cancel(id)
         assert answer.status_code == 200, answer.text
-        await until(world.taken, lambda taken: taken == 0)
+        await wait_until_async(world.taken, lambda taken: taken == 0)
         sent = simulator.stats().requests
         stopped = await world.caller.evaluation(id)
         report = await world.caller.report(id)
@@ -198,18 +199,16 @@ async def test_drained_work_goes_back_and_the_next_process_pays_only_for_what_wa
     simulator.configure(latency_mean=0.3)
     async with running(settings) as world:
         id = await world.caller.submit()
-        await until(answered_by(simulator), lambda answered: answered >= 3)
+        await wait_until_async(answered_by(simulator), lambda answered: answered >= 3)
         await world.service.drain(0)
         queued = await world.caller.evaluation(id)
         key = world.caller.client.headers["Authorization"].removeprefix("Bearer ")
     assert queued["state"] == "queued"
     simulator.configure(latency_mean=0)
     async with open_service(settings, PARTS) as service:
-        assert await first_key(service.database) is None, "there is a tenant already"
-        with bound("127.0.0.1", 0) as listening:
-            serving = asyncio.create_task(
-                serve_until_told(service.app, listening, service.run, lambda: service.drain(0))
-            )
+        assert await create_first_key(service.database) is None, "there is a tenant already"
+        with listening_socket("127.0.0.1", 0) as listening:
+            serving = asyncio.create_task(serve_http(service.app, listening, service.run, lambda: service.drain(0)))
             async with Caller.at(f"http://127.0.0.1:{listening.getsockname()[1]}", key).client as client:
                 ended = await Caller(client).ended(id)
             serving.cancel()
@@ -305,12 +304,12 @@ async def test_without_a_language_model_each_job_says_what_it_lacks_and_the_othe
 
 async def test_an_endpoint_that_is_down_at_the_start_is_waited_for(settings: Settings, simulator: Simulator) -> None:
     assert settings.llm is not None
-    with bound("127.0.0.1", 0) as free:
+    with listening_socket("127.0.0.1", 0) as free:
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     gone = settings.llm.model_copy(update={"base_url": nobody, "max_attempts": 2})
     async with running(settings.model_copy(update={"llm": gone})) as world:
         id = await world.caller.submit()
-        waiting = await until(
+        waiting = await wait_until_async(
             lambda: world.caller.evaluation(id), lambda one: one["attempt"] and one["state"] == "queued"
         )
         ready = await world.caller.client.get("/readyz")

@@ -11,24 +11,21 @@ import pytest
 from assayer.models import EvaluationId
 from assayer.ports import Progress
 from cluster.clock import SystemClock
-from orchestrator.jobs.models import Job, JobId, JobVerdict, Lease, TenantId
+from orchestrator.execution.dispatcher import Dispatcher
+from orchestrator.execution.ports import JobPerformer, OnRunStarted
+from orchestrator.execution.worker import LocalWorkerPool, Worker
+from orchestrator.jobs.models import Job, JobId, JobVerdict, Lease, TenantId, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest
-from orchestrator.jobs.settings import QueueSettings
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.jobs.tenancy import TenantPlan
-from orchestrator.store import Database, Listener, PgEvents, PgJobs, PgLeases, PgLedger, PgTenants
-from orchestrator.work.accounts import LedgerAccounts
-from orchestrator.work.dispatcher import Dispatcher
-from orchestrator.work.local import LocalEvaluators
-from orchestrator.work.ports import Begun, Performer
-from orchestrator.work.settings import WorkSettings
-from orchestrator.work.worker import Worker
-from tests.contract.service.caller import until
-from tests.unit.work.twins import IDEA
+from orchestrator.settings import ExecutionSettings, QueueSettings
+from orchestrator.store import Database, NotificationListener, PgEvents, PgJobs, PgLeases, PgLedger, PgTenants
+from orchestrator.store.ledger import LedgerRunCosts
+from tests.polling import wait_until_async
+from tests.unit.execution.in_memory_stores import IDEA
 
 TENANT = TenantId("bees")
 QUEUE = QueueSettings(max_failures=2)
-WORK = WorkSettings(poll_seconds=0.2, expire_seconds=0.2)
+WORK = ExecutionSettings(poll_seconds=0.2, expire_seconds=0.2)
 
 
 class Waiting:
@@ -40,12 +37,12 @@ class Waiting:
         self.done = asyncio.Event()
 
     async def begun(self) -> None:
-        await until(self._attempts, lambda attempts: attempts == 1)
+        await wait_until_async(self._attempts, lambda attempts: attempts == 1)
 
     async def _attempts(self) -> int:
         return len(self.attempts)
 
-    async def perform(self, lease: Lease, progress: Progress, begun: Begun) -> JobVerdict:
+    async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
         run = EvaluationId(f"ev_{lease.job}")
         await begun(run, {"models": ["twin"]})
         self.attempts.append(lease.attempt)
@@ -58,7 +55,7 @@ class Waiting:
 
 
 class Poisoned:
-    async def perform(self, lease: Lease, progress: Progress, begun: Begun) -> JobVerdict:
+    async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
         raise ZeroDivisionError("division by zero")
 
 
@@ -71,7 +68,7 @@ class Queue:
     async def put(self) -> JobId:
         id = JobId(f"job_{uuid4().hex}")
         work = EvaluationRequest(idea=IDEA)
-        await self.jobs.add(TENANT, [NewJob(id=id, work=work, subject="bees", priority="batch")])
+        await self.jobs.add(TENANT, [NewJob(id=id, request=work, subject="bees", priority="batch")])
         return id
 
     async def get(self, id: JobId) -> Job:
@@ -80,7 +77,7 @@ class Queue:
         return job
 
     async def reaches(self, id: JobId, holds: Callable[[Job], bool]) -> Job:
-        return await until(lambda: self.get(id), holds)
+        return await wait_until_async(lambda: self.get(id), holds)
 
 
 @pytest.fixture
@@ -90,23 +87,23 @@ async def queue(database: Database) -> Queue:
 
 
 @asynccontextmanager
-async def working(queue: Queue, performer: Performer, lease_seconds: float = 30) -> AsyncIterator[Worker]:
+async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 30) -> AsyncIterator[Worker]:
     """With a dispatcher beside it."""
     clock = SystemClock()
-    async with Listener(queue.database) as listener:
+    async with NotificationListener(queue.database) as listener:
         worker = Worker(
             name="worker",
             places=2,
             performer=performer,
             leases=queue.leases,
             events=PgEvents(queue.database),
-            accounts=LedgerAccounts(PgLedger(queue.database)),
+            run_costs=LedgerRunCosts(PgLedger(queue.database)),
             listener=listener,
             settings=WORK,
             lease_seconds=lease_seconds,
             clock=clock,
         )
-        evaluators = LocalEvaluators(worker)
+        evaluators = LocalWorkerPool(worker)
         dispatcher = Dispatcher("dispatcher", queue.leases, evaluators, listener, WORK, lease_seconds, clock)
         loops = [asyncio.create_task(loop) for loop in (worker.run(), dispatcher.run())]
         try:
@@ -121,7 +118,7 @@ async def idle(worker: Worker) -> None:
     async def taken() -> int:
         return worker.capacity.taken
 
-    await until(taken, lambda taken: taken == 0)
+    await wait_until_async(taken, lambda taken: taken == 0)
 
 
 async def test_a_queued_job_is_heard_of_leased_and_done(queue: Queue) -> None:

@@ -10,9 +10,9 @@ from benchmarks.simulator.outside.server import TWINS
 from cluster.clock import SystemClock
 from tests.contract.sources.specimens import LIBRARY, SPECIMENS, Specimen
 from tests.loopback import loopback_only
-from workers.remote.courier import Courier
-from workers.remote.replies import MemoryReplies
-from workers.remote.turns import MemoryTurns
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.response_cache import InMemoryResponseCache
 
 _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_seconds": 0.01}
 
@@ -35,7 +35,7 @@ def world(running_world: tuple[OutsideWorld, dict[str, dict[str, Any]]]) -> Outs
 
 
 @pytest.fixture
-async def courier(world: OutsideWorld) -> AsyncIterator[Courier]:
+async def gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
     """To all specimens, with an empty cache; fails the test when a packet leaves loopback."""
     clock = SystemClock()
     settings = {
@@ -43,8 +43,10 @@ async def courier(world: OutsideWorld) -> AsyncIterator[Courier]:
         for name, specimen in SPECIMENS.items()
     }
     with loopback_only() as outbound:
-        async with Courier(settings, MemoryReplies(clock), MemoryTurns(clock), clock) as courier:
-            yield courier
+        async with SourceGateway(
+            settings, InMemoryResponseCache(clock), InMemoryRateLimitStore(clock), clock
+        ) as gateway:
+            yield gateway
     assert outbound.attempts == []
 
 

@@ -11,7 +11,7 @@ from assayer.models import Identifiers
 from benchmarks.simulator.outside.library import Entry, Library
 from benchmarks.simulator.outside.openalex_works import doi_of, pmid_of
 from benchmarks.simulator.outside.sample import SAMPLE
-from workers.remote.call import Ask, Call, Remote, Reply
+from workers.remote.request import RequestContext, SourceFetcher, SourceRequest, SourceResponse
 from workers.remote.settings import (
     ArxivSettings,
     CrossrefSettings,
@@ -20,13 +20,13 @@ from workers.remote.settings import (
     SourceSettings,
     UnpaywallSettings,
 )
-from workers.sources import Arxiv, Crossref, OpenAlex, SemanticScholar, Source, Unpaywall
+from workers.sources import Arxiv, Crossref, LiteratureSource, OpenAlex, SemanticScholar, Unpaywall
 
 __all__ = ["ASK", "LIBRARY", "SPECIMENS", "STRANGERS", "Specimen", "offering"]
 
 LIBRARY = Library(SAMPLE)
 """What the simulated services know."""
-ASK = Ask("evaluation", 20.0)
+ASK = RequestContext("evaluation", 20.0)
 STRANGERS = (
     Identifiers(doi="10.9999/nobody.knows.this"),
     Identifiers(s2="0" * 40, arxiv="0101.00001", openalex="W1", doi="10.9999/nor.this"),
@@ -38,7 +38,7 @@ STRANGERS = (
 class Specimen:
     """One source, and what its twin knows."""
 
-    make: Callable[[Remote], Source]
+    make: Callable[[SourceFetcher], LiteratureSource]
     service: str
     """The twin's name; also the source's."""
     path: str
@@ -55,7 +55,7 @@ class Specimen:
 class _Shut:
     """A door that nobody goes through."""
 
-    async def fetch(self, call: Call, ask: Ask) -> Reply:
+    async def fetch(self, call: SourceRequest, ask: RequestContext) -> SourceResponse:
         raise SourceUnavailable(f"{call.source} is not asked here.")
 
 

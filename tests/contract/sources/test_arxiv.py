@@ -5,15 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from assayer.errors import SourceMalformed, SourceRefused
+from assayer.models import Window
 from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.sources.crowds import crowded_world
-from tests.contract.sources.doors import open_door
+from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.remote.call import Call
-from workers.remote.courier import Courier
-from workers.sources.arxiv import Arxiv
-from workers.sources.arxiv_entries import read_page
-from workers.sources.source import Window
+from workers.remote.gateway import SourceGateway
+from workers.remote.request import SourceRequest
+from workers.sources.arxiv import Arxiv, read_page
 
 ALWAYS = Window()
 
@@ -26,7 +25,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
 
 async def test_a_search_beyond_one_page_pages_to_the_end(crowd: OutsideWorld) -> None:
     crowd.reset()
-    async with open_door(crowd, "arxiv") as remote:
+    async with open_gateway(crowd, "arxiv") as remote:
         some = await Arxiv(remote).search("swarm robots", 450, ALWAYS, ASK)
         assert crowd.stats("arxiv").requests == 3
         papers = await Arxiv(remote).search("swarm robots", 2_000, ALWAYS, ASK)
@@ -35,7 +34,7 @@ async def test_a_search_beyond_one_page_pages_to_the_end(crowd: OutsideWorld) ->
 
 
 async def test_many_ids_are_asked_for_two_hundred_at_a_time(crowd: OutsideWorld) -> None:
-    async with open_door(crowd, "arxiv") as remote:
+    async with open_gateway(crowd, "arxiv") as remote:
         names = [paper.identifiers for paper in await Arxiv(remote).search("swarm robots", 450, ALWAYS, ASK)]
         crowd.reset()
         papers = await Arxiv(remote).resolve(names, ASK)
@@ -43,9 +42,11 @@ async def test_many_ids_are_asked_for_two_hundred_at_a_time(crowd: OutsideWorld)
     assert crowd.stats("arxiv").requests == 3
 
 
-async def test_a_page_that_is_empty_for_no_reason_is_asked_for_again(courier: Courier, world: OutsideWorld) -> None:
+async def test_a_page_that_is_empty_for_no_reason_is_asked_for_again(
+    gateway: SourceGateway, world: OutsideWorld
+) -> None:
     world.configure("arxiv", empty_rate=0.5, seed=5)
-    source, answered = Arxiv(courier), 0
+    source, answered = Arxiv(gateway), 0
     for entry in LIBRARY.entries[:10]:
         try:
             answered += bool(await source.search(entry.record.title, 5, ALWAYS, ASK))
@@ -56,24 +57,24 @@ async def test_a_page_that_is_empty_for_no_reason_is_asked_for_again(courier: Co
 
 
 async def test_a_page_that_stays_empty_for_no_reason_is_malformed_not_empty(
-    courier: Courier, world: OutsideWorld
+    gateway: SourceGateway, world: OutsideWorld
 ) -> None:
     world.configure("arxiv", empty_rate=1.0)
     with pytest.raises(SourceMalformed, match="announced"):
-        await Arxiv(courier).search("attention", 5, ALWAYS, ASK)
+        await Arxiv(gateway).search("attention", 5, ALWAYS, ASK)
 
 
-async def test_an_error_feed_is_a_refusal(courier: Courier) -> None:
-    call = Call("arxiv", "papers", "api/query", (("id_list", "1408.8016,12x"),))
+async def test_an_error_feed_is_a_refusal(gateway: SourceGateway) -> None:
+    call = SourceRequest("arxiv", "papers", "api/query", (("id_list", "1408.8016,12x"),))
     with pytest.raises(SourceRefused, match="incorrect id format for 12x"):
-        read_page((await courier.fetch(call, ASK)).body, 0)
+        read_page((await gateway.fetch(call, ASK)).body, 0)
 
 
-async def test_withdrawn_papers_are_marked_wherever_they_are_found(courier: Courier) -> None:
+async def test_withdrawn_papers_are_marked_wherever_they_are_found(gateway: SourceGateway) -> None:
     entry = next(one for one in LIBRARY.entries if one.arxiv and one.notice and one.notice.kind == "withdrawn")
     (found,) = [
         paper
-        for paper in await Arxiv(courier).search(entry.record.title, 20, ALWAYS, ASK)
+        for paper in await Arxiv(gateway).search(entry.record.title, 20, ALWAYS, ASK)
         if paper.identifiers.arxiv == entry.arxiv
     ]
     assert found.retraction is not None

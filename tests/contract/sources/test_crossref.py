@@ -1,13 +1,12 @@
 import pytest
 
 from assayer.errors import SourceRefused
-from assayer.identity import title_key
-from assayer.models import Identifiers, Retraction
+from assayer.literature.paper_identity import title_key
+from assayer.models import Identifiers, Retraction, Window
 from benchmarks.simulator.outside.process import OutsideWorld
-from tests.contract.sources.doors import open_door
+from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
 from workers.sources.crossref import Crossref
-from workers.sources.source import Window
 from workers.sources.unpaywall import Unpaywall
 
 _REGISTERED = [entry for entry in LIBRARY.entries if entry.doi]
@@ -17,7 +16,7 @@ async def test_papers_are_resolved_by_doi_in_one_list(world: OutsideWorld) -> No
     names = [Identifiers(doi=entry.doi) for entry in _REGISTERED]
     others = [Identifiers(doi="10.1000/unknown"), Identifiers(arxiv="2101.00001"), Identifiers()]
     others += [Identifiers(doi="10.48550/arxiv.2101.00001")]
-    async with open_door(world, "crossref") as remote:
+    async with open_gateway(world, "crossref") as remote:
         papers = await Crossref(remote).resolve([*names, *others], ASK)
     for entry, paper in zip(_REGISTERED, papers, strict=False):
         assert paper is not None
@@ -35,7 +34,7 @@ async def test_papers_are_resolved_by_doi_in_one_list(world: OutsideWorld) -> No
 
 async def test_notices_carry_their_kind_doi_and_date_and_corrections_are_none(world: OutsideWorld) -> None:
     names = {Identifiers(doi=entry.doi): entry.notice for entry in _REGISTERED}
-    async with open_door(world, "crossref") as remote:
+    async with open_gateway(world, "crossref") as remote:
         notices = await Crossref(remote).retractions(list(names), ASK)
     assert {name: (found.kind, found.date) for name, found in notices.items()} == {
         name: (notice.kind, notice.date) for name, notice in names.items() if notice
@@ -51,7 +50,7 @@ async def test_notices_carry_their_kind_doi_and_date_and_corrections_are_none(wo
 
 
 async def test_one_doi_is_asked_for_alone_and_an_unknown_one_is_none(world: OutsideWorld) -> None:
-    async with open_door(world, "crossref") as remote:
+    async with open_gateway(world, "crossref") as remote:
         source = Crossref(remote)
         (known,) = await source.resolve([Identifiers(doi=_REGISTERED[0].doi)], ASK)
         (unknown,) = await source.resolve([Identifiers(doi="10.1000/un?known#/../../works")], ASK)
@@ -62,7 +61,7 @@ async def test_one_doi_is_asked_for_alone_and_an_unknown_one_is_none(world: Outs
 
 async def test_lists_and_records_stay_inside_the_polite_pool(world: OutsideWorld) -> None:
     world.configure("crossref", per_second=3.0, concurrent=3)
-    async with open_door(world, "crossref", email="assayer@example.org", spacing_seconds=0.35) as remote:
+    async with open_gateway(world, "crossref", email="assayer@example.org", spacing_seconds=0.35) as remote:
         source = Crossref(remote)
         for word in ("graph", "attention", "diffusion"):
             await source.search(word, 5, Window(), ASK)
@@ -72,7 +71,7 @@ async def test_lists_and_records_stay_inside_the_polite_pool(world: OutsideWorld
 
 
 async def test_free_copies_are_those_with_a_pdf(world: OutsideWorld) -> None:
-    async with open_door(world, "unpaywall", email="assayer@example.org") as remote:
+    async with open_gateway(world, "unpaywall", email="assayer@example.org") as remote:
         source = Unpaywall(remote)
         found = {entry.doi: await source.pdf_urls(Identifiers(doi=entry.doi), ASK) for entry in _REGISTERED[:20]}
         unknown = await source.pdf_urls(Identifiers(doi="10.1000/unknown"), ASK)
@@ -83,6 +82,6 @@ async def test_free_copies_are_those_with_a_pdf(world: OutsideWorld) -> None:
 
 
 async def test_without_an_address_for_complaints_unpaywall_refuses(world: OutsideWorld) -> None:
-    async with open_door(world, "unpaywall") as remote:
+    async with open_gateway(world, "unpaywall") as remote:
         with pytest.raises(SourceRefused):
             await Unpaywall(remote).pdf_urls(Identifiers(doi=_REGISTERED[0].doi), ASK)

@@ -5,12 +5,20 @@ import datetime as dt
 import pytest
 
 from assayer.errors import SourceError, SourceMalformed, SourceUnavailable
-from assayer.models import Identifiers, Paper
+from assayer.models import Identifiers, Paper, Window
 from benchmarks.simulator.outside.library import Entry
 from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, offering
-from workers.remote.courier import Courier
-from workers.sources.source import Cites, LocatesPdfs, Recommends, Resolves, Retracts, Searches, Snippets, Window
+from workers.remote.gateway import SourceGateway
+from workers.sources.capabilities import (
+    ListsReferences,
+    LocatesPdfs,
+    RecommendsPapers,
+    ReportsRetractions,
+    ResolvesIdentifiers,
+    SearchesPapers,
+    SearchesSnippets,
+)
 
 QUERY = "Sparse attention for machine translation"
 ALWAYS = Window()
@@ -47,10 +55,10 @@ def check(paper: Paper, specimen: Specimen) -> None:
     assert all(address.endswith(entry.pdf_path) for address in paper.pdf_urls)
 
 
-@pytest.mark.parametrize("specimen", offering(Searches))
-async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Searches)
+@pytest.mark.parametrize("specimen", offering(SearchesPapers))
+async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, SearchesPapers)
     wanted = next(entry for entry in known(specimen) if "attention" in entry.record.title)
     papers = await source.search(wanted.record.title, 10, ALWAYS, ASK)
     assert entry_of(papers[0]) == wanted
@@ -59,19 +67,19 @@ async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, 
         check(paper, specimen)
 
 
-@pytest.mark.parametrize("specimen", offering(Searches))
-async def test_search_with_a_small_limit_keeps_it(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Searches)
+@pytest.mark.parametrize("specimen", offering(SearchesPapers))
+async def test_search_with_a_small_limit_keeps_it(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, SearchesPapers)
     many = await source.search("model", 8, ALWAYS, ASK)
     assert [paper.id for paper in await source.search("model", 3, ALWAYS, ASK)] == [paper.id for paper in many[:3]]
 
 
-@pytest.mark.parametrize("specimen", offering(Searches))
-async def test_search_in_a_window_finds_what_was_published_in_it(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Searches)
-    window = Window(dt.date(2015, 6, 1), dt.date(2019, 3, 15))
+@pytest.mark.parametrize("specimen", offering(SearchesPapers))
+async def test_search_in_a_window_finds_what_was_published_in_it(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, SearchesPapers)
+    window = Window(after=dt.date(2015, 6, 1), before=dt.date(2019, 3, 15))
     papers = await source.search("model", 64, window, ASK)
     assert papers
     for paper in papers:
@@ -82,33 +90,33 @@ async def test_search_in_a_window_finds_what_was_published_in_it(specimen: Speci
     assert not {paper.id for paper in earlier} & {paper.id for paper in papers}
 
 
-@pytest.mark.parametrize("specimen", offering(Searches))
-async def test_search_for_what_nobody_wrote_about_finds_nothing(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Searches)
+@pytest.mark.parametrize("specimen", offering(SearchesPapers))
+async def test_search_for_what_nobody_wrote_about_finds_nothing(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, SearchesPapers)
     assert await source.search("xylophone zeppelin", 10, ALWAYS, ASK) == []
     assert await source.search("  ?! \u200b ", 10, ALWAYS, ASK) == []
 
 
-@pytest.mark.parametrize("specimen", offering(Searches))
+@pytest.mark.parametrize("specimen", offering(SearchesPapers))
 @pytest.mark.parametrize(
     "decoration", ['"{}', "({}", "{})", "{} AND", "NOT {}", "{}:", "ti:{}", "[{} TO", "{}*", "-{}"]
 )
 async def test_search_with_signs_of_a_query_language_searches_for_the_words(
-    specimen: Specimen, courier: Courier, decoration: str
+    specimen: Specimen, gateway: SourceGateway, decoration: str
 ) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Searches)
+    source = specimen.make(gateway)
+    assert isinstance(source, SearchesPapers)
     titles = {paper.title for paper in await source.search(decoration.format("diffusion"), 8, ALWAYS, ASK)}
     assert any(title.startswith("Diffusion models") for title in titles)
 
 
-@pytest.mark.parametrize("specimen", offering(Resolves))
+@pytest.mark.parametrize("specimen", offering(ResolvesIdentifiers))
 async def test_resolve_answers_in_order_and_in_few_requests(
-    specimen: Specimen, courier: Courier, world: OutsideWorld
+    specimen: Specimen, gateway: SourceGateway, world: OutsideWorld
 ) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Resolves)
+    source = specimen.make(gateway)
+    assert isinstance(source, ResolvesIdentifiers)
     entries = known(specimen)
     asked = [specimen.identifiers(entry) for entry in entries]
     asked[3:3] = STRANGERS
@@ -121,18 +129,18 @@ async def test_resolve_answers_in_order_and_in_few_requests(
     assert world.stats(specimen.service).requests <= 6
 
 
-@pytest.mark.parametrize("specimen", offering(Resolves))
-async def test_resolve_of_unknown_papers_only_is_no_error(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Resolves)
+@pytest.mark.parametrize("specimen", offering(ResolvesIdentifiers))
+async def test_resolve_of_unknown_papers_only_is_no_error(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, ResolvesIdentifiers)
     assert await source.resolve(STRANGERS, ASK) == [None] * len(STRANGERS)
     assert await source.resolve([], ASK) == []
 
 
-@pytest.mark.parametrize("specimen", offering(Cites))
-async def test_references_are_those_of_the_library(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Cites)
+@pytest.mark.parametrize("specimen", offering(ListsReferences))
+async def test_references_are_those_of_the_library(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, ListsReferences)
     entry = max(known(specimen), key=lambda one: (len(LIBRARY.references(one)), one.corpus_id % 20 != 7))
     papers = await source.references(specimen.identifiers(entry), 100, ASK)
     for paper in papers:
@@ -141,31 +149,21 @@ async def test_references_are_those_of_the_library(specimen: Specimen, courier: 
     assert len(await source.references(specimen.identifiers(entry), 2, ASK)) == 2
 
 
-@pytest.mark.parametrize("specimen", offering(Cites))
-async def test_citations_are_those_of_the_library(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Cites)
-    entry = max(known(specimen), key=lambda one: len(LIBRARY.citations(one)))
-    papers = await source.citations(specimen.identifiers(entry), 100, ASK)
-    assert {entry_of(paper) for paper in papers} == set(LIBRARY.citations(entry)) & set(known(specimen))
-
-
-@pytest.mark.parametrize("specimen", offering(Cites))
-async def test_links_of_unknown_papers_are_none(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Cites)
+@pytest.mark.parametrize("specimen", offering(ListsReferences))
+async def test_references_of_unknown_papers_are_none(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, ListsReferences)
     for stranger in STRANGERS:
         assert await source.references(stranger, 10, ASK) == []
-        assert await source.citations(stranger, 10, ASK) == []
 
 
-@pytest.mark.parametrize("specimen", offering(Recommends))
+@pytest.mark.parametrize("specimen", offering(RecommendsPapers))
 @pytest.mark.parametrize("seeds", [1, 3])
 async def test_recommendations_are_like_the_papers_and_none_of_them(
-    specimen: Specimen, courier: Courier, seeds: int
+    specimen: Specimen, gateway: SourceGateway, seeds: int
 ) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Recommends)
+    source = specimen.make(gateway)
+    assert isinstance(source, RecommendsPapers)
     given = known(specimen)[:seeds]
     papers = await source.recommend([specimen.identifiers(entry) for entry in given], 5, ASK)
     assert len(papers) == 5
@@ -175,10 +173,10 @@ async def test_recommendations_are_like_the_papers_and_none_of_them(
     assert await source.recommend(STRANGERS, 5, ASK) == []
 
 
-@pytest.mark.parametrize("specimen", offering(Snippets))
-async def test_snippets_stand_in_their_papers(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Snippets)
+@pytest.mark.parametrize("specimen", offering(SearchesSnippets))
+async def test_snippets_stand_in_their_papers(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, SearchesSnippets)
     before = dt.date(2021, 6, 30)
     snippets = await source.snippets("residue contacts in protein folding", 20, Window(before=before), ASK)
     sections = {one.section for one in snippets}
@@ -195,10 +193,10 @@ async def test_snippets_stand_in_their_papers(specimen: Specimen, courier: Couri
     assert all(LIBRARY.by_s2[name.s2] for name in cited)
 
 
-@pytest.mark.parametrize("specimen", offering(Retracts))
-async def test_retractions_are_those_with_a_notice(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
-    assert isinstance(source, Retracts)
+@pytest.mark.parametrize("specimen", offering(ReportsRetractions))
+async def test_retractions_are_those_with_a_notice(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, ReportsRetractions)
     entries = known(specimen)
     found = await source.retractions([*(specimen.identifiers(entry) for entry in entries), *STRANGERS], ASK)
     marked = {entry for entry in entries if specimen.identifiers(entry) in found}
@@ -209,8 +207,8 @@ async def test_retractions_are_those_with_a_notice(specimen: Specimen, courier: 
 
 
 @pytest.mark.parametrize("specimen", offering(LocatesPdfs))
-async def test_pdfs_lie_where_the_record_says(specimen: Specimen, courier: Courier) -> None:
-    source = specimen.make(courier)
+async def test_pdfs_lie_where_the_record_says(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
     assert isinstance(source, LocatesPdfs)
     found = {entry: await source.pdf_urls(specimen.identifiers(entry), ASK) for entry in known(specimen)[:12]}
     assert any(found.values())
@@ -219,39 +217,41 @@ async def test_pdfs_lie_where_the_record_says(specimen: Specimen, courier: Couri
     assert [await source.pdf_urls(stranger, ASK) for stranger in STRANGERS] == [()] * len(STRANGERS)
 
 
-async def first_question(specimen: Specimen, courier: Courier) -> None:
+async def first_question(specimen: Specimen, gateway: SourceGateway) -> None:
     """Something that every source is asked."""
-    source = specimen.make(courier)
-    if isinstance(source, Searches):
+    source = specimen.make(gateway)
+    if isinstance(source, SearchesPapers):
         await source.search(QUERY, 5, ALWAYS, ASK)
     else:
         assert isinstance(source, LocatesPdfs)
         await source.pdf_urls(specimen.identifiers(known(specimen)[0]), ASK)
 
 
-async def test_a_source_that_is_down_is_unavailable(specimen: Specimen, courier: Courier, world: OutsideWorld) -> None:
+async def test_a_source_that_is_down_is_unavailable(
+    specimen: Specimen, gateway: SourceGateway, world: OutsideWorld
+) -> None:
     world.configure(specimen.service, down=True)
     with pytest.raises(SourceUnavailable):
-        await first_question(specimen, courier)
+        await first_question(specimen, gateway)
 
 
 async def test_an_answer_that_stays_unreadable_is_malformed(
-    specimen: Specimen, courier: Courier, world: OutsideWorld
+    specimen: Specimen, gateway: SourceGateway, world: OutsideWorld
 ) -> None:
     world.configure(specimen.service, malformed_rate=1.0)
     with pytest.raises(SourceMalformed):
-        await first_question(specimen, courier)
+        await first_question(specimen, gateway)
 
 
 async def test_faults_now_and_then_are_survived_or_typed(
-    specimen: Specimen, courier: Courier, world: OutsideWorld
+    specimen: Specimen, gateway: SourceGateway, world: OutsideWorld
 ) -> None:
     world.configure(specimen.service, server_error_rate=0.15, drop_rate=0.15, malformed_rate=0.15, seed=3)
-    source = specimen.make(courier)
+    source = specimen.make(gateway)
     outcomes = []
     for entry in known(specimen)[:20]:
         try:
-            if isinstance(source, Searches):
+            if isinstance(source, SearchesPapers):
                 await source.search(entry.record.title, 5, ALWAYS, ASK)
             elif isinstance(source, LocatesPdfs):
                 await source.pdf_urls(specimen.identifiers(entry), ASK)

@@ -1,20 +1,19 @@
 import pytest
 
 from assayer.errors import SourceBusy, SourceRefused
-from assayer.models import Identifiers
+from assayer.models import Identifiers, Window
 from benchmarks.simulator.outside.openalex_works import abstract_known, doi_of, former_id, pmid_of
 from benchmarks.simulator.outside.process import OutsideWorld
-from tests.contract.sources.doors import open_door
+from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
 from workers.sources.openalex import OpenAlex
-from workers.sources.source import Window
 
 _TITLED = [entry for entry in LIBRARY.entries if entry.corpus_id % 200]
 
 
 async def test_a_search_finds_papers_by_their_words_with_abstract_and_identifiers(world: OutsideWorld) -> None:
     entry = next(one for one in _TITLED if abstract_known(one) and one.arxiv and one.doi and one.day_known)
-    async with open_door(world, "openalex") as remote:
+    async with open_gateway(world, "openalex") as remote:
         papers = await OpenAlex(remote).search(entry.record.title, 20, Window(), ASK)
     paper = next(one for one in papers if one.identifiers.openalex == entry.openalex)
     assert paper.title == entry.record.title
@@ -37,7 +36,7 @@ async def test_a_search_finds_papers_by_their_words_with_abstract_and_identifier
     ],
 )
 async def test_signs_and_operators_in_a_query_change_nothing(world: OutsideWorld, query: str) -> None:
-    async with open_door(world, "openalex") as remote:
+    async with open_gateway(world, "openalex") as remote:
         plain = await OpenAlex(remote).search("knowledge distillation", 50, Window(), ASK)
         signed = await OpenAlex(remote).search(query, 50, Window(), ASK)
     assert plain
@@ -45,7 +44,7 @@ async def test_signs_and_operators_in_a_query_change_nothing(world: OutsideWorld
 
 
 async def test_a_query_cannot_add_parameters_to_the_request(world: OutsideWorld) -> None:
-    async with open_door(world, "openalex") as remote:
+    async with open_gateway(world, "openalex") as remote:
         papers = await OpenAlex(remote).search("distillation,is_retracted:true&per_page=1&select=x#", 50, Window(), ASK)
     assert {paper.title.split(" for ")[0] for paper in papers} == {"Knowledge distillation"}
     assert all(paper.authors for paper in papers)
@@ -58,7 +57,7 @@ async def test_papers_are_resolved_by_every_name_in_few_requests(world: OutsideW
     names += [Identifiers(arxiv=entry.arxiv) for entry in _TITLED if entry.arxiv and not entry.doi]
     names += [Identifiers(pubmed=pmid_of(entry)) for entry in _TITLED if pmid_of(entry)]
     unknown = [Identifiers(openalex=f"W9{number:09}") for number in range(150)]
-    async with open_door(world, "openalex") as remote:
+    async with open_gateway(world, "openalex") as remote:
         papers = await OpenAlex(remote).resolve([*names, *unknown], ASK)
     for name, paper in zip(names, papers, strict=False):
         assert paper is not None
@@ -70,14 +69,14 @@ async def test_papers_are_resolved_by_every_name_in_few_requests(world: OutsideW
 
 
 async def test_a_merged_record_is_found_under_its_former_id(world: OutsideWorld) -> None:
-    async with open_door(world, "openalex") as remote:
+    async with open_gateway(world, "openalex") as remote:
         (paper,) = await OpenAlex(remote).resolve([Identifiers(openalex=former_id(_TITLED[0]))], ASK)
     assert paper is not None
     assert paper.identifiers.openalex == _TITLED[0].openalex
 
 
 async def test_works_with_any_of_the_words_follow_where_few_have_them_all(world: OutsideWorld) -> None:
-    async with open_door(world, "openalex") as remote:
+    async with open_gateway(world, "openalex") as remote:
         papers = await OpenAlex(remote).search("diffusion zeppelin", 50, Window(), ASK)
         nothing = await OpenAlex(remote).search("xylophone zeppelin", 50, Window(), ASK)
     assert {paper.title.split(" for ")[0] for paper in papers} == {"Diffusion models"}
@@ -86,7 +85,7 @@ async def test_works_with_any_of_the_words_follow_where_few_have_them_all(world:
 
 async def test_a_spent_budget_of_the_day_is_busy_not_broken(world: OutsideWorld) -> None:
     world.configure("openalex", per_day=200)
-    async with open_door(world, "openalex") as remote:
+    async with open_gateway(world, "openalex") as remote:
         source = OpenAlex(remote)
         await source.search("graph", 5, Window(), ASK)
         await source.search("attention", 5, Window(), ASK)
@@ -95,7 +94,7 @@ async def test_a_spent_budget_of_the_day_is_busy_not_broken(world: OutsideWorld)
 
 
 async def test_looking_for_free_copies_takes_nothing_of_the_budget(world: OutsideWorld) -> None:
-    async with open_door(world, "openalex", daily_budget=10) as remote:
+    async with open_gateway(world, "openalex", daily_budget=10) as remote:
         source = OpenAlex(remote)
         urls = [await source.pdf_urls(Identifiers(openalex=entry.openalex), ASK) for entry in LIBRARY.entries[:12]]
         papers = await source.search("graph", 5, Window(), ASK)
@@ -105,7 +104,7 @@ async def test_looking_for_free_copies_takes_nothing_of_the_budget(world: Outsid
 
 async def test_a_wrong_key_is_refused_and_not_repeated(world: OutsideWorld) -> None:
     world.configure("openalex", api_key="right")
-    async with open_door(world, "openalex", api_key="wrong") as remote:
+    async with open_gateway(world, "openalex", api_key="wrong") as remote:
         with pytest.raises(SourceRefused) as refused:
             await OpenAlex(remote).search("graph", 5, Window(), ASK)
     assert "wrong" not in str(refused.value)

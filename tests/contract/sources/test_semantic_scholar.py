@@ -7,14 +7,13 @@ from contextlib import suppress
 import pytest
 
 from assayer.errors import SourceMalformed, SourceRefused
-from assayer.models import Identifiers
+from assayer.models import Identifiers, Window
 from benchmarks.simulator.outside.process import OutsideWorld
-from tests.contract.sources.crowds import CROWD, crowded_world
-from tests.contract.sources.doors import open_door
+from tests.contract.sources.crowds import crowded_world
+from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.remote.courier import Courier
+from workers.remote.gateway import SourceGateway
 from workers.sources.semantic_scholar import SemanticScholar
-from workers.sources.source import Window
 
 ALWAYS = Window()
 SERVICE = "semantic_scholar"
@@ -28,7 +27,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
 
 async def test_a_search_beyond_one_page_pages_and_stops_at_its_deepest(crowd: OutsideWorld) -> None:
     crowd.reset()
-    async with open_door(crowd, SERVICE) as remote:
+    async with open_gateway(crowd, SERVICE) as remote:
         some = await SemanticScholar(remote).search("swarm robots", 250, ALWAYS, ASK)
         assert crowd.stats(SERVICE).requests == 3
         most = await SemanticScholar(remote).search("swarm robots", 5_000, ALWAYS, ASK)
@@ -36,102 +35,86 @@ async def test_a_search_beyond_one_page_pages_and_stops_at_its_deepest(crowd: Ou
     assert crowd.stats(SERVICE).by_status.keys() == {"200"}
 
 
-async def test_a_bulk_search_brings_all_with_every_word_newest_first(crowd: OutsideWorld) -> None:
-    crowd.reset()
-    async with open_door(crowd, SERVICE) as remote:
-        papers = await SemanticScholar(remote).bulk_search("robots in a swarm", 5_000, ALWAYS, ASK)
-        narrow = await SemanticScholar(remote).bulk_search(
-            "swarm robots", 5_000, Window(dt.date(2010, 1, 1), dt.date(2010, 12, 31)), ASK
-        )
-        none = await SemanticScholar(remote).bulk_search("swarm zeppelins", 10, ALWAYS, ASK)
-    assert len({paper.id for paper in papers}) == CROWD
-    dated = [paper.publication_date for paper in papers if paper.publication_date and paper.publication_date.day == 15]
-    assert dated == sorted(dated, reverse=True)
-    assert {paper.publication_date.year for paper in narrow if paper.publication_date} == {2010}
-    assert none == []
-    assert crowd.stats(SERVICE).requests == 4
-
-
 async def test_a_large_batch_goes_out_in_pieces_of_five_hundred(crowd: OutsideWorld) -> None:
     crowd.reset()
-    async with open_door(crowd, SERVICE) as remote:
+    async with open_gateway(crowd, SERVICE) as remote:
         source = SemanticScholar(remote)
-        names = [paper.identifiers for paper in await source.bulk_search("swarm robots", CROWD, ALWAYS, ASK)]
+        names = [paper.identifiers for paper in await source.search("swarm robots", 1_000, ALWAYS, ASK)]
         papers = await source.resolve(names, ASK)
     assert [paper.identifiers if paper else None for paper in papers] == names
-    assert crowd.stats(SERVICE).by_operation == {"batch": 3, "bulk_search": 2}
+    assert crowd.stats(SERVICE).by_operation == {"batch": 3, "search": 10}
 
 
-async def test_papers_known_to_the_year_count_as_of_its_last_day(courier: Courier) -> None:
+async def test_papers_known_to_the_year_count_as_of_its_last_day(gateway: SourceGateway) -> None:
     entry = next(one for one in LIBRARY.entries if not one.day_known)
     year = entry.record.year or 0
-    source = SemanticScholar(courier)
+    source = SemanticScholar(gateway)
     inside = await source.search(entry.record.title, 64, Window(before=dt.date(year, 12, 31)), ASK)
     outside = await source.search(entry.record.title, 64, Window(before=dt.date(year, 12, 30)), ASK)
     assert entry.s2 in {paper.identifiers.s2 for paper in inside}
     assert entry.s2 not in {paper.identifiers.s2 for paper in outside}
 
 
-async def test_a_word_with_a_hyphen_is_searched_as_two(courier: Courier) -> None:
-    papers = await SemanticScholar(courier).search("open-domain question-answering", 8, ALWAYS, ASK)
+async def test_a_word_with_a_hyphen_is_searched_as_two(gateway: SourceGateway) -> None:
+    papers = await SemanticScholar(gateway).search("open-domain question-answering", 8, ALWAYS, ASK)
     assert papers
     assert all("question answering" in paper.title for paper in papers)
 
 
-async def test_references_that_a_publisher_had_removed_are_none(courier: Courier) -> None:
+async def test_references_that_a_publisher_had_removed_are_none(gateway: SourceGateway) -> None:
     entry = next(one for one in LIBRARY.entries if one.corpus_id % 20 == 7)
     assert LIBRARY.references(entry)
-    assert await SemanticScholar(courier).references(Identifiers(s2=entry.s2), 10, ASK) == []
+    assert await SemanticScholar(gateway).references(Identifiers(s2=entry.s2), 10, ASK) == []
 
 
-async def test_every_name_of_a_paper_leads_to_its_links(courier: Courier) -> None:
-    entry = next(one for one in LIBRARY.entries if one.doi and one.arxiv and one.acl and LIBRARY.citations(one))
-    source = SemanticScholar(courier)
+async def test_every_name_of_a_paper_leads_to_its_references(gateway: SourceGateway) -> None:
+    entry = next(one for one in LIBRARY.entries if one.doi and one.arxiv and one.acl and LIBRARY.references(one))
+    source = SemanticScholar(gateway)
     names = [
         Identifiers(s2=entry.s2),
         Identifiers(doi=entry.doi),
         Identifiers(arxiv=entry.arxiv),
         Identifiers(acl=entry.acl),
     ]
-    found = [{paper.identifiers.s2 for paper in await source.citations(name, 100, ASK)} for name in names]
-    assert found == [{one.s2 for one in LIBRARY.citations(entry)}] * len(names)
+    found = [{paper.identifiers.s2 for paper in await source.references(name, 100, ASK)} for name in names]
+    assert found == [{one.s2 for one in LIBRARY.references(entry)}] * len(names)
 
 
 async def test_a_paper_outside_the_pool_for_single_papers_still_gets_recommendations(
-    courier: Courier, world: OutsideWorld
+    gateway: SourceGateway, world: OutsideWorld
 ) -> None:
     entry = next(one for one in LIBRARY.entries if one.corpus_id % 4 == 0)
-    assert len(await SemanticScholar(courier).recommend([Identifiers(s2=entry.s2)], 5, ASK)) == 5
+    assert len(await SemanticScholar(gateway).recommend([Identifiers(s2=entry.s2)], 5, ASK)) == 5
     assert world.stats(SERVICE).by_operation == {"recommendations": 1, "recommendations_for_paper": 1}
 
 
-async def test_an_unknown_paper_among_several_does_not_cost_their_recommendations(courier: Courier) -> None:
+async def test_an_unknown_paper_among_several_does_not_cost_their_recommendations(gateway: SourceGateway) -> None:
     seeds = [Identifiers(s2=entry.s2) for entry in LIBRARY.entries[:3]]
-    source = SemanticScholar(courier)
+    source = SemanticScholar(gateway)
     with_stranger = await source.recommend([*seeds, Identifiers(doi="10.9999/unknown")], 5, ASK)
     assert len(with_stranger) == 5
     assert with_stranger == await source.recommend(seeds, 5, ASK)
 
 
-async def test_a_snippet_search_takes_two_requests(courier: Courier, world: OutsideWorld) -> None:
-    snippets = await SemanticScholar(courier).snippets("a reward that experts agree with", 20, ALWAYS, ASK)
+async def test_a_snippet_search_takes_two_requests(gateway: SourceGateway, world: OutsideWorld) -> None:
+    snippets = await SemanticScholar(gateway).snippets("a reward that experts agree with", 20, ALWAYS, ASK)
     assert any(one.cites for one in snippets)
     assert world.stats(SERVICE).by_operation == {"batch": 1, "snippets": 1}
 
 
 async def test_a_wrong_key_is_refused_without_showing_it(world: OutsideWorld) -> None:
     world.configure(SERVICE, api_key="right")
-    async with open_door(world, SERVICE, api_key="wrong-and-secret") as remote:
+    async with open_gateway(world, SERVICE, api_key="wrong-and-secret") as remote:
         with pytest.raises(SourceRefused, match="Forbidden") as caught:
             await SemanticScholar(remote).search("graphs", 5, ALWAYS, ASK)
     assert "wrong-and-secret" not in str(caught.value)
-    async with open_door(world, SERVICE, api_key="right") as remote:
+    async with open_gateway(world, SERVICE, api_key="right") as remote:
         assert await SemanticScholar(remote).search("graph", 5, ALWAYS, ASK)
 
 
-async def test_an_unreadable_answer_is_replaced_in_the_cache(courier: Courier, world: OutsideWorld) -> None:
+async def test_an_unreadable_answer_is_replaced_in_the_cache(gateway: SourceGateway, world: OutsideWorld) -> None:
     world.configure(SERVICE, malformed_rate=0.5, seed=2)
-    source, found = SemanticScholar(courier), {}
+    source, found = SemanticScholar(gateway), {}
     for entry in LIBRARY.entries[:20]:
         with suppress(SourceMalformed):
             found[entry.record.title] = await source.search(entry.record.title, 3, ALWAYS, ASK)

@@ -5,25 +5,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assayer.methods.scholareval.fallbacks.matching import (
-    NEAR,
+from assayer.methods.scholareval.fallbacks.text_matching import (
+    NEAR_COSINE,
     QUOTE_WORDS,
-    RELEVANCE,
-    SAME,
-    Row,
+    RELEVANCE_COSINES,
+    SAME_COSINE,
+    Cosines,
+    first_words,
+    idea_paragraphs,
     similarity,
-    words,
 )
-from assayer.methods.scholareval.outline import paragraphs
 from assayer.methods.scholareval.schemas import (
     Claim,
     ComparedPaper,
     ComparisonQuestion,
     Comparisons,
-    Dimension,
+    ContributionDimension,
     DimensionReview,
     Dimensions,
     DimensionsQuestion,
+    NoveltyVerdict,
     PaperVerdicts,
     Queries,
     QueriesQuestion,
@@ -32,10 +33,9 @@ from assayer.methods.scholareval.schemas import (
     Relevances,
     StatementQueries,
     SynthesisQuestion,
-    Verdict,
 )
 from assayer.ports import Embedder
-from assayer.sentences import sentences
+from assayer.text.sentences import sentences
 
 _DIMENSION_CUES = (
     (
@@ -50,8 +50,8 @@ _DIMENSION_CUES = (
 
 async def dimensions(question: DimensionsQuestion, embedder: Embedder) -> Dimensions:
     """Sentences that speak of a contribution, grouped by what they speak about."""
-    candidates = [one for paragraph in paragraphs(question.idea) for one in sentences(paragraph.text, 10)]
-    candidates = candidates or [words(question.idea, 50)]
+    candidates = [one for paragraph in idea_paragraphs(question.idea) for one in sentences(paragraph.text, 10)]
+    candidates = candidates or [first_words(question.idea, 50)]
     nearness = (await similarity([question.idea], candidates, embedder))[0]
     order = np.argsort(-nearness, kind="stable").tolist()
     found: dict[str, list[str]] = {}
@@ -60,9 +60,9 @@ async def dimensions(question: DimensionsQuestion, embedder: Embedder) -> Dimens
         chosen = [index for index in order if index not in used and re.search(cue, candidates[index], re.I)][:2]
         if chosen:
             used.update(chosen)
-            found[name] = [words(candidates[index], 50) for index in chosen]
-    found = found or {"Main claims": [words(candidates[index], 50) for index in order[:3]]}
-    chosen_dimensions = [Dimension(name=name, statements=texts) for name, texts in found.items()]
+            found[name] = [first_words(candidates[index], 50) for index in chosen]
+    found = found or {"Main claims": [first_words(candidates[index], 50) for index in order[:3]]}
+    chosen_dimensions = [ContributionDimension(name=name, statements=texts) for name, texts in found.items()]
     return Dimensions(dimensions=chosen_dimensions[: question.limit])
 
 
@@ -70,7 +70,7 @@ async def queries(question: QueriesQuestion, embedder: Embedder) -> Queries:
     """Each statement as it stands."""
     return Queries(
         queries=[
-            StatementQueries(statement=one.label, queries=[words(one.text, 40, ellipsis="")])
+            StatementQueries(statement=one.label, queries=[first_words(one.text, 40, ellipsis="")])
             for one in question.statements
         ]
     )
@@ -83,7 +83,7 @@ async def relevance(question: RelevanceQuestion, embedder: Embedder) -> Relevanc
             Relevance(
                 label=item.label,
                 overlap=f"Cosine {item.similarity or 0.0:.2f} with the idea.",
-                score=sum((item.similarity or 0.0) >= least for least in RELEVANCE),
+                score=sum((item.similarity or 0.0) >= least for least in RELEVANCE_COSINES),
             )
             for item in question.evidence
         ]
@@ -104,16 +104,18 @@ async def comparison(question: ComparisonQuestion, embedder: Embedder) -> Compar
     return Comparisons(comparisons=compared)
 
 
-def _verdict(dimension: str, found: Sequence[str], nearness: Row) -> Verdict:
+def _verdict(dimension: str, found: Sequence[str], nearness: Cosines) -> NoveltyVerdict:
     best = int(nearness.argmax())
     value = float(nearness[best])
-    if value < NEAR:
-        reason = f"Nothing in its text is near this dimension (best cosine {value:.2f})."
-        return Verdict(dimension=dimension, reason=reason, quote="", verdict="not_touched")
-    same = value >= SAME
+    if value < NEAR_COSINE:
+        reason = f"Nothing in its text is close to this dimension (best cosine {value:.2f})."
+        return NoveltyVerdict(dimension=dimension, reason=reason, quote="", verdict="not_touched")
+    same = value >= SAME_COSINE
     reason = f"Its nearest sentence {'says nearly the same' if same else 'is close'} (cosine {value:.2f})."
-    quote = words(found[best], QUOTE_WORDS, ellipsis="")
-    return Verdict(dimension=dimension, reason=reason, quote=quote, verdict="already_there" if same else "overlaps")
+    quote = first_words(found[best], QUOTE_WORDS, ellipsis="")
+    return NoveltyVerdict(
+        dimension=dimension, reason=reason, quote=quote, verdict="already_there" if same else "overlaps"
+    )
 
 
 async def synthesis(question: SynthesisQuestion, embedder: Embedder) -> DimensionReview:
@@ -125,13 +127,13 @@ async def synthesis(question: SynthesisQuestion, embedder: Embedder) -> Dimensio
     if nearest:
         labels = "".join(f"[{paper.label}]" for paper in nearest[:3])
         suggestions.append(
-            Claim(text=f"{question.dimension.name}: set this claim against {labels}; name the difference.")
+            Claim(text=f"{question.dimension.name}: compare this claim with {labels} and state the difference.")
         )
     return DimensionReview(
         strengths=[],
         weaknesses=[_overlap(question.dimension.name, paper) for paper in nearest[:3]],
         suggestions=suggestions,
-        rationale=f"Distance in wording, not novelty: {len(question.compared)} of {total} "
+        rationale=f"Measures distance in wording, not novelty: {len(question.compared)} of {total} "
         f"papers have a sentence close to this dimension; {same} of the {len(nearest)} closest say nearly the same.",
         score=round(10 * (1 - (same + 0.5 * (len(nearest) - same)) / 5), 1) if nearest else None,
     )
@@ -139,5 +141,5 @@ async def synthesis(question: SynthesisQuestion, embedder: Embedder) -> Dimensio
 
 def _overlap(dimension: str, paper: ComparedPaper) -> Claim:
     much = "says nearly the same" if paper.verdict == "already_there" else "comes close"
-    text = f"{dimension}: [{paper.label}] ({paper.year or 'no date'}) {much}: “{words(paper.quote, 32)}”"
+    text = f"{dimension}: [{paper.label}] ({paper.year or 'no date'}) {much}: “{first_words(paper.quote, 32)}”"
     return Claim(text=text)

@@ -5,23 +5,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assayer.methods.scholareval.fallbacks.matching import (
-    NEAR,
+from assayer.methods.scholareval.fallbacks.text_matching import (
+    NEAR_COSINE,
     QUOTE_WORDS,
-    READ_FROM,
-    Row,
+    READ_FROM_COSINE,
+    Cosines,
+    Paragraph,
+    first_words,
+    idea_paragraphs,
     overlap_score,
     similarity,
-    words,
 )
-from assayer.methods.scholareval.outline import Paragraph, paragraphs
 from assayer.methods.scholareval.schemas import (
     Claim,
-    Method,
     MethodReview,
     Methods,
     MethodsQuestion,
     PaperReading,
+    ProposedMethod,
     Query,
     QueryQuestion,
     ReadingQuestion,
@@ -31,7 +32,7 @@ from assayer.methods.scholareval.schemas import (
     SummaryQuestion,
 )
 from assayer.ports import Embedder
-from assayer.sentences import sentences
+from assayer.text.sentences import sentences
 
 _KIND_CUES = (
     ("ablation", re.compile(r"ablat", re.I)),
@@ -51,7 +52,7 @@ async def methods(question: MethodsQuestion, embedder: Embedder) -> Methods:
     """The paragraphs on methods and evaluation; the ones nearest to the idea when there are too many."""
     candidates = [
         paragraph
-        for paragraph in paragraphs(question.idea)
+        for paragraph in idea_paragraphs(question.idea)
         if paragraph.kind in ("method", "evaluation") and len(paragraph.text.split()) >= 12
     ]
     candidates = _merged(candidates) or _chunks(question.idea)
@@ -85,22 +86,22 @@ def _chunks(text: str) -> list[Paragraph]:
     ]
 
 
-def _method(paragraph: Paragraph) -> Method:
+def _method(paragraph: Paragraph) -> ProposedMethod:
     first = (sentences(paragraph.text, min_words=1) or [paragraph.text])[0]
     kind = next((kind for kind, cue in _KIND_CUES if cue.search(paragraph.text)), "system")
-    beginning = words(first, 9)
-    return Method.model_validate(
+    beginning = first_words(first, 9)
+    return ProposedMethod.model_validate(
         {
             "name": beginning.rstrip(".") if _is_general(paragraph.heading) else paragraph.heading,
             "kind": kind,
-            "description": words(" ".join(paragraph.text.replace("**", "").split()), 120),
+            "description": first_words(" ".join(paragraph.text.replace("**", "").split()), 120),
         }
     )
 
 
 async def query(question: QueryQuestion, embedder: Embedder) -> Query:
     """The method's own words."""
-    return Query(query=words(f"{question.method.name}. {question.method.description}", 70))
+    return Query(query=first_words(f"{question.method.name}. {question.method.description}", 70))
 
 
 async def reading(question: ReadingQuestion, embedder: Embedder) -> Readings:
@@ -108,7 +109,7 @@ async def reading(question: ReadingQuestion, embedder: Embedder) -> Readings:
     asked = sentences(question.method.description) or [question.method.description]
     read = []
     for item in question.evidence:
-        if (item.similarity or 0.0) < READ_FROM:
+        if (item.similarity or 0.0) < READ_FROM_COSINE:
             read.append(_unread(item.label))
             continue
         found = sentences(item.text) or [item.text]
@@ -121,9 +122,11 @@ def _unread(label: str) -> PaperReading:
     return PaperReading(label=label, relevant=False, method="", results="", context="", quote="", stance="neutral")
 
 
-def _extract(label: str, asked: Sequence[str], found: Sequence[str], nearness: Row, matches: Row) -> PaperReading:
+def _extract(
+    label: str, asked: Sequence[str], found: Sequence[str], nearness: Cosines, matches: Cosines
+) -> PaperReading:
     best = int(nearness.argmax())
-    if nearness[best] < NEAR:
+    if nearness[best] < NEAR_COSINE:
         return _unread(label)
     results = [index for index, text in enumerate(found) if _RESULT_CUES.search(text) and index != best]
     result = found[max(results, key=lambda index: nearness[index])] if results else ""
@@ -131,10 +134,10 @@ def _extract(label: str, asked: Sequence[str], found: Sequence[str], nearness: R
     return PaperReading(
         label=label,
         relevant=True,
-        method=words(found[best], QUOTE_WORDS),
-        results=words(result, QUOTE_WORDS),
-        context=f"(Matched to “{words(matched, 16)}”, cosine {nearness[best]:.2f}.)",
-        quote=words(found[best], QUOTE_WORDS, ellipsis=""),
+        method=first_words(found[best], QUOTE_WORDS),
+        results=first_words(result, QUOTE_WORDS),
+        context=f"(Matched to “{first_words(matched, 16)}”, cosine {nearness[best]:.2f}.)",
+        quote=first_words(found[best], QUOTE_WORDS, ellipsis=""),
         stance="neutral",
     )
 
@@ -147,11 +150,11 @@ async def review(question: ReviewQuestion, embedder: Embedder) -> MethodReview:
     mean = sum(similarities) / len(similarities)
     return MethodReview(
         support=[
-            Claim(text=f"Precedent in [{note.label}] ({note.year or 'no date'}): “{words(note.method, 32)}”")
+            Claim(text=f"Precedent in [{note.label}] ({note.year or 'no date'}): “{first_words(note.method, 32)}”")
             for note in nearest[:3]
         ],
         contradictions=[
-            Claim(text=f"To check, as [{note.label}] speaks of a limit: “{_limit(note.method, note.results)}”")
+            Claim(text=f"To check: [{note.label}] mentions a limitation: “{_limit(note.method, note.results)}”")
             for note in limits[:2]
         ],
         suggestions=[
@@ -161,14 +164,14 @@ async def review(question: ReviewQuestion, embedder: Embedder) -> MethodReview:
                 + ", and which of its results would carry over."
             )
         ],
-        rationale=f"Amount of precedent, not soundness: mean cosine {mean:.2f} with the nearest papers that have a "
+        rationale=f"Measures precedent, not soundness: mean cosine {mean:.2f} with the nearest papers that have a "
         f"matching sentence ({len(similarities)} of them counted).",
         score=overlap_score(mean),
     )
 
 
 def _limit(method: str, results: str) -> str:
-    return words(results if _LIMIT_CUES.search(results) else method, 32)
+    return first_words(results if _LIMIT_CUES.search(results) else method, 32)
 
 
 async def summary(question: SummaryQuestion, embedder: Embedder) -> SoundnessSummary:

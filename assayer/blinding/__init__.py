@@ -1,0 +1,1 @@
+"""Blind mode: an idea without what says whose it is."""

@@ -1,0 +1,126 @@
+"""What a person's name looks like, and the persons that a stretch of text names."""
+
+import re
+from typing import NamedTuple
+
+from assayer.blinding.word_lists import given_names, words_of
+
+__all__ = [
+    "NAME",
+    "NO_SURNAMES",
+    "PERSONAL_TITLE",
+    "ROLE",
+    "UPPER",
+    "Person",
+    "is_list_of_people",
+    "people_in",
+    "person_of",
+]
+
+UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽȘȚḌḤṢṬẒΑ-ΩА-Я"
+_WORD = (
+    rf"(?:(?:[DO]['’]|Mc|Mac|al-|Al-|El-)?[{UPPER}][^\W\d_]{{1,20}}(?:[-'’](?!s\b)[^\W\d_]{{1,20}}){{0,2}}(?![\w-]))"
+)
+_INITIAL = rf"(?:[{UPPER}]\.(?:[ -]?[{UPPER}]\.){{0,2}})"
+_PARTICLE = (
+    r"(?:van der|van den|von der|de la|de los|van|von|de|der|den|del|della|di|da|dos|du|la|le|bin|ibn|al|el|ten|"
+    r"ter|zu)"
+)
+NAME = rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{1,3}}"
+"""Two to four capitalised words or initials on one line, particles between them."""
+
+PERSONAL_TITLE = (
+    r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
+    r"Mr\.?|Mrs\.?|Ms\.?|Miss|Mx\.?|PD|Priv\.-Doz\.?|Dipl\.-Ing\.?|Ing\.?|Sir|Dame|Herr|Frau|Mme|Sra?\.|Lic\.)"
+)
+ROLE = (
+    r"(?:(?:(?:assistant|associate|full|adjunct|visiting|distinguished|endowed|chaired|emeritus|tenured|tenure-track|"
+    r"senior|junior|lead|principal|chief|early-career|mid-career|first-year|second-year|third-year|fourth-year|"
+    r"final-year|newly appointed|world-leading|renowned|leading|award-winning|eminent|young)[ -]){0,3}"
+    r"(?:professor(?: emerit(?:us|a))?|lecturer|reader|faculty member|research (?:fellow|scientist|associate|"
+    r"assistant|"
+    r"engineer|professor|director|group leader)|group leader|staff scientist|scientist|post-?doc(?:toral)?"
+    r"(?: (?:researcher|fellow|scholar|associate))?|(?:ph\.?d\.?|doctoral|graduate|master'?s|undergraduate|"
+    r"m\.?sc\.?) "
+    r"(?:student|candidate|researcher)|doctorand|nobel laureate|department (?:head|chair)|chair of [\w ]{2,30}|"
+    r"independent researcher|early-career researcher|fellow of the royal society|dean|head of (?:department|group)))"
+)
+
+_MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]+$")
+_SEPARATOR = re.compile(r"\s{0,3}(?:[;,·•|&/\n]|\band\b|\bund\b|\bet\b(?! al)|\by\b)\s{0,3}")
+_TITLES = re.compile(rf"^(?:{PERSONAL_TITLE}\s{{1,2}}){{1,3}}")
+_DEGREE = re.compile(r",?\s*\b(?:Ph\.?\s?D\.?|M\.?\s?D\.?|M\.?Sc\.?|B\.?Sc\.?|MBA|Jr\.?|Sr\.?|III?|FRS|FRSC)\s*$")
+_WHOLE_NAME = re.compile(rf"^{NAME}$")
+_REVERSED = re.compile(
+    rf"^(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|"
+    rf"{_INITIAL})){{0,2}})$"
+)
+_CJK_NAME = re.compile(r"^[㐀-鿿]{2,4}$")
+_LONGEST_LIST = 600
+NO_SURNAMES = words_of(
+    """
+    Dr Drs Prof Profs Professor Professors Doctor Mr Mrs Ms Miss Sir University Institute College Department
+    School Faculty Laboratory Center Centre Hospital Research Group Lab Team Learning Models Model Networks
+    Network Language Analysis Systems Science Sciences Engineering Data Method Methods Theory Study Plan
+    Proposal Project Abstract Introduction Problem Framework Approach Detection Generation Optimization
+    Optimisation Large Neural Deep Machine Reasoning Evaluation Foundation Council Ministry Grant Tech State
+    Prize Award Fellowship Programme Program Street Road Avenue
+    """
+)
+
+
+class Person(NamedTuple):
+    given: str
+    """Possibly initials; empty where only the surname is known."""
+    family: str
+
+    @property
+    def full(self) -> str:
+        return f"{self.given} {self.family}".strip()
+
+
+def person_of(text: str) -> Person | None:
+    """Of one name with its titles, degrees and footnote marks; None when it does not look like one."""
+    bare = _DEGREE.sub("", _MARKS.sub("", _TITLES.sub("", text.strip(" *_\t")))).strip(" ,*_")
+    bare = _MARKS.sub("", bare)
+    if reverse := _REVERSED.match(bare):
+        return Person(reverse["given"], reverse["family"])
+    if _CJK_NAME.match(bare):
+        return Person("", bare)
+    if not _WHOLE_NAME.match(bare):
+        return None
+    words = bare.split()
+    if NO_SURNAMES & set(words):
+        return None
+    family = words[-1]
+    if family.endswith("."):  # `Roe J.`
+        words, family = words[1:], words[0]
+        return Person(" ".join(words), family)
+    return Person(" ".join(words[:-1]), family)
+
+
+def people_in(text: str) -> list[Person]:
+    """The persons of a byline or a labelled line, in order."""
+    items = [item for item in _SEPARATOR.split(text[:_LONGEST_LIST]) if item.strip()]
+    whole = person_of(text) if text.count(",") == 1 and ";" not in text else None
+    if whole is not None and len(items) == 2 and all(" " not in item.strip() for item in items):
+        return [whole]  # `Roe, Jane`
+    return [person for item in items if (person := person_of(item)) is not None]
+
+
+def has_given_name(person: Person) -> bool:
+    return any(part in given_names() for part in re.split(r"[ -]", person.given)) or person.given in given_names()
+
+
+def is_list_of_people(line: str, confirmed: bool) -> bool:
+    """Whether a line holds names and nothing else. Not `confirmed` by what stands around it, one of the given names has
+    to be a known one, or a footnote mark has to hang on a name."""
+    text = line[:_LONGEST_LIST]
+    items = [item for item in _SEPARATOR.split(text) if _MARKS.sub("", item).strip(" *_")]
+    people = [person_of(item) for item in items]
+    named = [person for person in people if person is not None]
+    titles = sum(bool(re.fullmatch(PERSONAL_TITLE, item.strip(" *_"))) for item in items)
+    if not named or len(named) + titles < len(items):
+        return False
+    marked = any(re.search(r"[^\W\d_][¹²³⁴⁵*†‡∗]|[^\W\d_]\d{1,2}(?:,\d{1,2})*\s*$", item) for item in items)
+    return confirmed or (marked and len(items) > 1) or any(map(has_given_name, named))

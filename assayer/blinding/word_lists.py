@@ -1,0 +1,32 @@
+"""Lists of words that the rules look things up in, one file a list."""
+
+from functools import cache
+from importlib.resources import files
+
+__all__ = ["eponyms", "given_names", "institutions", "words_of"]
+
+
+def _lines(name: str) -> list[str]:
+    text = (files("assayer.blinding") / name).read_text(encoding="utf-8")
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+@cache
+def given_names() -> frozenset[str]:
+    return frozenset(name for line in _lines("given_names.txt") for name in line.split())
+
+
+@cache
+def eponyms() -> frozenset[str]:
+    """Surnames that are also names of methods, laws and units."""
+    return frozenset(name for line in _lines("eponyms.txt") for name in line.split())
+
+
+@cache
+def institutions() -> tuple[str, ...]:
+    """Those whose name does not say what they are; the longest first."""
+    return tuple(sorted(_lines("institutions.txt"), key=len, reverse=True))

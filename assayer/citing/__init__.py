@@ -1,0 +1,1 @@
+"""Citations: labels in prompts and reports, evidence and its quotes, the numbering of references."""

@@ -1,0 +1,121 @@
+"""Numbers of a claim that stand in none of the texts it cites, nor in the idea.
+
+Texts are read generously: a share as a part of one and as per cent, thousands and millions written in any way, small
+numbers as words, and rounded. What is left over in a claim was not read there, whatever else it may be.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import NamedTuple
+
+from assayer.citing.labels import MARKER
+from assayer.models import PaperId
+
+__all__ = ["KnownNumbers", "numbers_in"]
+
+_NUMBER = re.compile(
+    r"(?<![0-9])(?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{1,12})?|[0-9]{1,15}(?:\.[0-9]{1,12})?)"
+    r"(?![0-9])(?P<unit>\s?(?:%|percent\b|per\scent\b)|\s?(?:thousand|million|billion|trillion)\b|[A-Za-z]{1,10}\b)?",
+    re.IGNORECASE,
+)
+_APART = re.compile(r"(?<![0-9])[0-9]{1,3}(?: [0-9]{3}){1,4}(?![0-9])")
+"""Thousands apart, `12 000`."""
+_COMMA = re.compile(r"(?<![0-9,.])[0-9]{1,9},[0-9]{1,2}(?![0-9,])")
+"""A decimal comma."""
+_TIMES = {
+    "k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "b": 10**9, "bn": 10**9, "billion": 10**9,
+    "t": 10**12, "trillion": 10**12,
+}  # fmt: skip
+_WORDS = {
+    word: Decimal(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+    )
+} | {"twice": Decimal(2), "double": Decimal(2), "half": Decimal("0.5"), "twenty": Decimal(20), "hundred": Decimal(100)}
+_WORD = re.compile(r"[a-z]{3,7}")
+_ORDINAL = frozenset(("st", "nd", "rd", "th", "d"))
+_NAMED = re.compile(
+    r"(?:[A-Za-z][-–_]?|\b(?:table|figure|fig\.?|section|sec\.?|equation|eq\.?|appendix|chapter|algorithm|version|step|stage"
+    r"|phase|level|type|part|layer|question|hypothesis|aim|claim|study|experiment|group|no\.?|method|dimension)\s)$",
+    re.IGNORECASE,
+)
+"""Before a number that is part of a name, `GPT-4`, `Table 2`."""
+_NAME_LOOK_BACK = 14
+"""Characters."""
+
+
+class _Stated(NamedTuple):
+    written: str
+    value: Decimal
+    is_share: bool
+
+
+def numbers_in(text: str) -> frozenset[Decimal]:
+    """Every number of a text, in all the ways it may be told again."""
+    return _numbers_in(text)
+
+
+@lru_cache(maxsize=256)
+def _numbers_in(text: str) -> frozenset[Decimal]:
+    found = {value for match in _NUMBER.finditer(text) for value in _values(match)}
+    found |= {Decimal(match[0].replace(" ", "")) for match in _APART.finditer(text)}
+    found |= {Decimal(match[0].replace(",", ".")) for match in _COMMA.finditer(text)}
+    found |= {_WORDS[word] for word in _WORD.findall(text.casefold()) if word in _WORDS}
+    found |= {share for value in found if value < 1 for share in (value * 100,)}
+    return frozenset(rounded for value in found for rounded in (value.normalize(), *_rounded(value)))
+
+
+def _values(match: re.Match[str]) -> Iterator[Decimal]:
+    value = Decimal(match["digits"].replace(",", ""))
+    yield value
+    unit = (match["unit"] or "").strip().lower()
+    if unit in _TIMES:
+        yield value * _TIMES[unit]
+    if unit in {"%", "percent", "per cent"}:
+        yield value / 100
+
+
+def _rounded(value: Decimal) -> Iterator[Decimal]:
+    """With fewer decimals, as long as two digits that tell something are left."""
+    exponent = value.as_tuple().exponent
+    for places in range(-exponent if isinstance(exponent, int) else 0):
+        rounded = value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+        if abs(rounded) >= 10 or (places and abs(rounded) >= Decimal("0.1") and abs(rounded) * 10**places >= 10):
+            yield rounded.normalize()
+
+
+class KnownNumbers(NamedTuple):
+    """What a claim may take its numbers from."""
+
+    idea: Set[Decimal]
+    papers: Mapping[PaperId, Set[Decimal]]
+    """Of each paper's text as it was shown, and its year."""
+
+    def missing_from(self, claim: str, cited: Iterable[PaperId]) -> tuple[str, ...]:
+        """Numbers of the claim, as it writes them, that neither the idea nor a cited paper has; none where it cites
+        nothing that was shown. Number words are not looked for: they are mostly no figures."""
+        papers = [paper for paper in cited if paper in self.papers]
+        if not papers:
+            return ()
+        known = {Decimal(len(papers))}.union(self.idea, *(self.papers[paper] for paper in papers))
+        missing = [one.written for one in _stated(MARKER.sub(" ", claim)) if not _is_known(one, known)]
+        return tuple(dict.fromkeys(missing))
+
+
+def _stated(claim: str) -> Iterator[_Stated]:
+    for match in _NUMBER.finditer(claim):
+        unit = (match["unit"] or "").strip().lower()
+        before = claim[max(0, match.start() - _NAME_LOOK_BACK) : match.start()]
+        if unit in _ORDINAL or _NAMED.search(before):
+            continue
+        value = Decimal(match["digits"].replace(",", "")) * _TIMES.get(unit, 1)
+        is_share = unit in {"%", "percent", "per cent"}
+        written = match[0] if is_share or unit in _TIMES else match["digits"]
+        yield _Stated(" ".join(written.split()), value.normalize(), is_share)
+
+
+def _is_known(stated: _Stated, known: Set[Decimal]) -> bool:
+    value = stated.value
+    return value in known or (stated.is_share and (value / 100).normalize() in known)

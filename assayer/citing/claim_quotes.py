@@ -1,0 +1,90 @@
+"""Which quote goes with a claim: one that was given for what the claim says, on the side that the claim takes.
+
+A reading quotes its paper for one stance on one method or dimension. A claim that cites the same paper for the
+opposite, or for something else, is not carried by those words: it cites the paper without them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from assayer.citing.claim_numbers import KnownNumbers
+from assayer.citing.evidence import Quoted, point
+from assayer.citing.labels import LABEL, MARKER, paper_of
+from assayer.models import Citation, Frozen, PaperId, Point
+from assayer.text.content_words import content_words
+
+__all__ = ["GivenQuote", "Side", "given_by_points", "quoted_point"]
+
+Side = Literal["for", "against", "neither"]
+"""Of the idea."""
+PointKind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
+
+_SIDES: dict[PointKind, Side] = {
+    "support": "for",
+    "strength": "for",
+    "contradiction": "against",
+    "weakness": "against",
+    "suggestion": "neither",
+}
+LEAST_SHARED = 2
+"""Words of content in which a claim must agree with one of several statements to have its quote."""
+REPEATED = 8
+"""Words of a quote that a claim repeats: then it says no more than the quote."""
+
+
+class GivenQuote(Frozen):
+    """What was said of a paper, and the quote that was given for it."""
+
+    paper: PaperId
+    side: Side
+    statement: str
+    quoted: Quoted | None
+
+
+def quoted_point(
+    kind: PointKind,
+    text: str,
+    papers: Mapping[str, PaperId],
+    given: Iterable[GivenQuote],
+    numbers: KnownNumbers | None = None,
+) -> Point:
+    """A point with at most one quote a paper: of what was said of it on the point's side what is nearest to the point
+    in words, whatever became of its quote; and any quote whose words the point itself repeats."""
+    by_paper: dict[PaperId, list[GivenQuote]] = {}
+    for one in given:
+        if _repeats(text, one.quoted) or one.side == _SIDES[kind] != "neither":
+            by_paper.setdefault(one.paper, []).append(one)
+    nearest = {paper: _nearest(text, found) for paper, found in by_paper.items()}
+    quotes = {paper: one.quoted for paper, one in nearest.items() if one is not None and one.quoted is not None}
+    return point(kind, text, papers, quotes, numbers)
+
+
+def _repeats(claim: str, quoted: Quoted | None) -> bool:
+    return quoted is not None and " ".join(quoted.words.split()[:REPEATED]) in " ".join(claim.split())
+
+
+def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
+    for one in found:
+        if _repeats(claim, one.quoted):
+            return one
+    if len(found) == 1:
+        return found[0]
+    said = content_words(LABEL.sub(" ", claim))
+    shared = [len(said & content_words(MARKER.sub(" ", one.statement))) for one in found]
+    best = max(shared)
+    return found[shared.index(best)] if best >= LEAST_SHARED else None
+
+
+def given_by_points(points: Iterable[Point]) -> list[GivenQuote]:
+    """For claims that sum up points: they inherit the quotes of what they sum up."""
+    return [
+        GivenQuote(paper=paper_of(citation.label), side=_SIDES[one.kind], statement=one.text, quoted=_quoted(citation))
+        for one in points
+        for citation in one.citations
+    ]
+
+
+def _quoted(citation: Citation) -> Quoted | None:
+    if citation.quote is None or citation.quote_state == "none":
+        return None
+    return Quoted(words=citation.quote, state=citation.quote_state, place=citation.place, objection=citation.objection)

@@ -1,0 +1,72 @@
+"""Labels of evidence that an answer may not hold: those never given, and forms that only look like a label."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from assayer.citing.foreign_citations import ForeignCitation
+from assayer.models.assessment import LABEL
+from assayer.text.lookalikes import folded
+
+__all__ = ["UNKNOWN_LABEL", "WRONG_FORM", "foreign_labels", "without_labels"]
+
+UNKNOWN_LABEL = "no label given here"
+WRONG_FORM = "not how a label is written, [P3]"
+
+_TOKEN = re.compile(
+    r"(?<![\w-])(?:[Pp]|[Pp]apers?|[Ss]ources?|[Ff]inds?)[\s\u0300-\u036f#_.:-]{0,2}(\d{1,5})(?:\s?-\s?P?\d{1,4})?(?![.,]?\w)"
+)
+_GROUP = re.compile(r"\[[^\[\]]{1,240}\]|\([^()]{1,240}\)|\{[^{}]{1,240}\}|<[^<>]{1,60}>")
+_PAGE = re.compile(r"\bp\W{0,2}\d")
+_BARE = re.compile(r"(?<![\w-])(?:P|[Pp]aper P?)(\d{1,4})(?![\w-])")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_BETWEEN = frozenset(
+    """
+    and or to see also cf in as per by from with both the papers paper page pages pp eg ie at of vs sec section
+    """.split()  # noqa: SIM905 - words are read as text, not as a list
+)
+"""Words that a citation may hold beside its labels: `[see P3, pp. 4 and 5]`. With any other, `[P450 enzymes]` is
+biology."""
+_ONE = re.compile(r"P\d+")
+
+
+def without_labels(text: str) -> str:
+    """As long as the text, with spaces where labels of ours stood."""
+    return LABEL.sub(lambda match: " " * len(match[0]), text)
+
+
+def foreign_labels(text: str, labels: Collection[str], shown: Callable[[], str] = str) -> Iterator[ForeignCitation]:
+    """In no order; of the kind `WRONG_FORM` where a paper is meant that was given. `shown` makes the text of everything
+    that was shown: the P300 of an idea about brain waves is none of our labels."""
+    for match in LABEL.finditer(text):
+        if not set(_ONE.findall(match[1])) <= set(labels):
+            yield ForeignCitation(*match.span(), UNKNOWN_LABEL, True)
+    rest = folded(without_labels(text))
+    outside = list(rest)
+    for group in _GROUP.finditer(rest):
+        kind = _kind_of(group[0], labels, shown)
+        if kind is not None:
+            outside[group.start() : group.end()] = " " * len(group[0])
+            yield ForeignCitation(*group.span(), kind, True)
+    for match in _BARE.finditer("".join(outside)):
+        label = f"P{int(match[1])}"
+        if label in labels and not _stands_bare(label, shown()):
+            yield ForeignCitation(*match.span(), WRONG_FORM, False)
+
+
+def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> str | None:
+    """Of a bracket; None when it speaks of no label."""
+    meant = [f"P{int(one)}" for one in _TOKEN.findall(group[1:-1])]
+    square = group[0] == "["
+    if not meant or (not square and _PAGE.search(group)):
+        return None
+    others = [word for word in _WORD.findall(_TOKEN.sub(" ", group)) if word.casefold() not in _BETWEEN]
+    if any(one in labels for one in meant):
+        return WRONG_FORM if square or not others else None
+    if others or (not square and any(_stands_bare(one, shown()) for one in meant)):
+        return None
+    return UNKNOWN_LABEL
+
+
+def _stands_bare(label: str, shown: str) -> bool:
+    """Outside of brackets, where no label stands."""
+    return re.search(rf"(?<![\w\[(-]){label}(?![\w\])-])", shown) is not None

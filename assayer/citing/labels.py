@@ -1,0 +1,126 @@
+"""Citation labels and markers in texts.
+
+Inside one prompt papers are labelled `[P1]`, `[P2]` … in the order given. Answers cite those labels; before a
+text leaves its step they become markers, `[@paper-id]`, and `assayer.citing.numbering` numbers the markers once for
+the whole report. So a step always renders the same prompt, whatever ran before it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from urllib.parse import quote as percent_encode
+from urllib.parse import unquote
+
+from assayer.models import Assessment, Label, PaperId, Point
+from assayer.models.assessment import LABEL
+
+__all__ = [
+    "LABEL",
+    "MARKER",
+    "canonical",
+    "cited_labels",
+    "each_once",
+    "labelled",
+    "marker",
+    "paper_of",
+    "plain",
+    "relabel",
+    "segments",
+    "uncited_complaints",
+]
+
+
+MARKER = re.compile(r"\[@([^\[\]@\s]+)\]")
+_ONE = re.compile(r"P\d+")
+_BRACKET = re.compile(r"\[[^\[\]]{0,200}\bP\d{1,2}\b[^\[\]]{0,200}\]")
+"""Any bracket that speaks of a label: `[P3 and P4]`, `[P3-P5]`, `[P3, p. 4]` are not citations of ours either."""
+_LINK = re.compile(
+    r"(?:\b[a-z][a-z0-9+.-]{0,15}:)?//[^\s)\]>]+|\bwww\.[^\s)\]>]+|\bdoi:\s*10\.[^\s)\]>]+"
+    r"|\b(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24}/[^\s)\]>]+",
+    re.IGNORECASE,
+)
+
+
+def plain(text: str) -> str:
+    """Text that must not cite: links and markers are taken out, and labels, which would name another paper
+    outside the prompt they were written for."""
+    text = LABEL.sub("(another paper)", text.replace("[@", "(@"))
+    text = _BRACKET.sub("(another paper)", text)
+    return " ".join(_LINK.sub("(link removed)", text).split())
+
+
+def uncited_complaints(texts: Iterable[str]) -> list[str]:
+    """Complaints about texts that cite no paper where they must."""
+    return [f"This claim cites no paper: {text[:80]!r}." for text in texts if not LABEL.search(text)]
+
+
+def marker(paper: PaperId) -> Label:
+    """What stands for a paper in texts and citations until the report is numbered."""
+    return Label("@" + percent_encode(paper, safe=""))
+
+
+def paper_of(label: str) -> PaperId:
+    """The inverse of `marker`."""
+    return PaperId(unquote(label.removeprefix("@")))
+
+
+def canonical(text: str, papers: Mapping[str, PaperId]) -> str:
+    """Replaces `[P3]` by the marker of its paper, and takes out links. Labels must be known."""
+    text = _LINK.sub("(link removed)", text.replace("[@", "(@"))
+    return LABEL.sub(lambda match: "".join(f"[{marker(papers[one])}]" for one in _ONE.findall(match[1])), text)
+
+
+def relabel(text: str, labels: Mapping[PaperId, str]) -> str:
+    """Replaces markers by the labels of another prompt."""
+    return MARKER.sub(lambda match: f"[{labels[paper_of(match[1])]}]", text)
+
+
+def labelled(items: Iterable[PaperId]) -> dict[str, PaperId]:
+    """`P1`, `P2` … for papers in the order given."""
+    return {f"P{number}": paper for number, paper in enumerate(items, start=1)}
+
+
+def each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]:
+    """Complaints unless every wanted label was answered exactly once."""
+    counts = Counter(got)
+    complaints = [f"There is no entry for {noun} {label}." for label in wanted if label not in counts]
+    complaints += [f"{noun.capitalize()} {label} has {n} entries." for label, n in counts.items() if n > 1]
+    complaints += [f"{label} is not a {noun} given here." for label in counts if label not in set(wanted)]
+    return complaints
+
+
+def segments(text: str, known: Container[Label]) -> Iterator[tuple[str, Label | None]]:
+    """The text in order: stretches of words with None, and labels as written (`[P3]`) with their label.
+
+    `[P3, P7]` comes apart into two; a label that is not known stays words.
+    """
+    position = 0
+    for match in LABEL.finditer(text):
+        if match.start() > position:
+            yield text[position : match.start()], None
+        for one in _ONE.findall(match[1]):
+            label = Label(one)
+            yield f"[{one}]", (label if label in known else None)
+        position = match.end()
+    if position < len(text):
+        yield text[position:], None
+
+
+def _in_text(text: str) -> Iterator[Label]:
+    for group in LABEL.findall(text):
+        yield from map(Label, _ONE.findall(group))
+
+
+def _in_point(point: Point) -> Iterator[Label]:
+    yield from _in_text(point.text)
+    yield from (citation.label for citation in point.citations)
+
+
+def cited_labels(assessment: Assessment) -> set[Label]:
+    """Every label that the assessment uses: in texts, citations and readings."""
+    labels = set(_in_text(assessment.statement))
+    for point in assessment.points:
+        labels.update(_in_point(point))
+    for reading in assessment.readings:
+        labels.update({reading.label, *_in_text(reading.text)})
+    return labels

@@ -1,0 +1,74 @@
+"""Numbers the papers of a finished report: markers become `[P1]`, `[P2]` … in reading order."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from assayer.citing.labels import LABEL, MARKER, paper_of
+from assayer.models import Label, Paper, PaperId, Reference
+from assayer.text.sanitise import sanitise
+
+__all__ = ["Numbering"]
+
+Out = TypeVar("Out", bound=BaseModel)
+
+_OF_THE_SOURCE = frozenset(("quote", "place", "objection"))
+"""Fields whose words are a paper's own: what looks like a marker in them is none."""
+
+
+class Numbering:
+    """Gives each paper a label when it is first met."""
+
+    def __init__(self) -> None:
+        self._labels: dict[PaperId, Label] = {}
+
+    def label(self, paper: PaperId) -> Label:
+        return self._labels.setdefault(paper, Label(f"P{len(self._labels) + 1}"))
+
+    def apply(self, value: Out) -> Out:
+        """The same value with every marker, in texts and in labels, replaced by its number."""
+        return type(value).model_validate(self._walk(value.model_dump()))
+
+    def papers(self, known: Mapping[PaperId, Paper]) -> tuple[Paper, ...]:
+        """The labelled papers, in order of their labels."""
+        return tuple(known[paper] for paper in self._labels)
+
+    def references(self, papers: Sequence[Paper]) -> tuple[Reference, ...]:
+        """What the labels stand for; every field from the paper's own record."""
+        return tuple(_reference(self.label(paper.id), paper) for paper in papers)
+
+    def _walk(self, value: Any, field: str = "") -> Any:
+        if isinstance(value, str):
+            if field in _OF_THE_SOURCE:
+                return value
+            return self.label(paper_of(value)) if field == "label" else self._text(value)
+        if isinstance(value, Mapping):
+            return {key: self._walk(one, key) for key, one in value.items()}
+        if isinstance(value, Sequence):
+            return [self._walk(one) for one in value]
+        return value
+
+    def _text(self, text: str) -> str:
+        """Only a marker becomes a label: what looks like one already was never given a number."""
+        text = LABEL.sub(lambda match: f"({match[1]})", text)
+        return MARKER.sub(lambda match: f"[{self.label(paper_of(match[1]))}]", text)
+
+
+def _line(text: str) -> str:
+    return " ".join(sanitise(text)[0].split())
+
+
+def _reference(label: Label, paper: Paper) -> Reference:
+    return Reference(
+        label=label,
+        id=paper.id,
+        title=_line(paper.title),
+        authors=tuple(map(_line, paper.authors)),
+        publication_date=paper.publication_date,
+        venue=_line(paper.venue),
+        url=paper.url,
+        source=paper.source,
+        retraction=paper.retraction,
+        origins=paper.origins,
+    )

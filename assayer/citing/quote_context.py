@@ -1,0 +1,199 @@
+"""Why words that do stand in a source are still no quote of it: what was cut away around them changes what they say.
+
+A quote may not begin right after what negates it, leave out a negation with its ellipsis, run two sentences together as
+if they were one, or be so short that it says nothing. Rules over words, without grammar: they look at one sentence, and
+a quote that carries its negation inside is as good as any.
+"""
+
+import re
+from collections.abc import Sequence
+
+from assayer.citing.quotes import SourceSpan
+from assayer.citing.spelling import spelled, unified
+from assayer.text.content_words import content_words
+
+__all__ = ["objection"]
+
+LEAST_WORDS = 8
+"""Of a quote that is no whole sentence."""
+LEAST_CONTENT = 4
+"""Distinct words of a quote that are more than grammar."""
+REACH = 6
+"""Words before a quote that may negate it."""
+REACH_OF_AVERSIONS = 2
+"""The same for `prevents`, `lack of`, `rather than`, which govern only what is next to them."""
+REACH_OF_CLAIMS = 12
+"""The same before `that`, `whether` and `if`: there is no evidence at all in the trials so far that …"""
+_LOOK_BACK = 300
+_LONGEST_WORD = 60
+"""Characters."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_PART_OF_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+"""Letters of scripts that write no spaces; two of them count as a word."""
+_BREAK = re.compile(r"[.!?][\"'”’)\]]{0,3}\s++(?![a-z])|[。！？]\s*+")
+_ABBREVIATIONS = r"al|approx|cf|dr|e\.g|eqs?|eqn|figs?|i\.e|no|nos|pp|prof|refs?|resp|secs?|st|tabs?|vol|vs|w\.r\.t"
+_ABBREVIATION = re.compile(rf"\b(?:{_ABBREVIATIONS})$", re.IGNORECASE)
+_INITIAL_OR_ABBREVIATION = re.compile(rf"\b(?:[a-z]|{_ABBREVIATIONS})$", re.IGNORECASE)
+"""What a full stop does not end a sentence after."""
+
+_CLAUSE_END = re.compile(r"[;:!?—]|--|\b(?:but|whereas|although|though|thus|hence|therefore|while)\b", re.I)
+_SUBJECT = re.compile(r"(?:we|i|our|it|its|this|these|those|they|there|here|he|she)\b", re.IGNORECASE)
+"""With one of these a quote begins a statement of its own after `and`."""
+_AND = re.compile(r"\b(?:and|or)\W*$", re.IGNORECASE)
+_CLAIM = re.compile(r"\b(?:that|whether|if)\W*$", re.IGNORECASE)
+_CLAIM_FIRST = re.compile(r"\W*(?:that|whether|if)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()]{0,200}\)")
+_NEGATION = re.compile(
+    r"\b(?:no(?!\s+(?:doubt|less|fewer)\b|\.)|not(?!\s+(?:only|just|merely|solely|simply)\b)|non(?!-)|nor|none|never|neither"
+    r"|nobody|nothing|nowhere|without(?!\s+loss\b)|cannot|\w{2,8}n['’]t|cant|dont|doesnt|didnt|isnt|arent|wasnt|hardly"
+    r"|barely|scarcely|rarely|seldom|fail(?:s|ed|ing|ures?)?\s+(?:to|in|at|of)|(?:un|not\s)able\s+to|inability\s+(?:to|of|in)"
+    r"|(?:little|weak|insufficient|limited|scant)\s+(?:evidence|support|reason|indication|proof|sign)"
+    r"|(?:unclear|unknown|uncertain|unlikely|impossible|infeasible|doubtful|questionable|debatable|disputed|false|wrong|untrue"
+    r"|incorrect|mistaken)\s+(?:that|whether|if|how|why|to|for)"
+    r"|(?<!\bno\s)doubt(?:s|ed)?\s+(?:that|whether|if)|contrary\s+to|wrongly|falsely|incorrectly|mistakenly)\b",
+    re.IGNORECASE,
+)
+"""What turns the clause after it into its opposite, or leaves open whether it holds."""
+_AVERSION = re.compile(
+    r"\b(?:lack(?:s|ed|ing)?|absence\s+of|free\s+of|devoid\s+of|refus(?:e|es|ed|al)\s+(?:to|of)|rather\s+than|instead\s+of"
+    r"|opposed\s+to|far\s+from|refut(?:e|es|ed|ing)|disprov(?:e|es|ed|ing)|den(?:y|ies|ied|ying)|reject(?:s|ed|ing)?"
+    r"|contradict(?:s|ed|ing)?|rul(?:e|es|ed|ing)\s+out|prevent(?:s|ed|ing)?|avoid(?:s|ed|ing)?|ceas(?:e|es|ed)\s+to"
+    r"|neglect(?:s|ed|ing)?\s+to|unable|insufficient(?:ly)?)\b",
+    re.IGNORECASE,
+)
+"""What does so only to the words next to it."""
+_CONTRAST = re.compile(r"instead|rather|opposed", re.IGNORECASE)
+"""These bring their own words with them, and can be left out together."""
+_AUXILIARY_NOT = re.compile(r"(?:\b(?:not|never|neither|cannot)|n['’]t)\s*$", re.IGNORECASE)
+"""Before an aside between commas: it did not, in our view, improve."""
+
+
+def objection(quote: str, source: str, spans: Sequence[SourceSpan]) -> str | None:
+    """What speaks against the quote at this place of a paragraph, in words that follow `not verified:`; None when
+    nothing does."""
+    breaks = _sentence_breaks(source, _INITIAL_OR_ABBREVIATION)
+    return (
+        _too_short(source, spans, breaks)
+        or _reversed_before(source, spans, breaks)
+        or _badly_joined(source, spans, breaks)
+        or _run_together(quote, source, spans)
+    )
+
+
+def _sentence_breaks(source: str, but_after: re.Pattern[str]) -> list[SourceSpan]:
+    """Between sentences: from the end of one to the start of the next."""
+    found = []
+    for match in _BREAK.finditer(source):
+        if match[0][0] == "." and but_after.search(source[max(0, match.start() - 8) : match.start()]):
+            continue
+        found.append(SourceSpan(match.start(), match.end()))
+    return found
+
+
+def _sentence_start(place: int, breaks: Sequence[SourceSpan]) -> int:
+    return max((one.end for one in breaks if one.end <= place), default=0)
+
+
+def _sentence_end(place: int, breaks: Sequence[SourceSpan], source: str) -> int:
+    return min((one.start for one in breaks if one.start >= place), default=len(source))
+
+
+def _is_opening(text: str) -> bool:
+    """Whether nothing but marks stands before the first word."""
+    return not _TOKEN.search(text)
+
+
+def _too_short(source: str, spans: Sequence[SourceSpan], breaks: Sequence[SourceSpan]) -> str | None:
+    text = " ".join(source[one.start : one.end] for one in spans)
+    unspaced = len(_UNSPACED.findall(text)) // 2
+    if unspaced >= LEAST_WORDS:
+        return None
+    words = _PART_OF_WORD.findall(text)
+    if len(content_words(text)) < LEAST_CONTENT:
+        return "too few words to say anything"
+    if len(words) + unspaced >= LEAST_WORDS or _is_whole(source, spans[0].start, spans[-1].end, breaks):
+        return None
+    return f"fewer than {LEAST_WORDS} words of a longer sentence"
+
+
+def _is_whole(source: str, start: int, end: int, breaks: Sequence[SourceSpan]) -> bool:
+    before = source[_sentence_start(start, breaks) : start]
+    return _is_opening(before) and _is_opening(source[end : _sentence_end(end, breaks, source)])
+
+
+def _reversed_before(source: str, spans: Sequence[SourceSpan], breaks: Sequence[SourceSpan]) -> str | None:
+    previous: SourceSpan | None = None
+    for span in spans:
+        start = _sentence_start(span.start, breaks)
+        if previous is None or previous.end <= start:
+            found = _reversal(source[max(start, span.start - _LOOK_BACK) : span.start], source[span.start : span.end])
+            if found:
+                return f"it begins right after “{found}” in the source"
+        previous = span
+    return None
+
+
+def _reversal(before: str, words: str) -> str | None:
+    """What, in the clause before them, negates the words."""
+    clause = _CLAUSE_END.split(_ASIDE.sub(" ", before))[-1]
+    if _AND.search(clause) and _SUBJECT.match(words):
+        return None
+    *earlier, last = clause.split(",")
+    is_claim = _CLAIM.search(last) or _CLAIM_FIRST.match(words)
+    if is_claim and len(_TOKEN.findall(last)) < 2:  # it does not follow, in our view, that …
+        last = clause
+    found = (
+        _NEGATION.search(_last_words(last, REACH_OF_CLAIMS if is_claim else REACH))
+        or _AVERSION.search(_last_words(last, REACH_OF_CLAIMS if is_claim else REACH_OF_AVERSIONS))
+        or next((one for part in earlier[-2:] if (one := _AUXILIARY_NOT.search(part))), None)
+    )
+    return " ".join(found[0].split()) if found else None
+
+
+def _last_words(text: str, most: int) -> str:
+    words = list(_TOKEN.finditer(text))
+    return text[words[-most].start() :] if len(words) > most else text
+
+
+def _badly_joined(source: str, spans: Sequence[SourceSpan], breaks: Sequence[SourceSpan]) -> str | None:
+    """Pieces on both sides of an ellipsis are of one sentence, or each side ends and begins with a sentence."""
+    for i in range(1, len(spans)):
+        left, right = spans[i - 1].end, spans[i].start
+        start, end = _sentence_start(right, breaks), _sentence_end(left, breaks, source)
+        if start <= left:
+            found = _negation_in(source[left:right])
+            if found:
+                return f"its ellipsis leaves out “{found}”"
+        elif not (_is_opening(source[left:end]) and _is_opening(source[start:right])):
+            return "its ellipsis joins parts of two sentences"
+    return None
+
+
+def _negation_in(left_out: str) -> str | None:
+    found = (match for pattern in (_NEGATION, _AVERSION) for match in pattern.finditer(left_out))
+    return next((" ".join(one[0].split()) for one in found if not _CONTRAST.match(one[0])), None)
+
+
+_STOP = re.compile(r"[.!?;:。！？…\n]")
+
+
+def _run_together(quote: str, source: str, spans: Sequence[SourceSpan]) -> str | None:
+    """Where a sentence ends within the quoted words, the quote has to end one too. After initials one may: whoever
+    copies them copies their full stop."""
+    breaks = _sentence_breaks(source, _ABBREVIATION)
+    crossed = [(span, one) for span in spans for one in breaks if span.start < one.start and one.end < span.end]
+    stops = [
+        _last_word(quote[max(0, match.start() - _LONGEST_WORD) : match.start()]) for match in _STOP.finditer(quote)
+    ]
+    for span, one in crossed:
+        word = _last_word(source[max(span.start, one.start - _LONGEST_WORD) : one.start])
+        if word and not any(stop.endswith(word) for stop in stops):
+            return "it runs two sentences into one"
+    return None
+
+
+def _last_word(text: str) -> str:
+    words = _TOKEN.findall(text)
+    return spelled(unified(words[-1])) if words else ""

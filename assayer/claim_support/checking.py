@@ -1,0 +1,157 @@
+"""Holds every claim of a report against each of its verified quotes, and writes beside it what came of that."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from assayer.citing.labels import MARKER, paper_of, plain
+from assayer.claim_support.schemas import SupportItem, SupportQuestion, SupportVerdict
+from assayer.claim_support.task import SUPPORT
+from assayer.llm import Llm, ask
+from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, Frozen, Paper, PaperId, Point
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, each
+
+__all__ = ["CLAIMS_PER_CALL", "CheckedClaims", "check_claims", "support_found"]
+
+CLAIMS_PER_CALL = 10
+_MOST_MISSING_CHARS = 300
+
+_NOTHING_CLAIMED = Absent(reason="it says nothing of this paper that a quote could bear out.")
+_NOT_IN_QUOTE = Absent(reason="the check relied on words that the quote does not have.")
+_UNKNOWN = Absent(reason="it was not asked about.")
+
+ValueT = TypeVar("ValueT")
+
+
+class _QuotedClaim(NamedTuple):
+    claim: str
+    """With markers."""
+    paper: PaperId
+    quote: str
+    advice: bool
+
+
+@dataclass(frozen=True)
+class CheckedClaims:
+    """What the check came to, claim by claim."""
+
+    outcomes: Mapping[_QuotedClaim, ClaimSupport | Absent]
+
+    def written_into(self, value: ValueT) -> ValueT:
+        """The same value with the outcome at every citation of every point that has a verified quote."""
+        written: ValueT = _with_points(value, self._written)
+        return written
+
+    def _written(self, point: Point) -> Point:
+        return point.model_copy(update={"citations": tuple(self._cited(point, one) for one in point.citations)})
+
+    def _cited(self, point: Point, citation: Citation) -> Citation:
+        quoted = _quoted_claim(point, citation)
+        if quoted is None:
+            return citation
+        return citation.model_copy(update={"support": self.outcomes.get(quoted, _UNKNOWN)})
+
+    @property
+    def counts(self) -> ClaimCounts | None:
+        if not self.outcomes:
+            return None
+        found = [one.outcome if isinstance(one, ClaimSupport) else None for one in self.outcomes.values()]
+        return ClaimCounts(
+            supported=found.count("supports"),
+            partly_supported=found.count("partly"),
+            not_supported=found.count("not"),
+            contradicted=found.count("contradicts"),
+            unchecked=found.count(None),
+        )
+
+
+async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapping[PaperId, Paper]) -> CheckedClaims:
+    """`findings` hold points, at any depth, that cite by markers. A point that stands in several places is checked
+    once. Raises what makes going on pointless for all; a call that fails leaves its claims unchecked."""
+    quoted = (_quoted_claim(point, citation) for point in _points(findings) for citation in point.citations)
+    claims = list(dict.fromkeys(one for one in quoted if one is not None))
+    batches = [claims[start : start + CLAIMS_PER_CALL] for start in range(0, len(claims), CLAIMS_PER_CALL)]
+
+    async def check(batch: Sequence[_QuotedClaim]) -> list[ClaimSupport | Absent]:
+        items = tuple(_item(f"C{number}", one, papers) for number, one in enumerate(batch, start=1))
+        answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
+        verdicts = {one.label: one for one in answer.verdicts}
+        return [support_found(verdicts[item.label], item.passage, by_model=bool(llm.models)) for item in items]
+
+    answered = await each(batches, check)
+    run.keep_successes(answered, "support check of a claim", [len(batch) for batch in batches])
+    outcomes: dict[_QuotedClaim, ClaimSupport | Absent] = {}
+    for batch, found in zip(batches, answered, strict=True):
+        if isinstance(found, Failed):
+            outcomes |= dict.fromkeys(batch, Absent(reason=f"{found.error.reason}."))
+        else:
+            outcomes |= zip(batch, found, strict=True)
+    return CheckedClaims(outcomes)
+
+
+def _quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None:
+    if citation.quote is None or citation.quote_state != "verified":
+        return None
+    return _QuotedClaim(point.text, paper_of(citation.label), citation.quote, point.kind == "suggestion")
+
+
+def _item(label: str, one: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> SupportItem:
+    claim = MARKER.sub(lambda found: f"[{'this' if paper_of(found[1]) == one.paper else 'another'} source]", one.claim)
+    title = papers[one.paper].title if one.paper in papers else ""
+    return SupportItem(
+        label=label, claim=claim, passage=one.quote, title=" ".join(title.split()) or "(unknown)", advice=one.advice
+    )
+
+
+def support_found(verdict: SupportVerdict, passage: str, by_model: bool) -> ClaimSupport | Absent:
+    """What a verdict comes to: nothing where it rests on words that the passage does not have."""
+    if verdict.outcome == "nothing_claimed":
+        return _NOTHING_CLAIMED
+    if verdict.outcome != "not" and not _has_words(passage, verdict.carried):
+        return _NOT_IN_QUOTE
+    missing = "" if verdict.outcome == "supports" else plain(verdict.missing)
+    return ClaimSupport(
+        outcome=verdict.outcome,
+        missing=missing if len(missing) <= _MOST_MISSING_CHARS else f"{missing[:_MOST_MISSING_CHARS].rstrip()} …",
+        judged_by="model" if by_model else "overlap",
+    )
+
+
+_WORDS = re.compile(r"\w+")
+_CUT = re.compile(r"…|\.\.\.")
+
+
+def _has_words(passage: str, carried: str) -> bool:
+    """Whether the words, in one piece or in several around an ellipsis, stand in the passage."""
+    there = f" {_spelled(passage)} "
+    pieces = [_spelled(piece) for piece in _CUT.split(carried)]
+    return any(pieces) and all(f" {piece} " in there for piece in pieces if piece)
+
+
+def _spelled(text: str) -> str:
+    return " ".join(_WORDS.findall(text.casefold()))
+
+
+def _points(value: Any) -> Iterator[Point]:
+    """All points in a value, in order."""
+    if isinstance(value, Point):
+        yield value
+    elif isinstance(value, Frozen):
+        for name in type(value).model_fields:
+            yield from _points(getattr(value, name))
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from _points(one)
+
+
+def _with_points(value: Any, change: Callable[[Point], Point]) -> Any:
+    if isinstance(value, Point):
+        return change(value)
+    if isinstance(value, Frozen):
+        fields = {name: getattr(value, name) for name in type(value).model_fields}
+        return value.model_copy(update={name: _with_points(one, change) for name, one in fields.items()})
+    if isinstance(value, tuple):
+        return tuple(_with_points(one, change) for one in value)
+    return value

@@ -1,0 +1,43 @@
+"""Question and answer of the support check; evidence comes before the outcome."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assayer.citing.answer_texts import TextRole
+from assayer.models import Frozen
+
+__all__ = ["SupportAnswer", "SupportItem", "SupportQuestion", "SupportVerdict"]
+
+
+class SupportItem(Frozen):
+    """A claim and the words quoted for it. Labels mean nothing outside their prompt."""
+
+    label: str
+    claim: str
+    """Citations of the passage's paper read `[this source]`, all others `[another source]`."""
+    passage: str
+    title: str
+    advice: bool = False
+    """The claim stands in a suggestion, which need not say anything of the paper."""
+
+
+class SupportQuestion(Frozen):
+    items: tuple[SupportItem, ...]
+
+
+class SupportVerdict(Frozen):
+    label: Annotated[str, Field(pattern=r"^C\d+$", description="Label of one of the items given, e.g. C3.")]
+    carried: Annotated[str, TextRole.COPIED] = Field(
+        description="Words copied exactly from this item's passage that bear on the claim, at most 40; "
+        "an empty string if there are none."
+    )
+    missing: str = Field(
+        description="At most 30 words: what is claimed but not in the passage, or denied by it; empty if nothing is. "
+        "Cites nothing."
+    )
+    outcome: Literal["supports", "partly", "not", "contradicts", "nothing_claimed"]
+
+
+class SupportAnswer(Frozen):
+    verdicts: list[SupportVerdict] = Field(description="One for each item given, in order.")

@@ -1,0 +1,1 @@
+"""Ideas from text and from JSON records."""

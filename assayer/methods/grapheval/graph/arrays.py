@@ -1,0 +1,122 @@
+"""A viewpoint graph as arrays, its edges, and parts of it."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.models import IdeaId
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+__all__ = ["INTER", "INTRA", "UNKNOWN", "GraphArrays", "GraphEdges", "subgraph", "undirected_edges"]
+
+
+Rows = NDArray[np.int32]
+"""Rows of ideas."""
+INTRA, INTER = 0, 1
+"""Kinds of edges: between viewpoints of one idea, between viewpoints of two."""
+UNKNOWN = -1
+"""An idea without a label, or without a date."""
+
+
+class GraphEdges(NamedTuple):
+    """Every undirected edge is listed twice, once in each direction."""
+
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    """Cosines, above 0."""
+    kinds: NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class GraphArrays:
+    """n viewpoints of i ideas, joined by e directed edges. Raises ValueError when the shapes do not agree."""
+
+    vectors: NDArray[np.float32]
+    """(n, d), unit rows."""
+    idea_of: NDArray[np.int32]
+    """(n,) row of the idea; never descending, so an idea's viewpoints stand together."""
+    ideas: tuple[IdeaId, ...]
+    labels: NDArray[np.int16]
+    """(i,) row in `classes`, UNKNOWN without a label."""
+    dates: NDArray[np.int32]
+    """(i,) days since 1970-01-01, UNKNOWN without a date."""
+    classes: tuple[str, ...]
+    """From worst to best where they are ordered."""
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    """(e,) what stands at the source reaches the target."""
+    weights: NDArray[np.float32]
+    """(e,) cosines; edges of cosine 0 and below are left out."""
+    kinds: NDArray[np.int8]
+    """(e,) INTRA or INTER."""
+
+    def __post_init__(self) -> None:
+        nodes, ideas, edges = len(self.vectors), len(self.ideas), len(self.sources)
+        if self.vectors.ndim != 2 or self.idea_of.shape != (nodes,):
+            raise ValueError("Each viewpoint needs one vector and one idea.")
+        if self.labels.shape != (ideas,) or self.dates.shape != (ideas,):
+            raise ValueError("Each idea needs one label and one date, UNKNOWN or not.")
+        if not (len(self.targets) == len(self.weights) == len(self.kinds) == edges):
+            raise ValueError("Each edge needs a source, a target, a weight and a kind.")
+        if nodes and (self.idea_of.min() < 0 or self.idea_of.max() >= ideas or (np.diff(self.idea_of) < 0).any()):
+            raise ValueError("Viewpoints must be grouped by idea, in the order of the ideas.")
+        if ideas and not (self.labels.min() >= UNKNOWN and self.labels.max() < len(self.classes)):
+            raise ValueError("A label is not one of the classes.")
+        if edges and (self.weights.min() <= 0 or max(self.sources.max(), self.targets.max()) >= nodes):
+            raise ValueError("An edge has no positive weight, or an end that is no viewpoint.")
+
+    def adjacency(self) -> "sp.csr_array[np.float64, tuple[int, int]]":
+        """(n, n); row = target, column = source: `adjacency() @ x` sums over each viewpoint's neighbours."""
+        import scipy.sparse as sp
+
+        nodes = len(self.vectors)
+        entries = (self.weights.astype(np.float64), (self.targets, self.sources))
+        return sp.csr_array(entries, shape=(nodes, nodes))
+
+    def with_unknown(self, rows: NDArray[np.int32]) -> "GraphArrays":
+        """The same graph, the labels of some ideas hidden."""
+        labels = self.labels.copy()
+        labels[rows] = UNKNOWN
+        return replace(self, labels=labels)
+
+
+def undirected_edges(
+    sources: NDArray[np.integer],
+    targets: NDArray[np.integer],
+    weights: NDArray[np.float32],
+    idea_of: NDArray[np.int32],
+) -> GraphEdges:
+    """Both directions of each pair, once, in the order of targets; pairs without a positive weight are left out."""
+    positive = weights > 0
+    ends = np.stack([sources[positive], targets[positive]]).astype(np.int32)
+    both = np.concatenate([ends, ends[::-1]], axis=1)
+    doubled = np.concatenate([weights[positive], weights[positive]]).astype(np.float32)
+    _, first = np.unique(both[1].astype(np.int64) * len(idea_of) + both[0], return_index=True)
+    kept_sources, kept_targets = both[0][first], both[1][first]
+    kinds = np.where(idea_of[kept_sources] == idea_of[kept_targets], INTRA, INTER).astype(np.int8)
+    return GraphEdges(kept_sources, kept_targets, doubled[first], kinds)
+
+
+def subgraph(graph: GraphArrays, nodes: NDArray[np.integer]) -> GraphArrays:
+    """Some viewpoints, ascending and unique, with the edges among them; ideas that keep none are left out."""
+    place = np.full(len(graph.vectors), UNKNOWN, np.int32)
+    place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    rows, idea_of = np.unique(graph.idea_of[nodes], return_inverse=True)
+    kept = (place[graph.sources] >= 0) & (place[graph.targets] >= 0)
+    return GraphArrays(
+        vectors=graph.vectors[nodes],
+        idea_of=idea_of.astype(np.int32),
+        ideas=tuple(graph.ideas[row] for row in rows),
+        labels=graph.labels[rows],
+        dates=graph.dates[rows],
+        classes=graph.classes,
+        sources=place[graph.sources[kept]],
+        targets=place[graph.targets[kept]],
+        weights=graph.weights[kept],
+        kinds=graph.kinds[kept],
+    )

@@ -1,0 +1,214 @@
+"""How a graph grows: which ideas are added, and with which edges. Pure decisions, the same for every store."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphEdges, undirected_edges
+from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea
+from assayer.methods.grapheval.ports import NeighbourIndex
+from assayer.models import IdeaId
+from assayer.ports import Vectors
+
+__all__ = [
+    "EdgeEnds",
+    "GraphAdditions",
+    "IdeaFingerprint",
+    "check_for_contradictions",
+    "check_same_plan",
+    "edges_by_cosine",
+    "edges_by_relations",
+    "edges_of_new_ideas",
+    "initial_version",
+    "label_rows",
+    "missing_graph_error",
+    "next_version",
+    "plan_additions",
+]
+
+
+_BLOCK = 2048
+"""Viewpoints whose neighbours are asked for at once."""
+
+EdgeEnds = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
+"""Sources, targets and cosines of edges, each in one direction."""
+
+
+class IdeaFingerprint(NamedTuple):
+    """What a graph stores of an idea to recognise it: the hash of its words, and its label."""
+
+    digest: str
+    label: str | None
+
+
+class GraphAdditions(NamedTuple):
+    """What adding some ideas changes in a graph."""
+
+    new: tuple[PreparedIdea, ...]
+    labels: tuple[tuple[IdeaId, str], ...]
+    """Labels that have become known of ideas that are there."""
+    known: int
+
+
+def plan_additions(
+    plan: GraphPlan, known: Mapping[IdeaId, IdeaFingerprint], ideas: Sequence[PreparedIdea]
+) -> GraphAdditions:
+    """Raises InputError for an idea that contradicts the graph, or another of the same ideas."""
+    check_for_contradictions(plan, known, [one.idea for one in ideas])
+    fingerprints = dict(known)
+    new: list[PreparedIdea] = []
+    labels: list[tuple[IdeaId, str]] = []
+    already_there = 0
+    for one in ideas:
+        _check_new_idea(plan, one)
+        idea = one.idea
+        before = fingerprints.get(idea.id)
+        fingerprints[idea.id] = IdeaFingerprint(idea.digest, idea.label or (before.label if before else None))
+        if before is None:
+            new.append(one)
+            continue
+        already_there += 1
+        if before.label is None and idea.label is not None:
+            labels.append((idea.id, idea.label))
+    return GraphAdditions(tuple(new), tuple(labels), already_there)
+
+
+def check_for_contradictions(
+    plan: GraphPlan, known: Mapping[IdeaId, IdeaFingerprint], ideas: Iterable[LabelledIdea]
+) -> None:
+    """Raises InputError as `plan_additions` does, before anything was spent on extraction and embedding."""
+    fingerprints = dict(known)
+    for idea in ideas:
+        if idea.label is not None and idea.label not in plan.classes:
+            raise InputError(
+                f"Idea {idea.id!r} has the label {idea.label!r}, which this graph does not know.",
+                f"Its labels are {', '.join(plan.classes)}; a graph with others is built from the start.",
+            )
+        if before := fingerprints.get(idea.id):
+            _check_contradiction(idea, before)
+        fingerprints[idea.id] = IdeaFingerprint(idea.digest, idea.label or (before.label if before else None))
+
+
+def _check_new_idea(plan: GraphPlan, new: PreparedIdea) -> None:
+    idea = new.idea
+    if not new.viewpoints.viewpoints:
+        raise InputError(f"Idea {idea.id!r} holds no statement to compare.", "It needs at least one sentence.")
+    if new.vectors.shape != (len(new.viewpoints.viewpoints), plan.dimensions):
+        raise ConfigurationError(
+            f"Idea {idea.id!r} came with vectors of {new.vectors.shape[-1]} dimensions; the graph {plan.name!r} holds "
+            f"{plan.dimensions}, made with {plan.embedder}.",
+            "Set ASSAYER_EMBEDDER__MODEL to that model, or build another graph.",
+        )
+
+
+def _check_contradiction(idea: LabelledIdea, before: IdeaFingerprint) -> None:
+    if before.digest != idea.digest:
+        raise InputError(
+            f"There are two ideas with the id {idea.id!r} and different texts.",
+            "Give each its own id; a revised idea is another idea.",
+        )
+    if None not in (before.label, idea.label) and before.label != idea.label:
+        raise InputError(f"Idea {idea.id!r} is labelled {before.label!r} and {idea.label!r}.", "An idea has one label.")
+
+
+def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
+    """Raises InputError when a graph was built in another way than is asked for now."""
+    if present.embedder != wanted.embedder or present.dimensions != wanted.dimensions:
+        raise InputError(
+            f"The graph {present.name!r} was made with the embedding model {present.embedder}, not with "
+            f"{wanted.embedder}: vectors of two models cannot be compared.",
+            "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build a graph under another name.",
+        )
+    differing = [field for field in GraphPlan.model_fields if getattr(present, field) != getattr(wanted, field)]
+    if differing:
+        field = differing[0]
+        raise InputError(
+            f"The graph {present.name!r} is there with {field} {_as_text(getattr(present, field))}, not "
+            f"{_as_text(getattr(wanted, field))}.",
+            "Add to it as it is with `assayer graph add`, or build a graph under another name.",
+        )
+
+
+def _as_text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def missing_graph_error(name: str) -> InputError:
+    return InputError(
+        f"There is no viewpoint graph {name!r}.",
+        "Build one from labelled ideas: assayer graph build FILE.jsonl --label-field FIELD.",
+    )
+
+
+def edges_of_new_ideas(
+    new: Sequence[PreparedIdea], neighbours: NeighbourIndex, first_row: int, plan: GraphPlan, idea_of: NDArray[np.int32]
+) -> GraphEdges:
+    """Edges of new ideas, whose vectors are `neighbours`' last rows, `first_row` on; `idea_of` holds the idea of
+    every row. Each undirected edge is listed in both directions."""
+    starts = first_row + np.cumsum([0, *(len(one.vectors) for one in new)])
+    found = _edges_to_other_ideas(new, first_row, neighbours, plan.inter, idea_of)
+    for one, start in zip(new, starts[:-1], strict=True):
+        inside = (
+            edges_by_relations(one.vectors, one.relations)
+            if plan.relations
+            else edges_by_cosine(one.vectors, plan.intra)
+        )
+        found.append((inside[0] + start, inside[1] + start, inside[2]))
+    sources, targets, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return undirected_edges(sources, targets, weights.astype(np.float32), idea_of)
+
+
+def _edges_to_other_ideas(
+    new: Sequence[PreparedIdea], first_row: int, neighbours: NeighbourIndex, inter: int, idea_of: NDArray[np.int32]
+) -> list[EdgeEnds]:
+    """The nearest viewpoints of other ideas, for many viewpoints at once. The index holds an idea's own too,
+    so as many more are asked for."""
+    vectors = np.concatenate([one.vectors for one in new])
+    most = inter + max(len(one.vectors) for one in new)
+    found: list[EdgeEnds] = []
+    for start in range(0, len(vectors), _BLOCK):
+        batch = np.arange(start, min(start + _BLOCK, len(vectors))) + first_row
+        rows, cosines = neighbours.nearest(vectors[batch - first_row], most)
+        foreign = (rows >= 0) & (idea_of[rows] != idea_of[batch][:, None])
+        kept = foreign & (np.cumsum(foreign, axis=1) <= inter)
+        found.append((np.repeat(batch, kept.sum(axis=1)), rows[kept], cosines[kept]))
+    return found
+
+
+def edges_by_cosine(vectors: Vectors, intra: int) -> EdgeEnds:
+    """Edges inside an idea: each viewpoint to its `intra` nearest."""
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -np.inf)
+    most = min(intra, max(0, len(cosines) - 1))
+    columns = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
+    sources = np.repeat(np.arange(len(cosines)), most)
+    return sources, columns.ravel(), np.take_along_axis(cosines, columns, axis=1).ravel()
+
+
+def edges_by_relations(vectors: Vectors, relations: Sequence[tuple[int, int]]) -> EdgeEnds:
+    """Edges inside an idea: the related pairs, with their cosines as weights."""
+    ends = np.array(relations, np.int64).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1], np.einsum("ij,ij->i", vectors[ends[:, 0]], vectors[ends[:, 1]])
+
+
+def label_rows(plan: GraphPlan, labels: Iterable[str | None]) -> NDArray[np.int16]:
+    """Rows in the plan's classes."""
+    rows = {name: row for row, name in enumerate(plan.classes)}
+    return np.array([UNKNOWN if label is None else rows[label] for label in labels], np.int16)
+
+
+def initial_version(plan: GraphPlan) -> str:
+    return hashlib.sha256(plan.model_dump_json().encode()).hexdigest()[:16]
+
+
+def next_version(before: str, admission: GraphAdditions) -> str:
+    """The same ideas added in the same order to the same graph make the same version."""
+    entries: Iterable[str] = (
+        *(f"{one.idea.id} {one.idea.digest} {one.idea.label}" for one in admission.new),
+        *(f"{idea} {label}" for idea, label in admission.labels),
+    )
+    return hashlib.sha256("\n".join((before, *entries)).encode()).hexdigest()[:16]

@@ -1,0 +1,159 @@
+"""The part of a graph around one idea: all that a few rounds of propagation, or two layers of a network, can see."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.graph.arrays import INTRA, UNKNOWN, GraphArrays, undirected_edges
+from assayer.methods.grapheval.graph.growth import EdgeEnds
+from assayer.methods.grapheval.ports import NearestViewpoints, Scorer
+from assayer.models import IdeaId
+from assayer.ports import Vectors
+
+__all__ = ["IdeaSubgraph", "LocalScorer", "SubgraphExtractor", "without_viewpoint"]
+
+Sparse = sp.csr_array[np.float64, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class SubgraphExtractor:
+    """Cuts the part around some viewpoints out of a graph; prepared once, asked often."""
+
+    graph: GraphArrays
+    hops: int
+
+    @cached_property
+    def _adjacency(self) -> Sparse:
+        return self.graph.adjacency()
+
+    def nodes_within(
+        self, nodes: NDArray[np.integer], hops: int, allowed: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.int64]:
+        """Viewpoints at most so many edges from some others, these included; ascending. `allowed` (viewpoints,) keeps
+        to some of them."""
+        reached = np.zeros(len(self.graph.vectors), np.bool_)
+        reached[nodes] = True
+        border = np.asarray(nodes)
+        for _ in range(hops):
+            met = np.unique(self._adjacency[border].indices)
+            border = met[~reached[met]]
+            if allowed is not None:
+                border = border[allowed[border]]
+            reached[border] = True
+        return np.flatnonzero(reached)
+
+    def extract(self, nodes: NDArray[np.int64]) -> GraphArrays:
+        """The same as `graph.arrays.subgraph`, in time that does not grow with the graph."""
+        graph = self.graph
+        edges = self._adjacency[nodes][:, nodes].tocoo()
+        rows, idea_of = np.unique(graph.idea_of[nodes], return_inverse=True)
+        sources, targets = edges.coords[1].astype(np.int32), edges.coords[0].astype(np.int32)
+        return GraphArrays(
+            vectors=graph.vectors[nodes],
+            idea_of=idea_of.astype(np.int32),
+            ideas=tuple(graph.ideas[row] for row in rows),
+            labels=graph.labels[rows],
+            dates=graph.dates[rows],
+            classes=graph.classes,
+            sources=sources,
+            targets=targets,
+            weights=edges.data.astype(np.float32),
+            kinds=np.where(idea_of[sources] == idea_of[targets], INTRA, 1 - INTRA).astype(np.int8),
+        )
+
+
+@dataclass(frozen=True)
+class IdeaSubgraph:
+    """A piece of a graph with one idea put into it as its last."""
+
+    graph: GraphArrays
+    row: int
+    """Of the idea."""
+
+    @classmethod
+    def of(
+        cls,
+        extractor: SubgraphExtractor,
+        found: NearestViewpoints,
+        vectors: Vectors,
+        inside: EdgeEnds,
+        day: int,
+        allowed: NDArray[np.bool_],
+    ) -> "IdeaSubgraph":
+        """`found` are the neighbours in the graph of each of the idea's vectors; `inside` are the edges
+        among these."""
+        hit = found.rows >= 0
+        # Its neighbours are one hop away already.
+        nodes = extractor.nodes_within(np.unique(found.rows[hit]), extractor.hops - 1, allowed)
+        extracted = extractor.extract(nodes)
+        first, own = len(nodes), len(vectors)
+        idea_of = np.append(extracted.idea_of, np.full(own, len(extracted.ideas), np.int32))
+        added = undirected_edges(
+            np.concatenate([np.repeat(np.arange(own), hit.sum(axis=1)) + first, inside[0] + first]),
+            np.concatenate([np.searchsorted(nodes, found.rows[hit]), inside[1] + first]),
+            np.concatenate([found.cosines[hit], inside[2]]),
+            idea_of,
+        )
+        graph = GraphArrays(
+            vectors=np.concatenate([extracted.vectors, vectors]),
+            idea_of=idea_of,
+            ideas=(*extracted.ideas, IdeaId("")),
+            labels=np.append(extracted.labels, np.int16(UNKNOWN)),
+            dates=np.append(extracted.dates, np.int32(day)),
+            classes=extracted.classes,
+            sources=np.concatenate([extracted.sources, added.sources]),
+            targets=np.concatenate([extracted.targets, added.targets]),
+            weights=np.concatenate([extracted.weights, added.weights]),
+            kinds=np.concatenate([extracted.kinds, added.kinds]),
+        )
+        return cls(graph, len(extracted.ideas))
+
+    def score(self, scorer: Scorer) -> NDArray[np.float64]:
+        """(classes,)"""
+        scores: NDArray[np.float64] = scorer.score(self.graph, np.array([self.row], np.int32))[0]
+        return scores
+
+
+def without_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
+    """The same without one of the idea's viewpoints, of which it must have others."""
+    graph = around.graph
+    row = int(np.searchsorted(graph.idea_of, around.row)) + place
+    kept = (graph.sources != row) & (graph.targets != row)
+    sources, targets = graph.sources[kept], graph.targets[kept]
+    smaller = replace(
+        graph,
+        vectors=np.delete(graph.vectors, row, axis=0),
+        idea_of=graph.idea_of[:-1],
+        sources=sources - (sources > row),
+        targets=targets - (targets > row),
+        weights=graph.weights[kept],
+        kinds=graph.kinds[kept],
+    )
+    return IdeaSubgraph(smaller, around.row)
+
+
+@dataclass(frozen=True)
+class LocalScorer:
+    """`Scorer`: another scorer that sees only the part of the graph around each asked idea, as it does for an idea that
+    is not in the graph. Calibrations are fitted on its scores."""
+
+    scorer: Scorer
+    hops: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.scorer.name}, {self.hops} hops around the idea"
+
+    def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        extractor = SubgraphExtractor(graph.with_unknown(rows), self.hops)
+        scores = np.full((len(rows), len(graph.classes)), np.nan)
+        for place, row in enumerate(rows):
+            own = np.flatnonzero(graph.idea_of == row)
+            if len(own):
+                extracted = extractor.extract(extractor.nodes_within(own, self.hops))
+                here = np.array([extracted.ideas.index(graph.ideas[row])], np.int32)
+                scores[place] = self.scorer.score(extracted, here)[0]
+        return scores

@@ -1,0 +1,240 @@
+"""From a scorer's numbers to calibrated probabilities with an interval, or to an abstention.
+
+Temperature and bias (bias-corrected temperature scaling, Alexandari et al. 2020): `softmax(log p / T + b)`, fitted on
+ideas that the scorer had not seen with their labels. It has as many parameters as there are classes, so some
+dozens of ideas are enough where isotonic regression needs a thousand; it never reverses the scorer's order of two
+classes' odds; and, unlike temperature alone, it shrinks a scorer that knows nothing to the label rates and not to
+equal chances.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from scipy.special import log_softmax, softmax
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.models import Frozen
+
+__all__ = [
+    "FEWEST_HELD_OUT",
+    "AbstentionReason",
+    "CalibratedVerdict",
+    "ProbabilityCalibration",
+    "ProbabilityScaling",
+    "TrainingFile",
+    "TrainingProvenance",
+    "cross_fitted_probabilities",
+    "fit_calibration",
+]
+
+Floats = NDArray[np.float64]
+
+FEWEST_HELD_OUT = 30
+_REPLICATES = 200
+_INTERVAL = (0.05, 0.95)
+_FLOOR = 1e-6
+"""A scorer's 0 and 1 become this and its complement: no training data justify more certainty."""
+_RIDGE = 1e-3
+"""Keeps the fit finite where the held-out ideas happen to be told apart without error."""
+
+AbstentionReason = Literal["nothing known", "undecided", "unanswered"]
+"""Why no class is named: no probability differs from the label rates significantly; two classes are equally
+probable; the scorer gave no answer."""
+
+
+class TrainingFile(Frozen):
+    name: str
+    sha256: str
+
+
+class TrainingProvenance(Frozen):
+    """What numbers were learned from. Holds no text of any idea."""
+
+    made_at: dt.datetime
+    files: tuple[TrainingFile, ...]
+    embedding: str
+    """Name of the embedder of the viewpoints."""
+    viewpoints_by: str
+    """Who split the ideas: a splitter, or a model and its prompt version."""
+    counts: dict[str, int]
+    """Ideas learned from, by label."""
+    seed: int
+    split: str
+    """How the ideas were held out, for people: `5 stratified folds`, `after 2016-12-31`."""
+
+
+class ProbabilityScaling(Frozen):
+    """One fitted `softmax(slope · log p + bias)`; slope = 1 / T."""
+
+    slope: float = Field(ge=0)
+    bias: tuple[float, ...]
+
+
+class CalibratedVerdict(NamedTuple):
+    """Calibrated probabilities of one idea; NaN in all of them where the scorer gave no answer."""
+
+    probabilities: Floats
+    low: Floats
+    high: Floats
+    """(classes,) 90 % interval: the uncertainty of the calibration itself."""
+    best: int | None
+    """Row of the class, None when abstaining."""
+    abstention: AbstentionReason | None
+
+
+class ProbabilityCalibration(Frozen):
+    """Fitted for one scorer on one kind of data. JSON-able; holds fitted numbers only."""
+
+    name: str
+    scorer: str
+    classes: tuple[str, ...]
+    rates: tuple[float, ...]
+    """Share of each class among the held-out ideas: the label prior that the scaling contains."""
+    scaling: ProbabilityScaling
+    replicates: tuple[ProbabilityScaling, ...]
+    """The same fit on bootstrap samples of the held-out ideas."""
+    band: float = Field(default=0.02, ge=0, le=1)
+    """Probabilities closer than this to the label prior count as equal to it."""
+    unanswered: int
+    """Held-out ideas without a score; they took no part."""
+    provenance: TrainingProvenance
+
+    @model_validator(mode="after")
+    def _shapes_agree(self) -> "ProbabilityCalibration":
+        lengths = {len(self.classes), len(self.rates), *(len(one.bias) for one in (self.scaling, *self.replicates))}
+        if len(lengths) != 1 or not self.replicates:
+            raise ValueError("a calibration needs one rate and one bias for each class, and replicates")
+        return self
+
+    def verdicts(self, probabilities: Floats, prior: Sequence[float] | None = None) -> list[CalibratedVerdict]:
+        """`probabilities` is (n, classes) as the scorer gave them; `prior` the label rates of the venue that asks,
+        by default those of the held-out ideas. Raises InputError or ConfigurationError."""
+        if probabilities.shape[1] != len(self.classes):
+            raise ConfigurationError(
+                f"The calibration {self.name!r} knows {len(self.classes)} classes; the scorer gave "
+                f"{probabilities.shape[1]}.",
+                "Fit one for this graph.",
+            )
+        rates = np.array(self.rates) if prior is None else _checked_prior(prior, self.classes)
+        shift = np.log(rates) - np.log(self.rates)
+        values = _apply_scaling(self.scaling, probabilities, shift)
+        spread = np.stack([_apply_scaling(one, probabilities, shift) for one in self.replicates])
+        return [self._verdict(values[row], spread[:, row], rates) for row in range(len(values))]
+
+    def _verdict(self, values: Floats, spread: Floats, rates: Floats) -> CalibratedVerdict:
+        if np.isnan(values).any():
+            return CalibratedVerdict(values, values, values, None, "unanswered")
+        low, high = np.quantile(spread, _INTERVAL, axis=0)
+        low, high = np.minimum(low, values), np.maximum(high, values)
+        is_informative = ((low > rates) | (high < rates)) & (np.abs(values - rates) >= self.band)
+        if not is_informative.any():
+            return CalibratedVerdict(values, low, high, None, "nothing known")
+        best, second = np.argsort(-values, kind="stable")[:2]
+        if np.quantile(spread[:, best] - spread[:, second], _INTERVAL[0]) <= 0:
+            return CalibratedVerdict(values, low, high, None, "undecided")
+        return CalibratedVerdict(values, low, high, int(best), None)
+
+
+def fit_calibration(
+    name: str,
+    scorer: str,
+    classes: Sequence[str],
+    probabilities: Floats,
+    truth: NDArray[np.int16],
+    provenance: TrainingProvenance,
+    replicates: int = _REPLICATES,
+) -> ProbabilityCalibration:
+    """`probabilities` (n, classes) are the scores of held-out ideas, `truth` (n,) rows in `classes`.
+
+    Raises InputError when the held-out ideas are too few, or miss a class.
+    """
+    answered = ~np.isnan(probabilities).any(axis=1)
+    answers, labels = probabilities[answered], truth[answered]
+    counts = np.bincount(labels, minlength=len(classes))
+    if len(labels) < FEWEST_HELD_OUT:
+        raise InputError(f"{len(labels)} held-out ideas are too few to calibrate: {FEWEST_HELD_OUT} are needed.")
+    if missing := [label for label, count in zip(classes, counts, strict=True) if not count]:
+        raise InputError(
+            f"No held-out idea is labelled {', '.join(map(repr, missing))}, so its probability cannot be calibrated.",
+            "Hold out more ideas, or leave the class out.",
+        )
+    generator = np.random.default_rng(provenance.seed)
+    scaling = _fit_scaling(answers, labels)
+    return ProbabilityCalibration(
+        name=name,
+        scorer=scorer,
+        classes=tuple(classes),
+        rates=tuple((counts / len(labels)).tolist()),
+        scaling=scaling,
+        replicates=tuple(
+            _fit_scaling(answers[rows], labels[rows], scaling)
+            for rows in (generator.integers(0, len(labels), len(labels)) for _ in range(replicates))
+        ),
+        unanswered=int((~answered).sum()),
+        provenance=provenance,
+    )
+
+
+def cross_fitted_probabilities(
+    probabilities: Floats, truth: NDArray[np.int16], folds: int = 10, seed: int = 0
+) -> Floats:
+    """(n, classes): held-out answers, each calibrated by a scaling fitted on the other folds, so that what is measured
+    on them holds for ideas that took no part in the fit. NaN where the scorer gave no answer."""
+    answered = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
+    shuffled = np.random.default_rng(seed).permutation(answered)
+    by_label = shuffled[np.argsort(truth[shuffled], kind="stable")]
+    calibrated = np.full_like(probabilities, np.nan)
+    for fold in range(folds):
+        asked = by_label[fold::folds]
+        others = np.setdiff1d(answered, asked)
+        scaling = _fit_scaling(probabilities[others], truth[others])
+        calibrated[asked] = _apply_scaling(scaling, probabilities[asked], np.zeros(probabilities.shape[1]))
+    return calibrated
+
+
+def _fit_scaling(
+    probabilities: Floats, truth: NDArray[np.int16], near: ProbabilityScaling | None = None
+) -> ProbabilityScaling:
+    """Least log loss, with the slope at 0 or above; the search starts at `near`."""
+    from scipy.optimize import minimize
+
+    logs = _logs(probabilities)
+    classes, rows = logs.shape[1], np.arange(len(truth))
+    hits = np.eye(classes)[truth]
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        log_probabilities = log_softmax(parameters[0] * logs + parameters[1:], axis=1)
+        excess = (np.exp(log_probabilities) - hits) / len(truth)
+        value = -log_probabilities[rows, truth].mean() + _RIDGE * (parameters**2).sum()
+        slope = (excess * logs).sum()
+        return float(value), np.concatenate([[slope], excess.sum(axis=0)]) + 2 * _RIDGE * parameters
+
+    start = np.zeros(classes + 1) if near is None else np.array([near.slope, *near.bias])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), *[(None, None)] * classes])
+    return ProbabilityScaling(slope=float(found.x[0]), bias=tuple(found.x[1:].tolist()))
+
+
+def _apply_scaling(scaling: ProbabilityScaling, probabilities: Floats, shift: Floats) -> Floats:
+    scaled: Floats = softmax(scaling.slope * _logs(probabilities) + np.array(scaling.bias) + shift, axis=1)
+    return scaled
+
+
+def _logs(probabilities: Floats) -> Floats:
+    floored = np.clip(probabilities, _FLOOR, None)
+    logs: Floats = np.log(floored / floored.sum(axis=1, keepdims=True))
+    return logs
+
+
+def _checked_prior(prior: Sequence[float], classes: Sequence[str]) -> Floats:
+    rates = np.array(prior, np.float64)
+    if rates.shape != (len(classes),) or (rates <= 0).any() or not np.isclose(rates.sum(), 1, atol=1e-3):
+        raise InputError(
+            f"A label prior needs one share above 0 for each of {', '.join(classes)}, together 1; "
+            f"these were given: {', '.join(f'{rate:g}' for rate in prior)}."
+        )
+    normalised: Floats = rates / rates.sum()
+    return normalised

@@ -1,0 +1,48 @@
+"""Which ideas are held out, and what a scorer says of them with their labels hidden."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.errors import InputError
+from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays, Rows
+from assayer.methods.grapheval.ports import Scorer
+
+__all__ = ["held_out_scores", "ideas_later_than", "stratified_folds"]
+
+
+def stratified_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, ...]:
+    """Disjoint parts that hold every labelled idea once, with the labels in nearly equal shares.
+
+    Raises InputError when there are fewer labelled ideas than folds.
+    """
+    generator = np.random.default_rng(seed)
+    shuffled = generator.permutation(np.flatnonzero(graph.labels != UNKNOWN))
+    if len(shuffled) < folds:
+        raise InputError(f"{len(shuffled)} ideas with a label cannot be split into {folds} parts.")
+    by_label = shuffled[np.argsort(graph.labels[shuffled], kind="stable")]
+    return tuple(np.sort(by_label[part::folds]).astype(np.int32) for part in range(folds))
+
+
+def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
+    """Labelled ideas dated after a day (counted from 1970-01-01); undated ones never are.
+
+    Raises InputError unless there are labelled ideas on both sides.
+    """
+    labelled = graph.labels != UNKNOWN
+    later = labelled & (graph.dates > day)
+    if not later.any() or not (labelled & (graph.dates != UNKNOWN) & ~later).any():
+        raise InputError(
+            "Ideas with a label all stand on one side of that day, so the earlier cannot be tested on the later.",
+            "Choose a day between the dates of the labelled ideas, or hold out random parts instead.",
+        )
+    return np.flatnonzero(later).astype(np.int32)
+
+
+def held_out_scores(scorer: Scorer, graph: GraphArrays, parts: Sequence[Rows]) -> NDArray[np.float64]:
+    """(i, classes): what a scorer says of each part while it sees the labels of the others only; NaN elsewhere."""
+    found = np.full((len(graph.ideas), len(graph.classes)), np.nan)
+    for rows in parts:
+        found[rows] = scorer.score(graph.with_unknown(rows), rows)
+    return found

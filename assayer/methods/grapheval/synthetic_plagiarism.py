@@ -1,0 +1,134 @@
+"""Synthetic plagiarism, made from a graph in the paper's three ways: to train against and to measure detection."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.errors import InputError
+from assayer.methods.grapheval.graph.arrays import INTER, INTRA, UNKNOWN, GraphArrays
+from assayer.models import IdeaId
+
+__all__ = ["PLAGIARISM_KINDS", "PlagiarisedIdea", "PlagiarismKind", "plagiarise", "with_plagiarised_ideas"]
+
+PlagiarismKind = Literal["copy", "random swaps", "neighbour swaps"]
+PLAGIARISM_KINDS: tuple[PlagiarismKind, ...] = ("copy", "random swaps", "neighbour swaps")
+
+_INTRA_NEAREST, _INTER_NEAREST = 5, 10
+
+
+class PlagiarisedIdea(NamedTuple):
+    trick: PlagiarismKind
+    source: int
+    """Row of the idea that was plagiarised."""
+    nodes: NDArray[np.int64]
+    """Rows of its viewpoints, in order, all of them taken from other ideas."""
+
+
+def plagiarise(
+    graph: GraphArrays,
+    trick: PlagiarismKind,
+    count: int,
+    seed: int,
+    swapped: float = 1 / 3,
+    sources: NDArray[np.integer] | None = None,
+) -> tuple[PlagiarisedIdea, ...]:
+    """Plagiarises `count` different ideas, by default well-judged ones (any label but the worst).
+
+    `swapped` is the share of viewpoints that the last two tricks replace, at least one; the first changes nothing.
+    Raises InputError when the graph has too few ideas that can be plagiarised.
+    """
+    sizes = np.bincount(graph.idea_of, minlength=len(graph.ideas))
+    wanted = np.flatnonzero(graph.labels > 0) if sources is None else np.asarray(sources)
+    usable = wanted[sizes[wanted] >= 2]
+    if len(usable) < count or len(graph.ideas) < 2:
+        raise InputError(f"{len(usable)} ideas can be plagiarised where {count} were asked for.")
+    generator = np.random.default_rng([seed, PLAGIARISM_KINDS.index(trick)])
+    chosen = generator.choice(usable, count, replace=False)
+    return tuple(_plagiarise_one(graph, trick, int(source), swapped, generator) for source in chosen)
+
+
+def _plagiarise_one(
+    graph: GraphArrays, trick: PlagiarismKind, source: int, swapped: float, generator: np.random.Generator
+) -> PlagiarisedIdea:
+    nodes = np.flatnonzero(graph.idea_of == source)
+    if trick == "copy":
+        return PlagiarisedIdea(trick, source, nodes)
+    places = generator.choice(len(nodes), max(1, round(swapped * len(nodes))), replace=False)
+    others = np.flatnonzero(graph.idea_of != source)
+    if trick == "random swaps":
+        nodes[places] = generator.choice(others, len(places), replace=False)
+    elif trick == "neighbour swaps":
+        cosines = graph.vectors[nodes[places]] @ graph.vectors[others].T
+        nodes[places] = others[cosines.argmax(axis=1)]
+    else:
+        assert_never(trick)
+    return PlagiarisedIdea(trick, source, nodes)
+
+
+def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArrays:
+    """The graph and `count` plagiarised ideas behind it, in equal parts of each trick, labelled as the worst class and
+    dated after what they took.
+
+    Edges lead from the graph into them and not back: an honest idea that somebody copied stays what it was.
+    """
+    parts = [
+        count // len(PLAGIARISM_KINDS) + (place < count % len(PLAGIARISM_KINDS))
+        for place in range(len(PLAGIARISM_KINDS))
+    ]
+    plagiarised = [
+        one for trick, many in zip(PLAGIARISM_KINDS, parts, strict=True) for one in plagiarise(graph, trick, many, seed)
+    ]
+    if not plagiarised:
+        return graph
+    generator = np.random.default_rng([seed, len(PLAGIARISM_KINDS)])
+    nodes = np.concatenate([one.nodes for one in plagiarised])
+    owners = np.repeat(np.arange(len(plagiarised)), [len(one.nodes) for one in plagiarised])
+    sources, targets, weights, kinds = _edges_into(graph, nodes, owners)
+    return replace(
+        graph,
+        vectors=np.concatenate([graph.vectors, graph.vectors[nodes]]),
+        idea_of=np.concatenate([graph.idea_of, (len(graph.ideas) + owners).astype(np.int32)]),
+        ideas=graph.ideas + tuple(IdeaId(f"plagiarised-{number}") for number in range(len(plagiarised))),
+        labels=np.concatenate([graph.labels, np.zeros(len(plagiarised), np.int16)]),
+        dates=np.concatenate([graph.dates, _later_dates(graph, plagiarised, generator)]),
+        sources=np.concatenate([graph.sources, sources]),
+        targets=np.concatenate([graph.targets, targets]),
+        weights=np.concatenate([graph.weights, weights]),
+        kinds=np.concatenate([graph.kinds, kinds]),
+    )
+
+
+def _later_dates(
+    graph: GraphArrays, plagiarised: Sequence[PlagiarisedIdea], generator: np.random.Generator
+) -> NDArray[np.int32]:
+    """Within two years after the latest idea that each was taken from; UNKNOWN where none is dated."""
+    latest = np.array([graph.dates[graph.idea_of[one.nodes]].max() for one in plagiarised])
+    return np.where(latest == UNKNOWN, UNKNOWN, latest + generator.integers(1, 730, len(plagiarised))).astype(np.int32)
+
+
+def _edges_into(
+    graph: GraphArrays, nodes: NDArray[np.int64], owners: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32], NDArray[np.int8]]:
+    """Into each new viewpoint from its nearest in the graph, and between those of one new idea."""
+    first = len(graph.vectors)
+    found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32], int]] = []
+    for owner in range(int(owners[-1]) + 1):
+        own = np.flatnonzero(owners == owner)
+        vectors = graph.vectors[nodes[own]]
+        outside, inside = vectors @ graph.vectors.T, vectors @ vectors.T
+        np.fill_diagonal(inside, -1)
+        for cosines, most, offset, kind in (
+            (outside, _INTER_NEAREST, 0, INTER),
+            (inside, _INTRA_NEAREST, first + own[0], INTRA),
+        ):
+            nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
+            values = np.take_along_axis(cosines, nearest, axis=1)
+            targets = np.broadcast_to((first + own)[:, None], nearest.shape)
+            kept = values > 0
+            found.append((nearest[kept] + offset, targets[kept], values[kept], kind))
+    sources, ends, weights = (np.concatenate(column) for column in list(zip(*found, strict=True))[:3])
+    kinds = np.concatenate([np.full(len(one[0]), one[3], np.int8) for one in found])
+    return sources.astype(np.int32), ends.astype(np.int32), weights.astype(np.float32), kinds

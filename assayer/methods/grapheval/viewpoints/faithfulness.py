@@ -1,0 +1,138 @@
+"""Faithfulness of a viewpoint to its idea: entity-level consistency, after Nan et al. (2021).
+
+Numbers, acronyms, names and compound terms of a viewpoint must stand in the idea, and so must most of its words,
+whatever their endings. That is a test of provenance, not of truth: a viewpoint that turns the idea's own words
+into their opposite passes it.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+import Stemmer
+
+from assayer.citing.quotes import stands_in
+from assayer.methods.grapheval.graph.records import RefusedViewpoint, Viewpoint
+
+__all__ = ["IdeaWords", "check_faithfulness"]
+
+MOST_FOREIGN = 0.4
+"""Share of a viewpoint's content words that may not occur in the idea: a paraphrase needs some of its own."""
+FEWEST_FOREIGN = 3
+"""Fewer words than this are never too many."""
+
+_NUMBER = re.compile(r"(?<![\w.])(?<!\d,)(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?![\w])")
+_TERM = re.compile(
+    r"\b(?:[A-Za-z]+-\d[\w.]*\b|(?=\w*[A-Z0-9])(?:[^\WA-Z]*+[A-Z]\w*?[A-Z]\w*+|[^\WA-Za-z]*+[A-Za-z]\w*?\d\w*+|\d++[A-Za-z]\w*+)\b)"
+)
+"""Acronyms, mixed case, letters with digits: CNN, BiLSTM, GPT4, GPT-4, 3D."""
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
+"""Capitalised in the middle of a sentence."""
+_COMPOUND = re.compile(r"\b[a-z]{2,}(?:-[a-z]{2,})+\b")
+_WORD = re.compile(r"[^\W\d_]+")
+_SMALL_NUMBERS = dict(
+    zip(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
+        map(str, range(13)),
+        strict=True,
+    )
+)
+_COMMON_WORDS = frozenset(
+    """
+    about above across after again against all also although among and another any are based because been before being
+    between both but can cannot could does doing done due during each either every few for from further given has
+    have having here how idea into its itself less like made make makes many may method might more most much must
+    need needs new nor not one only other our over own paper per plan propose proposed proposes rather same should
+    show shows since some study such than that the their them then there these they this those through thus under
+    until upon use used uses using via was were what when where whether which while who whom whose will with within
+    without work would yet you your
+    """.split()  # noqa: SIM905 - a hundred words are read as text, not as a list
+)
+"""Words that belong to no idea in particular."""
+
+
+class IdeaWords:
+    """What stands in an idea, read once for all of its viewpoints."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._stemmer = Stemmer.Stemmer("english")
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        spelled = (_SMALL_NUMBERS[word] for word in _WORD.findall(self._text.casefold()) if word in _SMALL_NUMBERS)
+        return frozenset(map(_plain_number, _NUMBER.findall(self._text))) | frozenset(spelled)
+
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
+        return tuple(_WORD.findall(self._text.casefold()))
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(self._stemmer.stemWords(list(set(self._words))))
+
+    @cached_property
+    def _initials(self) -> str:
+        return "".join(word[0] for word in self._words)
+
+    @cached_property
+    def _squeezed(self) -> str:
+        """Letters and digits only, so that `time-series` stands in `time series`."""
+        return re.sub(r"[\W_]+", "", self._text.casefold())
+
+    def foreign(self, statement: str) -> list[str]:
+        """Numbers, names and terms of a statement that stand nowhere in the idea, in order."""
+        numbers = [one for one in _NUMBER.findall(statement) if _plain_number(one) not in self._numbers]
+        terms = [one for one in _TERM.findall(statement) if not self._has_term(one)]
+        names = [one for one in _NAME.findall(statement) if one.casefold() not in self._squeezed]
+        compounds = [one for one in _COMPOUND.findall(statement) if not self._has_compound(one)]
+        return list(dict.fromkeys([*numbers, *terms, *names, *compounds]))
+
+    def own_share(self, statement: str) -> tuple[int, int]:
+        """Content words of a statement that the idea does not have, and all of them."""
+        words = {word for word in _WORD.findall(statement.casefold()) if len(word) > 3 and word not in _COMMON_WORDS}
+        foreign = sum(stem not in self._stems for stem in self._stemmer.stemWords(sorted(words)))
+        return foreign, len(words)
+
+    def has(self, words: str) -> bool:
+        """Whether these words stand in the idea, one after the other."""
+        return stands_in(words, self._text)
+
+    def _has_term(self, term: str) -> bool:
+        """As it is, in the plural, or as the initials of consecutive words."""
+        plain = re.sub(r"[\W_]+", "", term.casefold())
+        singular = plain.removesuffix("s")
+        if plain in self._squeezed or singular in self._squeezed:
+            return True
+        return term.rstrip("s").isupper() and len(singular) >= 3 and singular in self._initials
+
+    def _has_compound(self, compound: str) -> bool:
+        stems = self._stemmer.stemWords([part for part in compound.split("-") if part not in _COMMON_WORDS])
+        return all(stem in self._stems for stem in stems) or compound.replace("-", "") in self._squeezed
+
+
+def _plain_number(text: str) -> str:
+    plain = text.replace(",", "")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def unfaithful_because(viewpoint: Viewpoint, idea: IdeaWords) -> str:
+    """Why a viewpoint is not faithful to the idea; empty when it is."""
+    if not idea.has(viewpoint.words):
+        return "its words do not stand in the idea"
+    if foreign := idea.foreign(viewpoint.text):
+        return f"{', '.join(foreign)} stands nowhere in the idea"
+    other, words = idea.own_share(viewpoint.text)
+    if other >= FEWEST_FOREIGN and other > MOST_FOREIGN * words:
+        return f"{other} of its {words} content words stand nowhere in the idea"
+    return ""
+
+
+def check_faithfulness(
+    viewpoints: Sequence[Viewpoint], idea: IdeaWords
+) -> tuple[tuple[Viewpoint, ...], tuple[RefusedViewpoint, ...]]:
+    """Those that the idea bears out, and the others with the reason."""
+    judged = [(viewpoint, unfaithful_because(viewpoint, idea)) for viewpoint in viewpoints]
+    kept = tuple(viewpoint for viewpoint, reason in judged if not reason)
+    refused = tuple(RefusedViewpoint(text=viewpoint.text, reason=reason) for viewpoint, reason in judged if reason)
+    return kept, refused

@@ -1,0 +1,147 @@
+"""Viewpoints without a language model: sentences and clauses, with what their pronouns stand for.
+
+A sentence that begins with `It`, `This method`, `These results` … is prefixed by the term that the sentence before
+it is about, joined with that sentence where no term is found, or marked as not self-contained.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from assayer.methods.grapheval.graph.records import Viewpoint
+from assayer.text.headings import find_headings, split_at
+from assayer.text.sentences import sentences
+
+__all__ = ["SPLITTER", "refers_back", "split_viewpoints"]
+
+SPLITTER = "splitter v1"
+"""Raised with every change that gives other viewpoints."""
+
+_FEWEST_WORDS = 5
+_CLAUSE_WORDS = 6
+"""A clause is split off only where both sides have as many."""
+_JOINED_WORDS = 60
+"""Two sentences are joined up to this length."""
+
+_LINKING = re.compile(
+    r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|consequently|as a result|"
+    r"in particular|specifically|finally|lastly|first(?:ly)?|second(?:ly)?|third(?:ly)?|besides|nevertheless|"
+    r"nonetheless|in contrast|on the other hand|to this end|similarly|likewise|overall|in short|in summary|"
+    r"and|but|so|yet|also|then)\b(?:,\s*|\s+(?=(?:it|this|these|they|we|the)\b))",
+    re.I,
+)
+"""Opens a sentence and only says how it follows from the one before."""
+_POINTING = re.compile(
+    r"^(?:(?:in|with|for|from|to|by|on|under|through|using|based on|because of|despite)\s+)?"
+    r"(?P<word>it|its|they|their|them|this|these|that(?=\s+(?:is|was|would|will|can)\b)|those|such|he|she|both|"
+    r"the former|the latter|the same|doing so|here)\b",
+    re.I,
+)
+"""Its referent stands in an earlier sentence. `It is known that …` points nowhere, see below."""
+_EXPLETIVE = re.compile(r"^it\s+(?:is|was|has been|remains|seems)\s+\w+(?:\s+\w+)?\s+(?:that|whether|to|how)\b", re.I)
+_FORWARD = re.compile(
+    r"^(?:(?:in|with|for|through|by)\s+)?(?:this|these)\s+(?:paper|work|article|study|proposal|project|research|thesis)\b",
+    re.I,
+)
+"""The idea itself: it needs no earlier sentence."""
+
+_CLAUSES = re.compile(
+    r";\s+|,\s+(?=(?:and|but|while|whereas|yet)\s+(?:we|it|they|this|these|the|our|there|such)\b)", re.I
+)
+_JOINER = re.compile(r"^(?:and|but|while|whereas|yet)\s+")
+_ITEM = re.compile(r"^\(?(?:\d{1,2}|[ivx]{1,4}|[a-h])\)\s+")
+_RUN_IN = re.compile(r"^[^\S\n]*+(?:\*\*|__)[^*_\n]{3,120}(?:\*\*|__):?[^\S\n]*+$", re.MULTILINE)
+"""A heading in bold, on a line of its own."""
+
+_INTRODUCED = re.compile(
+    r"\b(?:propos\w+|introduc\w+|present\w*|develop\w*|design\w*|build|built|call(?:ed)?|named|termed|dubbed)\s+"
+    r"(?:(?:an?|the|our|two|three|several|new|novel)\s+)*(?!(?:to|that|how|by|in|on|for|and)\b)"
+    r"(?P<term>[^,;:.()]{3,80}?)(?=\s+(?:that|which|to|for|with|based|using|by|where|in|on|from|as|and|of)\b|[,;:.()]|$)",
+    re.I,
+)
+_VERB = re.compile(r"\b(?:is|are|was|were|has|have|can|could|may|will|would|does|do)\b", re.I)
+_NAME = re.compile(r"\b(?:[A-Z][a-z]*[A-Z][\w-]*|[A-Z]{2,}[\w-]*|[^\W\d]*+\d\w*?[A-Z]\w*+)\b")
+_CITED = re.compile(r"\((?=[^()]*+\))[^()]*?\b(?:19|20)\d{2}[^()]*+\)|\[\d+(?:,\s*\d+)*\]")
+
+
+def split_viewpoints(text: str, most: int) -> tuple[Viewpoint, ...]:
+    """At most `most` viewpoints, in the order of the text; headings are left out."""
+    found: list[Viewpoint] = []
+    for paragraph in _paragraphs(text):
+        found += _resolved(_clauses(paragraph))
+        if len(found) >= most:
+            break
+    unique = {viewpoint.text: viewpoint for viewpoint in reversed(found[:most])}
+    return tuple(reversed(unique.values()))
+
+
+def refers_back(statement: str) -> bool:
+    """Whether it begins with a word that stands for something said before."""
+    bare = _LINKING.sub("", statement)
+    return bool(_POINTING.match(bare)) and not _EXPLETIVE.match(bare) and not _FORWARD.match(bare)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for section in split_at(text, find_headings(text), ""):
+        text = _RUN_IN.sub("\n", section.text)
+        yield from (block for block in re.split(r"\n\s*\n", text) if block.strip())
+
+
+def _clauses(paragraph: str) -> list[str]:
+    """Sentences, split further where a clause has a subject of its own."""
+    found: list[str] = []
+    for sentence in sentences(paragraph, min_words=_FEWEST_WORDS):
+        open_clause = ""
+        for piece in _CLAUSES.split(sentence):
+            both = f"{open_clause}, {piece}" if open_clause else piece
+            if open_clause and min(_word_count(open_clause), _word_count(piece)) >= _CLAUSE_WORDS:
+                found.append(open_clause)
+                both = piece
+            open_clause = both
+        found.append(open_clause)
+    return found
+
+
+def _resolved(clauses: Sequence[str]) -> list[Viewpoint]:
+    """Each with its referent supplied, as far as one is found."""
+    found: list[Viewpoint] = []
+    for words in clauses:
+        bare = _ITEM.sub("", _JOINER.sub("", _LINKING.sub("", words)))
+        before = found[-1] if found else None
+        if not refers_back(bare):
+            found.append(Viewpoint(text=_as_sentence(bare), words=words))
+        elif before is not None and (term := _subject(before.words)):
+            found.append(Viewpoint(text=f"{_capitalised(term)}: {_as_sentence(bare)}", words=words))
+        elif (
+            before is not None
+            and before.self_contained
+            and _word_count(before.text) + _word_count(bare) <= _JOINED_WORDS
+        ):
+            found[-1] = Viewpoint(text=f"{before.text} {_as_sentence(bare)}", words=f"{before.words} {words}")
+        else:
+            found.append(Viewpoint(text=_as_sentence(bare), words=words, self_contained=False))
+    return found
+
+
+def _subject(sentence: str) -> str:
+    """The term that a sentence introduces (`method` alone is none), or the only name in it; else empty."""
+    plain = _CITED.sub("", sentence)
+    introduced = _INTRODUCED.search(plain)
+    term = introduced["term"].strip() if introduced else ""
+    if (len(term.split()) > 1 and not _VERB.search(term)) or _NAME.fullmatch(term):
+        return term
+    names = list(dict.fromkeys(_NAME.findall(plain)))
+    return names[0] if len(names) == 1 else ""
+
+
+def _as_sentence(text: str) -> str:
+    stripped = text.strip()
+    ended = stripped if stripped.endswith((".", "!", "?", "”", '"', ":")) else f"{stripped.rstrip(',;')}."
+    return _capitalised(ended)
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _word_count(text: str) -> int:
+    return len(text.split())

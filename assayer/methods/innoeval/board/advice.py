@@ -1,0 +1,101 @@
+"""Advice on revision from what was published after the cutoff. No reviewer saw it."""
+
+import datetime as dt
+import re
+from collections.abc import Sequence, Set
+from decimal import Decimal
+from itertools import product
+
+from assayer.citing.claim_numbers import KnownNumbers, numbers_in
+from assayer.citing.evidence import check_quote, point
+from assayer.citing.labels import MARKER, plain
+from assayer.llm import Llm, ask
+from assayer.methods.innoeval.board.review import ReviewsByDimension
+from assayer.methods.innoeval.evidence_pack import EvidencePack
+from assayer.methods.innoeval.extraction import digest
+from assayer.methods.innoeval.prompt_evidence import labelled_evidence
+from assayer.methods.innoeval.schemas import AdviceQuestion, EvidenceItem, LaterStep, Weakness
+from assayer.methods.innoeval.search.excerpts import words_of
+from assayer.methods.innoeval.tasks import ADVICE
+from assayer.models import Point
+from assayer.run.run import Run
+
+__all__ = ["write_advice"]
+
+_MOST_WEAKNESSES = 15
+_MOST_RANKS = 3
+"""Weaknesses that a review can name."""
+_SIMILAR_SHARE = 0.6
+"""Of the words of two weaknesses: so many in common, and they are one."""
+_CITED = re.compile(rf"(?:\s*{MARKER.pattern})+")
+
+
+async def write_advice(
+    llm: Llm, run: Run, pack: EvidencePack, reviews_by_dimension: ReviewsByDimension, chars: int, day: dt.date
+) -> tuple[Point, ...]:
+    """`day` is the one by which the idea is judged. Raises an LlmError or BudgetExhausted."""
+    weaknesses = _weightiest_weaknesses(reviews_by_dimension)
+    evidence = labelled_evidence(pack.after_cutoff, chars)
+    question = AdviceQuestion(
+        digest=digest(pack.idea.title, pack.six_tuple),
+        idea=pack.text,
+        day=day,
+        weaknesses=weaknesses,
+        evidence=evidence,
+    )
+    answer = await ask(llm, ADVICE, question, run)
+    items_by_label = {item.label: item for item in evidence}
+    weaknesses_by_label = {one.label: one for one in weaknesses}
+    idea_numbers = numbers_in(pack.idea.text)
+    return tuple(_point(step, items_by_label, weaknesses_by_label, idea_numbers) for step in answer.steps)
+
+
+def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
+    """Each review's most important first, dimensions in turn, so that none crowds out the others."""
+    board = max(len(reviews) for _, reviews in reviews_by_dimension)
+    weaknesses_by_label = [
+        (dimension.title, _without_citations(text))
+        for rank, seat in product(range(_MOST_RANKS), range(board))
+        for dimension, reviews in reviews_by_dimension
+        for text in reviews[seat].texts("weakness")[rank : rank + 1]
+    ]
+    distinct = _distinct_weaknesses(weaknesses_by_label)[:_MOST_WEAKNESSES]
+    return tuple(
+        Weakness(label=f"W{number}", dimension=title, text=text)
+        for number, (title, text) in enumerate(distinct, start=1)
+    )
+
+
+def _distinct_weaknesses(weaknesses_by_label: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The first of those that say nearly the same on one dimension."""
+    kept: list[tuple[str, str]] = []
+    for title, text in weaknesses_by_label:
+        words = words_of(text)
+        if not any(_are_similar(words, words_of(other)) for where, other in kept if where == title):
+            kept.append((title, text))
+    return kept
+
+
+def _are_similar(one: Set[str], other: Set[str]) -> bool:
+    return len(one & other) >= _SIMILAR_SHARE * len(one | other)
+
+
+def _without_citations(text: str) -> str:
+    """What they cite was found before the cutoff, and is no part of the prompt."""
+    return _CITED.sub(" (earlier work)", text)
+
+
+def _point(
+    step: LaterStep, items_by_label: dict[str, EvidenceItem], weaknesses: dict[str, Weakness], idea: Set[Decimal]
+) -> Point:
+    item = items_by_label[step.label]
+    answered = weaknesses.get(step.weakness or "")
+    aim = f"On {answered.dimension.lower()}: " if answered else ""
+    quoted = check_quote(step.quote, item)
+    return point(
+        "suggestion",
+        f"{aim}{plain(step.change)} Later work shows: {plain(step.shows)} [{step.label}]",
+        {step.label: item.paper_id},
+        {item.paper_id: quoted} if quoted else {},
+        KnownNumbers(idea, {item.paper_id: item.numbers}),
+    )

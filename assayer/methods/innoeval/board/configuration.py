@@ -1,0 +1,53 @@
+"""Configuration of a board: dimensions, personas and calibration, built in or from files."""
+
+import hashlib
+from typing import Any, NamedTuple
+
+from pydantic import RootModel
+
+from assayer.methods.innoeval.board.decision import DecisionCalibration
+from assayer.methods.innoeval.board.decision import load_decision_calibration as load_calibration
+from assayer.methods.innoeval.board.reviewers import require_pool_size
+from assayer.methods.innoeval.dimensions import RubricDimension, resolve_dimensions
+from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
+from assayer.methods.innoeval.personas import PersonaPool, built_in_persona_pool
+from assayer.methods.innoeval.personas import load_persona_pool as load_pool
+
+__all__ = ["BoardConfiguration", "HashedOptions", "hashed_options", "load_board_configuration"]
+
+
+class BoardConfiguration(NamedTuple):
+    dimensions: tuple[RubricDimension, ...]
+    pool: PersonaPool
+    calibration: DecisionCalibration | None
+
+
+class HashedOptions(RootModel[dict[str, Any]]):
+    """The options that determine a report, with files replaced by the hashes of their contents, wherever they lie."""
+
+
+def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
+    """Reads the files. Raises InputError for those that cannot be used and for a pool smaller than the board."""
+    rules = BoardConfiguration(
+        dimensions=resolve_dimensions(options.dimensions),
+        pool=built_in_persona_pool() if options.personas is None else load_pool(options.personas),
+        calibration=load_calibration(options.calibration) if options.calibration else None,
+    )
+    require_pool_size(rules.pool, options.board)
+    return rules
+
+
+def hashed_options(options: InnoEvalOptions) -> HashedOptions:
+    """Raises as `load_board_configuration`."""
+    rules = load_board_configuration(options.board)
+    dumped = options.model_dump(mode="json", exclude={"board": {"personas", "dimensions", "calibration"}})
+    dumped["board"] |= {
+        "personas": rules.pool.sha256,
+        "dimensions": [one.sha256 for one in rules.dimensions],
+        "calibration": _sha256(rules.calibration) if rules.calibration else None,
+    }
+    return HashedOptions(dumped)
+
+
+def _sha256(calibration: DecisionCalibration) -> str:
+    return hashlib.sha256(calibration.model_dump_json().encode()).hexdigest()

@@ -1,0 +1,249 @@
+"""Decision calibration: from a final score to the decision that ideas with such scores got, by fitted thresholds.
+
+A calibration is a file with a name, a date and the data it was fitted on; it holds for the reviewers, dimensions and
+models it was fitted with and for no others. Without one there is no decision.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from pydantic import Field, ValidationError, model_validator
+
+from assayer.errors import InputError
+from assayer.methods.innoeval.board.thresholds import (
+    Floats,
+    OutcomeRows,
+    balanced_recall,
+    bootstrap_rows,
+    fit_thresholds,
+    held_out_outcomes,
+    macro_f1,
+    shuffled_recalls,
+)
+from assayer.methods.innoeval.toml_files import read_text_file
+from assayer.models import Absent, BoardRecord, Decision, Frozen
+
+__all__ = [
+    "FEWEST_LABELLED_IDEAS",
+    "CalibrationConditions",
+    "DecisionCalibration",
+    "DecisionPerformance",
+    "ScoredIdea",
+    "decide",
+    "differing_conditions",
+    "fit_decision",
+    "load_decision_calibration",
+]
+
+FEWEST_LABELLED_IDEAS = 30
+"""Labelled ideas, of which two in every outcome."""
+_REPLICATES = 200
+_CHANCE_LEVEL = 0.05
+"""Share of random shuffles of the outcomes that may do as well as the scores; with more, the scores say nothing."""
+
+
+class ScoredIdea(NamedTuple):
+    """One labelled idea and the final score that a board gave it."""
+
+    score: float
+    outcome: str
+
+
+class CalibrationConditions(Frozen):
+    """How the scores were made; a calibration holds only for scores made in the same way."""
+
+    models: tuple[str, ...]
+    prompt_version: int
+    """Of the reviews."""
+    prompt_digest: str = ""
+    """Of the same with everything that it includes; empty in calibrations of before, which hold for their version."""
+    dimensions: tuple[str, ...]
+    """SHA-256 of each definition."""
+    board: int
+    pool: str
+    """SHA-256 of the pool's text; empty for the control."""
+
+    @classmethod
+    def of(cls, board: BoardRecord) -> "CalibrationConditions":
+        return cls(
+            models=board.models,
+            prompt_version=board.prompt_version,
+            prompt_digest=board.prompt_digest,
+            dimensions=tuple(one.sha256 for one in board.dimensions),
+            board=sum(one.persona is not None for one in board.reviewers),
+            pool=board.pool.sha256 if board.pool else "",
+        )
+
+
+class DecisionPerformance(Frozen):
+    """On ideas that took no part in placing the thresholds, beside baselines that ignore the score."""
+
+    accuracy: float
+    macro_f1: float
+    balanced_accuracy: float
+    always_most_frequent: float
+    """Accuracy of naming the most frequent outcome every time."""
+    macro_f1_most_frequent: float
+    """Macro-F1 of the same."""
+    chance: float
+    """Balanced accuracy of naming any outcome whatever the score."""
+
+
+class DecisionCalibration(Frozen):
+    name: str = Field(min_length=1, max_length=80)
+    made_on: dt.date
+    provenance: str = Field(min_length=10, max_length=1_000)
+    """Which labelled ideas, from where, with whose labels; for people."""
+    labels_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
+    """Of the file of labelled ideas; empty where they came from none."""
+    conditions: CalibrationConditions
+    outcomes: tuple[str, ...] = Field(min_length=2)
+    """From worst to best."""
+    counts: tuple[int, ...]
+    """Labelled ideas of each outcome."""
+    unscored: int = Field(ge=0)
+    """Labelled ideas that the board could not score; they took no part."""
+    thresholds: tuple[float, ...]
+    """Final scores from which the next better outcome is named, 0 to 10, ascending."""
+    replicates: tuple[tuple[float, ...], ...] = Field(min_length=1)
+    """The same fit on bootstrap samples."""
+    performance: DecisionPerformance
+
+    @model_validator(mode="after")
+    def _shapes_agree(self) -> "DecisionCalibration":
+        wanted = len(self.outcomes) - 1
+        if len(self.counts) != wanted + 1 or any(len(one) != wanted for one in (self.thresholds, *self.replicates)):
+            raise ValueError("a calibration needs one count for each outcome and one threshold between two")
+        if any(list(one) != sorted(one) for one in (self.thresholds, *self.replicates)):
+            raise ValueError("thresholds must ascend")
+        return self
+
+    def outcome(self, score: float, thresholds: Sequence[float]) -> str:
+        return self.outcomes[int(np.searchsorted(thresholds, score, side="right"))]
+
+
+def load_decision_calibration(path: Path) -> DecisionCalibration:
+    """Raises InputError."""
+    try:
+        return DecisionCalibration.model_validate_json(read_text_file(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(
+            f"{path.name} is not a calibration of decisions: {f'{place}: ' if place else ''}{first['msg']}.",
+            "Fit one on labelled ideas, or leave it out and read the scores.",
+        ) from error
+
+
+def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decision | Absent:
+    """The decision that such a final score stands for, or why there is none."""
+    if calibration is None:
+        return Absent(
+            reason="no calibration is loaded. Thresholds that were not fitted on labelled ideas would be arbitrary, so "
+            "the report gives scores and no decision."
+        )
+    score = board.score
+    if isinstance(score, Absent):
+        return Absent(reason=f"there is no final score: {score.reason}")
+    if others := differing_conditions(calibration.conditions, CalibrationConditions.of(board)):
+        return Absent(
+            reason=f"the calibration {calibration.name!r} was fitted with other {' and '.join(others)}; its thresholds "
+            "do not apply to this score."
+        )
+    named = calibration.outcome(score.value, calibration.thresholds)
+    same = [calibration.outcome(score.value, one) == named for one in calibration.replicates]
+    return Decision(
+        name=named,
+        stability=round(sum(same) / len(same), 3),
+        calibration=calibration.name,
+        made_on=calibration.made_on,
+        provenance=calibration.provenance,
+        outcomes=calibration.outcomes,
+        thresholds=calibration.thresholds,
+    )
+
+
+def differing_conditions(fitted: CalibrationConditions, here: CalibrationConditions) -> list[str]:
+    """Names of the conditions that differ, for messages."""
+    names = {
+        "models": "models",
+        "prompt_version": "prompts",
+        "dimensions": "dimensions",
+        "board": "board",
+        "pool": "personas",
+    }
+    differing = [word for field, word in names.items() if getattr(fitted, field) != getattr(here, field)]
+    digests = {one.prompt_digest for one in (fitted, here) if one.prompt_digest}
+    return differing if len(digests) < 2 or "prompts" in differing else [*differing, "prompts"]
+
+
+def fit_decision(
+    name: str,
+    made_on: dt.date,
+    provenance: str,
+    conditions: CalibrationConditions,
+    outcomes: Sequence[str],
+    scored: Sequence[ScoredIdea],
+    unscored: int,
+    seed: int,
+    labels_sha256: str = "",
+) -> DecisionCalibration:
+    """Thresholds that make the mean recall over the outcomes largest, so that a frequent outcome does not swallow the
+    others. Raises InputError for too few ideas, unknown outcomes, and scores that do not tell the outcomes apart."""
+    scores, labels = _checked(outcomes, scored)
+    classes = len(outcomes)
+    counts = np.bincount(labels, minlength=classes)
+    generator = np.random.default_rng(seed)
+    named = held_out_outcomes(scores, labels, classes, generator)
+    recall = balanced_recall(named, labels, classes)
+    shuffled = shuffled_recalls(scores, labels, classes, np.random.default_rng([seed, 1]))
+    if np.mean(shuffled >= recall) > _CHANCE_LEVEL:
+        raise InputError(
+            f"On held-out ideas these scores name the outcomes no better than chance may: a mean recall of "
+            f"{recall:.2f}, where guessing gives {1 / classes:.2f} and one in twenty shuffles of the outcomes "
+            f"{np.quantile(shuffled, 1 - _CHANCE_LEVEL):.2f} or more.",
+            "Join neighbouring outcomes, or score more ideas; thresholds fitted to this would be arbitrary.",
+        )
+    samples = (bootstrap_rows(labels, classes, generator) for _ in range(_REPLICATES))
+    return DecisionCalibration(
+        name=name,
+        made_on=made_on,
+        provenance=provenance,
+        labels_sha256=labels_sha256,
+        conditions=conditions,
+        outcomes=tuple(outcomes),
+        counts=tuple(counts.tolist()),
+        unscored=unscored,
+        thresholds=fit_thresholds(scores, labels, classes),
+        replicates=tuple(fit_thresholds(scores[rows], labels[rows], classes) for rows in samples),
+        performance=DecisionPerformance(
+            accuracy=round(float((named == labels).mean()), 4),
+            macro_f1=round(macro_f1(named, labels, classes), 4),
+            balanced_accuracy=round(recall, 4),
+            always_most_frequent=round(float(counts.max() / len(labels)), 4),
+            macro_f1_most_frequent=round(macro_f1(np.full_like(labels, counts.argmax()), labels, classes), 4),
+            chance=round(1 / classes, 4),
+        ),
+    )
+
+
+def _checked(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Floats, OutcomeRows]:
+    unknown = sorted({one.outcome for one in scored} - set(outcomes))
+    if unknown:
+        raise InputError(f"Labelled ideas have outcomes that were not named: {', '.join(map(repr, unknown))}.")
+    if len(scored) < FEWEST_LABELLED_IDEAS:
+        raise InputError(
+            f"{len(scored)} labelled ideas are too few to fit thresholds: {FEWEST_LABELLED_IDEAS} are needed."
+        )
+    labels = np.array([list(outcomes).index(one.outcome) for one in scored], np.int64)
+    counts = np.bincount(labels, minlength=len(outcomes))
+    rare = [outcome for outcome, count in zip(outcomes, counts, strict=True) if count < 2]
+    if rare:
+        raise InputError(
+            f"Fewer than two labelled ideas are {', '.join(map(repr, rare))}.",
+            "Join it with a neighbouring outcome, or label more ideas.",
+        )
+    return np.array([one.score for one in scored], np.float64), labels

@@ -1,0 +1,132 @@
+"""Which personas sit on a board, and which evidence each reviewer may see. Pure: seed, idea and pool decide."""
+
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from assayer.errors import InputError
+from assayer.methods.innoeval.dimensions import EvidenceKind
+from assayer.methods.innoeval.evidence_pack import ReadSource
+from assayer.methods.innoeval.personas import Persona, PersonaPool
+from assayer.models import Familiarity, Idea, Masking, PaperId, Reviewer
+
+__all__ = [
+    "BoardSeat",
+    "control_reviewer",
+    "draw_board",
+    "mask_evidence",
+    "require_pool_size",
+    "reviewer_in_seat",
+    "visible_sources",
+]
+
+_NEAR_TOPICS = 2
+"""Different topics of a persona that an idea must name to count as its field; one is chance."""
+_KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
+
+
+class BoardSeat(NamedTuple):
+    persona: Persona
+    kind: Literal["near", "open"]
+
+
+def require_pool_size(pool: PersonaPool, board: int) -> None:
+    """Raises InputError when the pool cannot fill the board."""
+    if len(pool.personas) < board:
+        raise InputError(
+            f"The pool {pool.name} has {len(pool.personas)} personas; a board of {board} was asked for.",
+            "Ask for a smaller board or add personas.",
+        )
+
+
+def draw_board(
+    pool: PersonaPool, board: int, seed: int, idea: Idea, by: Literal["near", "uniform"]
+) -> tuple[BoardSeat, ...]:
+    """Different personas, drawn for this idea. With `near`, up to the larger half of the seats goes to personas
+    whose topics the idea names: outsiders widen a board, a board of outsiders knows nothing.
+
+    Raises InputError when the pool is smaller than the board."""
+    require_pool_size(pool, board)
+    hashes = {reviewer.name: _stable_hash("seat", seed, idea, reviewer.name) for reviewer in pool.personas}
+    drawn = sorted(pool.personas, key=lambda reviewer: hashes[reviewer.name])
+    reserved = math.ceil(board / 2) if by == "near" else 0
+    near = [reviewer for reviewer in drawn if _names_topics_of(idea.text, reviewer)][:reserved]
+    others = [reviewer for reviewer in drawn if reviewer not in near][: board - len(near)]
+    return (*(BoardSeat(reviewer, "near") for reviewer in near), *(BoardSeat(reviewer, "open") for reviewer in others))
+
+
+def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[ReadSource]) -> tuple[Masking, ...]:
+    """A level of 8 hides a fifth; where that is no whole number, the remainder is the chance of one more.
+
+    Each source has its own hash, so what else was found does not decide which of two is hidden first.
+    """
+    return tuple(
+        _mask_kind(seed, idea, persona, kind, [reviewer for reviewer in sources if reviewer.kind == kind])
+        for kind in _KINDS
+    )
+
+
+def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, items: Sequence[ReadSource]) -> Masking:
+    level = _familiarity_level(persona.familiarity, kind)
+    expected = len(items) * (10 - level) / 10
+    chance = np.random.default_rng(_stable_hash("remainder", seed, idea, persona.name, kind)).random()
+    count = int(expected + 1e-9) + (chance < expected % 1 - 1e-9)
+    by_hash = sorted(
+        (reviewer.paper.id for reviewer in items), key=lambda key: _stable_hash("mask", seed, idea, persona.name, key)
+    )
+    hidden = set(by_hash[:count])
+    return Masking(
+        kind=kind,
+        level=level,
+        shown=len(items) - count,
+        hidden=tuple(reviewer.paper.id for reviewer in items if reviewer.paper.id in hidden),
+    )
+
+
+def reviewer_in_seat(key: str, seat: BoardSeat, masks: tuple[Masking, ...]) -> Reviewer:
+    persona = seat.persona
+    return Reviewer(
+        key=key,
+        persona=persona.name,
+        seat=seat.kind,
+        field=persona.field,
+        role=persona.role,
+        background=persona.background,
+        goal=persona.goal,
+        constraints=persona.constraints,
+        familiarity=persona.familiarity,
+        masking=masks,
+    )
+
+
+def control_reviewer() -> Reviewer:
+    """A reviewer without a persona, who sees everything: the control against which a board is measured."""
+    return Reviewer(key="R1", persona=None, seat="control")
+
+
+def visible_sources(reviewer: Reviewer, sources: Sequence[ReadSource]) -> list[ReadSource]:
+    hidden: set[PaperId] = {paper for mask in reviewer.masking for paper in mask.hidden}
+    return [item for item in sources if item.paper.id not in hidden]
+
+
+def _familiarity_level(familiarity: Familiarity, kind: EvidenceKind) -> int:
+    return {
+        "literature": familiarity.literature,
+        "web": familiarity.frontier,
+        "code": familiarity.applications,
+    }[kind]
+
+
+def _names_topics_of(text: str, persona: Persona) -> bool:
+    named = (topic for topic in persona.topics if re.search(rf"\b{re.escape(topic)}", text, re.IGNORECASE))
+    return sum(1 for _ in named) >= _NEAR_TOPICS
+
+
+def _stable_hash(what: str, seed: int, idea: Idea, *parts: str) -> int:
+    """The same everywhere and in every version of Python and NumPy."""
+    content = "\x1f".join([what, str(seed), idea.judged_id, *parts])
+    return int.from_bytes(hashlib.sha256(content.encode()).digest()[:16])

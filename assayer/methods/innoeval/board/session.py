@@ -1,0 +1,217 @@
+"""A session of the board: draw and masks, then all reviews side by side, then meta-review, advice and decision.
+
+Two levels of LLM calls: the reviews, then meta-review and advice together.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+
+from assayer.citing.labels import plain
+from assayer.llm import Llm
+from assayer.methods.innoeval.board.advice import write_advice
+from assayer.methods.innoeval.board.configuration import load_board_configuration
+from assayer.methods.innoeval.board.decision import decide
+from assayer.methods.innoeval.board.meta_review import MetaReviewResult, leading_points, write_meta_review
+from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, lost_review, review_dimension
+from assayer.methods.innoeval.board.reviewers import control_reviewer, draw_board, mask_evidence, reviewer_in_seat
+from assayer.methods.innoeval.board.scores import agreement, final_score, mean_score, score_interval, score_matrix
+from assayer.methods.innoeval.board.sections import DimensionSections, reads_by_section, sections_for, unread_characters
+from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
+from assayer.methods.innoeval.options import BoardOptions
+from assayer.methods.innoeval.tasks import JUDGING
+from assayer.models import (
+    Absent,
+    BoardRecord,
+    JudgedDimension,
+    Notice,
+    Part,
+    Point,
+    PoolUsed,
+    Reviewer,
+    Summary,
+)
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, attempt, both, each
+
+__all__ = ["BoardSession"]
+
+_UNDECIDED = Absent(reason="not decided yet.")
+
+
+class BoardSession:
+    """The board of one run. Its files are read when it is created, before anything is searched or paid for."""
+
+    def __init__(self, llm: Llm, run: Run, options: BoardOptions) -> None:
+        """Raises InputError for files that cannot be used and for a pool smaller than the board."""
+        self._llm, self._run, self._options = llm, run, options
+        self._dimensions, self._pool, self._calibration = load_board_configuration(options)
+
+    async def deliberate(self, pack: EvidencePack) -> BoardResult:
+        """Raises an AssayerError when no reviewer could judge."""
+        reviewers = self._reviewers(pack)
+        sections_by_dimension = self._sections_by_dimension(pack)
+        reviews_by_dimension = await self._collect_reviews(pack, reviewers, sections_by_dimension)
+        meta, advice = await both(
+            attempt(write_meta_review(self._llm, self._run, pack, reviews_by_dimension)),
+            attempt(self._write_advice(pack, reviews_by_dimension)),
+        )
+        self._run.keep_successes([meta], "meta-review")
+        self._run.keep_successes([advice], "advice on revision")
+        return BoardResult(
+            summary=leading_points([one for _, reviews in reviews_by_dimension for one in reviews])
+            if isinstance(meta, Failed)
+            else meta.summary,
+            parts=tuple(_part(dimension, reviews) for dimension, reviews in reviews_by_dimension),
+            board=self._board_record(reviewers, sections_by_dimension, reviews_by_dimension, meta, advice),
+            notices=self._notices(pack, sections_by_dimension),
+        )
+
+    def _reviewers(self, pack: EvidencePack) -> tuple[Reviewer, ...]:
+        options = self._options
+        if options.board == 0:
+            return (control_reviewer(),)
+        seats = draw_board(self._pool, options.board, options.seed, pack.idea, options.draw)
+        return tuple(
+            reviewer_in_seat(
+                f"R{number}", seat, mask_evidence(options.seed, pack.idea, seat.persona, pack.before_cutoff)
+            )
+            for number, seat in enumerate(seats, start=1)
+        )
+
+    def _sections_by_dimension(self, pack: EvidencePack) -> dict[str, DimensionSections | None]:
+        """What each dimension is judged on; None for the whole idea."""
+        if not reads_by_section(pack.idea, self._options):
+            return {dimension.name: None for dimension in self._dimensions}
+        sections, room = pack.idea.sections, self._options.section_chars
+        sections_by_dimension = {
+            one.name: sections_for(one, self._dimensions, sections, room) for one in self._dimensions
+        }
+        unread = sum(one.unread for one in sections_by_dimension.values())
+        self._run.journal.record_dropped("section for a dimension", "too long for the prompt", unread)
+        self._run.unread_characters = 0  # counted by section instead, in the board's own notice
+        return dict(sections_by_dimension)
+
+    def _notices(
+        self, pack: EvidencePack, sections_by_dimension: dict[str, DimensionSections | None]
+    ) -> tuple[Notice, ...]:
+        """Of an idea judged by section, in place of the notice that counts characters beyond its opening."""
+        sections_shown = [one for one in sections_by_dimension.values() if one is not None]
+        if not sections_shown:
+            return ()
+        opening = len(pack.text)
+        text = "The idea is long, so each dimension was judged on the sections that are relevant to it."
+        if opening < len(pack.idea.text):
+            text += f" Its parts and its literature search are based on its first {opening:,} characters."
+        if missed := unread_characters(pack.idea, opening, sections_shown):
+            text += f" {missed:,} characters did not fit into any prompt and were not read."
+        return (Notice(kind="long_idea", text=text),)
+
+    async def _collect_reviews(
+        self,
+        pack: EvidencePack,
+        reviewers: Sequence[Reviewer],
+        sections_by_dimension: dict[str, DimensionSections | None],
+    ) -> ReviewsByDimension:
+        seats = list(product(self._dimensions, reviewers))
+        done = 0
+
+        async def one(seat: tuple[RubricDimension, Reviewer]) -> BoardReview:
+            nonlocal done
+            dimension, reviewer_asked = seat
+            result = await review_dimension(
+                self._llm,
+                self._run,
+                self._options,
+                pack,
+                reviewer_asked,
+                dimension,
+                sections_by_dimension[dimension.name],
+            )
+            done += 1
+            self._run.report_progress("board", done, len(seats))
+            return result
+
+        outcomes = await each(seats, one)
+        self._run.keep_successes(outcomes, "review")
+        failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+        if len(failures) == len(outcomes):
+            raise failures[0].error
+        reviews = [
+            lost_review(reviewer_asked, outcome.error) if isinstance(outcome, Failed) else outcome
+            for (_, reviewer_asked), outcome in zip(seats, outcomes, strict=True)
+        ]
+        width = len(reviewers)
+        return [(dimension, reviews[row * width : (row + 1) * width]) for row, dimension in enumerate(self._dimensions)]
+
+    async def _write_advice(
+        self, pack: EvidencePack, reviews_by_dimension: ReviewsByDimension
+    ) -> tuple[Point, ...] | Absent:
+        day = self._run.cutoff
+        if day is None:
+            return Absent(reason="without a cutoff there is no later work.")
+        if not pack.after_cutoff:
+            return Absent(reason="no later work was found.")
+        return await write_advice(self._llm, self._run, pack, reviews_by_dimension, self._options.advice_chars, day)
+
+    def _board_record(
+        self,
+        reviewers: tuple[Reviewer, ...],
+        sections_by_dimension: dict[str, DimensionSections | None],
+        reviews_by_dimension: ReviewsByDimension,
+        meta: MetaReviewResult | Failed,
+        advice: tuple[Point, ...] | Absent | Failed,
+    ) -> BoardRecord:
+        columns = [[one.score for one in reviews] for _, reviews in reviews_by_dimension]
+        matrix = score_matrix(self._dimensions, list(zip(*columns, strict=True)))
+        record = BoardRecord(
+            seed=self._options.seed,
+            pool=self._pool_used(),
+            reviewers=reviewers,
+            dimensions=tuple(_judged_dimension(one, sections_by_dimension[one.name]) for one in self._dimensions),
+            prompt_version=JUDGING.version,
+            prompt_digest=JUDGING.digest,
+            models=tuple(sorted({one.model for one in self._run.journal.calls if one.task == JUDGING.name})),
+            score=final_score(self._dimensions, matrix),
+            interval=score_interval(self._dimensions, matrix),
+            agreement=agreement(matrix),
+            decision=_UNDECIDED,
+            meta_review=_absent(meta) if isinstance(meta, Failed) else meta.review,
+            advice=_absent(advice) if isinstance(advice, Failed) else advice,
+        )
+        return record.model_copy(update={"decision": decide(self._calibration, record)})
+
+    def _pool_used(self) -> PoolUsed | None:
+        if self._options.board == 0:
+            return None
+        return PoolUsed(name=self._pool.name, sha256=self._pool.sha256, personas=len(self._pool.personas))
+
+
+def _part(dimension: RubricDimension, reviews: Sequence[BoardReview]) -> Part:
+    part_summary: Summary | Absent = leading_points(reviews)
+    if not any(one.points for one in reviews):
+        part_summary = Absent(reason="no reviewer made a point about it.")
+    return Part(
+        name=dimension.name,
+        title=plain(dimension.title),
+        score=mean_score(dimension, [one.score for one in reviews]),
+        summary=part_summary,
+        assessments=tuple(one.assessment for one in reviews),
+    )
+
+
+def _judged_dimension(dimension: RubricDimension, sections_read: DimensionSections | None) -> JudgedDimension:
+    return JudgedDimension(
+        name=dimension.name,
+        title=dimension.title,
+        question=dimension.question,
+        sha256=dimension.sha256,
+        weight=dimension.weight,
+        scale_min=dimension.scale.min,
+        scale_max=dimension.scale.max,
+        sections=None if sections_read is None else tuple(one.title for one in sections_read.sections),
+    )
+
+
+def _absent(failed: Failed) -> Absent:
+    return Absent(reason=f"Not written: {failed.error.reason}.")

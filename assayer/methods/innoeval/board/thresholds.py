@@ -1,0 +1,85 @@
+"""Thresholds on a score that tell ordered outcomes apart, and what they are worth on ideas they have not seen."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Floats",
+    "OutcomeRows",
+    "balanced_recall",
+    "bootstrap_rows",
+    "fit_thresholds",
+    "held_out_outcomes",
+    "macro_f1",
+    "shuffled_recalls",
+]
+
+Floats = NDArray[np.float64]
+OutcomeRows = NDArray[np.int64]
+"""Rows of outcomes, 0 the worst."""
+
+_FOLDS = 5
+_SHUFFLES = 100
+
+
+def fit_thresholds(scores: Floats, labels: OutcomeRows, classes: int) -> tuple[float, ...]:
+    """Exact, by dynamic programming over the cuts between neighbouring scores; among equals the lowest cuts."""
+    order = np.argsort(scores, kind="stable")
+    values, starts = np.unique(scores[order], return_index=True)
+    worth = np.eye(classes)[labels[order]] / np.bincount(labels, minlength=classes)
+    gained = np.vstack([np.zeros(classes), np.add.reduceat(worth, starts, axis=0).cumsum(axis=0)])
+    best, cuts = gained[:, 0], np.zeros((classes, len(values) + 1), np.int64)
+    for label in range(1, classes):
+        margin = best - gained[:, label]
+        cuts[label] = [int(np.argmax(margin[: end + 1])) for end in range(len(values) + 1)]
+        best = margin[cuts[label]] + gained[:, label]
+    place, found = len(values), list[float]()
+    for label in range(classes - 1, 0, -1):
+        place = int(cuts[label][place])
+        found.append(_between(values, place))
+    return tuple(reversed(found))
+
+
+def _between(values: Floats, place: int) -> float:
+    """The middle of two neighbouring scores; beyond the last, an end of the scale that no score passes."""
+    if place == 0:
+        return 0.0
+    return 10.0 + 1e-6 if place == len(values) else round(float(values[place - 1] + values[place]) / 2, 4)
+
+
+def held_out_outcomes(scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
+    """What each idea is named by thresholds fitted without its fold; folds hold the outcomes in equal shares."""
+    fold = np.empty(len(labels), np.int64)
+    for label in range(classes):
+        rows = generator.permutation(np.flatnonzero(labels == label))
+        fold[rows] = np.arange(len(rows)) % min(_FOLDS, len(rows))
+    named = np.empty(len(labels), np.int64)
+    for number in range(_FOLDS):
+        test = fold == number
+        thresholds = fit_thresholds(scores[~test], labels[~test], classes)
+        named[test] = np.searchsorted(thresholds, scores[test], side="right")
+    return named
+
+
+def balanced_recall(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
+    return float(np.mean([(named[labels == label] == label).mean() for label in range(classes)]))
+
+
+def shuffled_recalls(scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator) -> Floats:
+    """Balanced recall on held-out ideas whose outcomes were shuffled: what scores that tell nothing reach by luck."""
+    shuffles = (generator.permutation(labels) for _ in range(_SHUFFLES))
+    recalls = [balanced_recall(held_out_outcomes(scores, some, classes, generator), some, classes) for some in shuffles]
+    return np.array(recalls, np.float64)
+
+
+def macro_f1(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
+    """Mean F1 over the outcomes; one that is never named counts as 0."""
+    right = np.bincount(labels[named == labels], minlength=classes)
+    both = np.bincount(labels, minlength=classes) + np.bincount(named, minlength=classes)
+    return float(np.mean(2 * right / np.maximum(both, 1)))
+
+
+def bootstrap_rows(labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
+    """Rows of a bootstrap sample that keeps the number of each outcome."""
+    rows = [np.flatnonzero(labels == label) for label in range(classes)]
+    return np.concatenate([generator.choice(one, len(one)) for one in rows])

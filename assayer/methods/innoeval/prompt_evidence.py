@@ -1,0 +1,78 @@
+"""What a prompt shows of sources and of the idea's parts, under the labels of that prompt."""
+
+from collections.abc import Sequence
+
+from assayer.methods.innoeval.dimensions import EvidenceKind
+from assayer.methods.innoeval.evidence_pack import ReadSource
+from assayer.methods.innoeval.extraction import IdeaPart
+from assayer.methods.innoeval.schemas import EvidenceItem, LabelledPart
+from assayer.models import Paper
+from assayer.run.run import Run
+from assayer.text.sanitise import sanitise
+
+__all__ = [
+    "clean_text",
+    "evidence_item",
+    "labelled_evidence",
+    "labelled_parts",
+    "on_one_line",
+    "shortened",
+    "source_item",
+]
+
+
+_LONGEST_TITLE = 300
+"""Characters."""
+
+
+def on_one_line(text: str) -> str:
+    return " ".join(sanitise(text)[0].split())
+
+
+def clean_text(text: str, paper: Paper, run: Run, limit: int) -> str:
+    """At most so many sanitised characters, ending with a whole word; texts that give orders are journalled."""
+    text, flags = sanitise(text[: limit * 2])
+    if any(flag.kind == "suspected_injection" for flag in flags):
+        run.journal.suspicious_papers[paper.id] = on_one_line(paper.title)[:_LONGEST_TITLE]
+    text = text.strip()
+    return text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0]
+
+
+def shortened(text: str, most: int) -> str:
+    """At most so many characters, ending with a whole word and a sign that it goes on."""
+    return text if len(text) <= most else f"{text[: most - 2].rpartition(' ')[0]} …"
+
+
+def evidence_item(
+    paper: Paper, kind: EvidenceKind, text: str, standing: str = "", full_text: bool = False
+) -> EvidenceItem:
+    """Without its label, which `evidence_batches` gives."""
+    return EvidenceItem(
+        label="P0",
+        paper_id=paper.id,
+        title=on_one_line(paper.title)[:_LONGEST_TITLE],
+        year=paper.publication_date.year if paper.publication_date else None,
+        text=text,
+        full_text=full_text,
+        kind=kind,
+        standing=standing,
+    )
+
+
+def source_item(source: ReadSource) -> EvidenceItem:
+    """All that was read of a source. Without its label."""
+    item = evidence_item(source.paper, source.kind, source.text, full_text=source.full_text)
+    return item.model_copy(update={"places": source.places})
+
+
+def labelled_parts(parts: Sequence[IdeaPart]) -> tuple[LabelledPart, ...]:
+    """Parts under labels of one prompt, from S1."""
+    return tuple(LabelledPart(label=f"S{n}", name=part.name, text=part.text) for n, part in enumerate(parts, start=1))
+
+
+def labelled_evidence(sources: Sequence[ReadSource], chars: int) -> tuple[EvidenceItem, ...]:
+    """Labelled in order, each cut to so many characters."""
+    return tuple(
+        source_item(one).model_copy(update={"label": f"P{number}", "text": shortened(one.text, chars)})
+        for number, one in enumerate(sources, start=1)
+    )

@@ -1,0 +1,193 @@
+"""Fast search: papers, pages and repositories for queries, each as a record, on either side of the cutoff."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from assayer.backends import Backends
+from assayer.cutoff import admits
+from assayer.literature.library import Library
+from assayer.literature.own_paper import is_own_paper, shingles
+from assayer.methods.innoeval.dimensions import EvidenceKind
+from assayer.methods.innoeval.options import InnoEvalOptions
+from assayer.models import Idea, Operation, Paper, PaperId, Repository, WebResult, Window
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, each, together
+from assayer.text.sanitise import sanitise
+
+__all__ = ["SOURCE_KINDS", "SOURCE_NOUNS", "CutoffSide", "FastSearch", "SearchCandidate", "SourceQuery"]
+
+SOURCE_KINDS: tuple[EvidenceKind, ...] = ("literature", "web", "code")
+SOURCE_NOUNS: Mapping[EvidenceKind, str] = {"literature": "paper", "web": "web page", "code": "repository"}
+
+_JOURNAL_SOURCES: Mapping[EvidenceKind, tuple[str, Operation]] = {"web": ("web", "web"), "code": ("github", "code")}
+"""Under which the journal counts what they found."""
+
+CutoffSide = Literal["before", "after"]
+"""Of the cutoff; without one everything is before."""
+
+
+class SourceQuery(NamedTuple):
+    part: str
+    kind: EvidenceKind
+    text: str
+
+
+class SearchCandidate(NamedTuple):
+    """Something found, not yet read."""
+
+    paper: Paper
+    kind: EvidenceKind
+    standing: str
+    """What its source says of how it is received; empty with a cutoff, as it is what people think of it today."""
+
+
+class FastSearch:
+    """Searches of one evaluation in all its sources. The idea's own paper, page and repository are kept out."""
+
+    def __init__(self, backends: Backends, library: Library, run: Run, idea: Idea, options: InnoEvalOptions) -> None:
+        self._web, self._code, self._library = backends.web, backends.code, library
+        self._run, self._options = run, options
+        self._title, self._shingles = idea.own_words.title, shingles(idea.own_words.text)
+        self._admitted_before: dict[tuple[PaperId, CutoffSide], bool] = {}
+
+    @property
+    def kinds(self) -> tuple[EvidenceKind, ...]:
+        available = {"literature": True, "web": self._web is not None, "code": self._code is not None}
+        return tuple(kind for kind in SOURCE_KINDS if available[kind])
+
+    def window(self, side: CutoffSide) -> Window:
+        """The days on that side of the cutoff; all of them without one."""
+        cutoff = self._run.cutoff
+        if side == "before" or cutoff is None:
+            return Window.until(cutoff)
+        return Window.later_than(cutoff)
+
+    async def search(
+        self, queries: Sequence[SourceQuery], side: CutoffSide = "before"
+    ) -> dict[SourceQuery, list[SearchCandidate]]:
+        """For every query what it found, best first. Raises LiteratureError when the corpus fails; a query of web or
+        code that fails is counted as lost and missing from the answer."""
+        papers = [query for query in queries if query.kind == "literature"]
+        others = [query for query in queries if query.kind != "literature"]
+        answers = await together([self._search_papers(papers, side), self._search_web_and_code(others, side)])
+        return {query: found for answer in answers for query, found in answer.items()}
+
+    async def _search_papers(
+        self, queries: Sequence[SourceQuery], side: CutoffSide
+    ) -> dict[SourceQuery, list[SearchCandidate]]:
+        if not queries:
+            return {}
+        texts = [query.text for query in queries]
+        if side == "before":
+            answers = await self._library.search(texts, self._options.hits)
+        else:
+            answers = await self._library.search_after_cutoff(texts, self._options.hits)
+        return {
+            query: [SearchCandidate(hit.paper, "literature", self._paper_standing(hit.paper)) for hit in hits]
+            for query, hits in zip(queries, answers, strict=True)
+        }
+
+    async def _search_web_and_code(
+        self, queries: Sequence[SourceQuery], side: CutoffSide
+    ) -> dict[SourceQuery, list[SearchCandidate]]:
+        outcomes = await each(queries, lambda query: self._search_one(query, side))
+        self._run.keep_successes(outcomes, "query of web or code")
+        for query, outcome in zip(queries, outcomes, strict=True):
+            if isinstance(outcome, Failed):
+                self._run.journal.record_trouble(*_JOURNAL_SOURCES[query.kind], outcome.error)
+            else:
+                self._run.journal.record_use(*_JOURNAL_SOURCES[query.kind], results=len(outcome))
+        return {
+            query: self._admitted(found, side)
+            for query, found in zip(queries, outcomes, strict=True)
+            if not isinstance(found, Failed)
+        }
+
+    async def _search_one(self, query: SourceQuery, side: CutoffSide) -> list[SearchCandidate]:
+        window = self.window(side)
+        if query.kind == "web" and self._web is not None:
+            (pages,) = await self._web.search([query.text], self._options.pages, window)
+            return [SearchCandidate(_page_record(page), "web", "") for page in pages]
+        if query.kind == "code" and self._code is not None:
+            (found,) = await self._code.search([query.text], self._options.repositories, window)
+            return [SearchCandidate(_repository_record(one), "code", self._repository_standing(one)) for one in found]
+        return []
+
+    def _admitted(self, found: Iterable[SearchCandidate], side: CutoffSide) -> list[SearchCandidate]:
+        kept = []
+        for one in found:
+            key = one.paper.id, side
+            if key not in self._admitted_before:
+                self._admitted_before[key] = self.admits(one.paper, side)
+            if self._admitted_before[key]:
+                kept.append(self._as_of_cutoff(one, side))
+        return kept
+
+    def _as_of_cutoff(self, one: SearchCandidate, side: CutoffSide) -> SearchCandidate:
+        """A repository without its description and topics, which are those of today. Its files are read as of the
+        cutoff later."""
+        if one.kind != "code" or side == "after" or self._run.cutoff is None:
+            return one
+        return one._replace(paper=one.paper.model_copy(update={"abstract": ""}))
+
+    def admits(self, record: Paper, side: CutoffSide) -> bool:
+        """Whether a page or repository may be used; asked again of what was read, which may be dated otherwise."""
+        if not admits(self.window(side), record.publication_date):
+            self._run.journal.record_dropped(_noun(record), "on the other side of the cutoff, or undated")
+            return False
+        if self._is_own(record):
+            self._run.journal.record_dropped(_noun(record), "the idea's own page or repository")
+            return False
+        self._run.journal.found.add(record.id)
+        return True
+
+    def _is_own(self, record: Paper) -> bool:
+        """The pages and the repository of the idea's own paper name its title somewhere."""
+        title = " ".join(self._title.casefold().split())
+        record_text = " ".join(f"{record.title} {record.abstract}".casefold().split())
+        names_title = len(title.split()) >= 4 and title in record_text
+        return names_title or is_own_paper(self._title, self._shingles, record)
+
+    def _paper_standing(self, paper: Paper) -> str:
+        cited = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""
+        return _joined_facts(paper.venue, "" if self._run.cutoff else cited)
+
+    def _repository_standing(self, repository: Repository) -> str:
+        if self._run.cutoff:
+            return repository.language
+        stars = f"{repository.stars} stars" if repository.stars is not None else ""
+        changed = f"last changed {repository.pushed}" if repository.pushed else ""
+        return _joined_facts(repository.language, stars, changed)
+
+
+def _joined_facts(*facts: str) -> str:
+    return ", ".join(" ".join(sanitise(fact)[0].split())[:80] for fact in facts if fact)
+
+
+def _noun(record: Paper) -> str:
+    return SOURCE_NOUNS["web" if record.source == "web" else "code"]
+
+
+def _page_record(page: WebResult) -> Paper:
+    key = hashlib.sha256(page.url.encode()).hexdigest()[:16]
+    return Paper(
+        id=PaperId(f"web:{key}"),
+        title=page.title or page.url,
+        abstract=page.snippet,
+        publication_date=page.published,
+        url=page.url,
+        source="web",
+    )
+
+
+def _repository_record(repository: Repository) -> Paper:
+    topics = f" Topics: {', '.join(repository.topics)}." if repository.topics else ""
+    return Paper(
+        id=PaperId(f"github:{repository.name}"),
+        title=repository.name,
+        abstract=f"{repository.description}{topics}",
+        publication_date=repository.created,
+        url=repository.url,
+        source="github",
+    )

@@ -1,0 +1,151 @@
+"""Slow reading, of the winners only: sections of papers, texts of pages, repositories from README to code."""
+
+from collections.abc import Sequence, Set
+
+from assayer.backends import Backends
+from assayer.citing.evidence import ShownPlace
+from assayer.literature.library import Library
+from assayer.methods.innoeval.dimensions import EvidenceKind
+from assayer.methods.innoeval.evidence_pack import ReadSource
+from assayer.methods.innoeval.options import InnoEvalOptions
+from assayer.methods.innoeval.prompt_evidence import clean_text, on_one_line
+from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt
+from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, CutoffSide, FastSearch
+from assayer.methods.innoeval.search.hybrid_selection import RankedCandidate
+from assayer.models import Absent, Codebase, FullText, Paper, TextFlag, WebPage
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import together
+from assayer.text.sanitise import sanitise
+
+__all__ = ["SlowReader"]
+
+_SHORTEST_EXCERPT = 80
+"""Characters beyond the abstract: less is no more than a heading."""
+
+
+class SlowReader:
+    """What one evaluation reads. `idea_words` holds the words of the idea, which choose the stretches that are kept."""
+
+    def __init__(
+        self,
+        backends: Backends,
+        library: Library,
+        sources: FastSearch,
+        run: Run,
+        options: InnoEvalOptions,
+        idea_words: Set[str],
+    ) -> None:
+        self._backends, self._library, self._sources = backends, library, sources
+        self._run, self._options, self._idea_words = run, options, idea_words
+
+    async def read(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> tuple[ReadSource, ...]:
+        """Within each kind in the order given. A paper that cannot be read keeps its abstract; a page or repository
+        that cannot be read is left out, and counted."""
+        by_kind = {kind: [one for one in candidates if one.candidate.kind == kind] for kind in SOURCE_KINDS}
+        read = await together(
+            [
+                self._read_papers(by_kind["literature"], side),
+                self._read_pages(by_kind["web"], side),
+                self._read_repositories(by_kind["code"], side),
+            ]
+        )
+        return tuple(one for found in read for one in found)
+
+    async def _read_papers(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
+        papers = [one.candidate.paper for one in candidates]
+        texts = await self._library.full_texts(papers, later=side == "after") if candidates else {}
+        return [self._read_paper(one, texts.get(one.candidate.paper.id), side) for one in candidates]
+
+    def _read_paper(self, chosen: RankedCandidate, full: FullText | None, side: CutoffSide) -> ReadSource:
+        paper = chosen.candidate.paper
+        limit, beyond_abstract = self._options.evidence_chars, False
+        text = paper.abstract.strip()[:limit]
+        if full is not None:
+            sections = (f"{one.title}\n\n{one.text}" for one in full.sections if one.text.strip() not in text)
+            more = excerpt(sections, self._idea_words, max(0, limit - len(text)))
+            text = f"{text}\n\n{more}".strip()
+            beyond_abstract = len(more) > _SHORTEST_EXCERPT
+            if beyond_abstract:
+                self._run.journal.full_texts.add(paper.id)
+            if beyond_abstract and self._run.cutoff and side == "before" and not full.within_window:
+                self._run.journal.undated_texts[paper.id] = "full text"
+            self._note_suspicion(paper, full.flags)
+        return self._read_source(chosen, paper, text, beyond_abstract)
+
+    async def _read_pages(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
+        if self._backends.web is None or not candidates:
+            return []
+        pages = await self._backends.web.read([one.candidate.paper.url for one in candidates])
+        return self._readable([self._read_page(one, pages[one.candidate.paper.url], side) for one in candidates])
+
+    def _read_page(self, chosen: RankedCandidate, page: WebPage | Absent, side: CutoffSide) -> ReadSource | None:
+        """The date on the page itself takes precedence over the search result's."""
+        paper = chosen.candidate.paper
+        if isinstance(page, Absent):
+            self._run.journal.record_dropped("web page to be read", page.reason)
+            return None
+        record = paper.model_copy(
+            update={
+                "title": page.title or paper.title,
+                "venue": page.site,
+                "abstract": paper.abstract or page.text[:500],
+                "publication_date": page.published or paper.publication_date,
+            }
+        )
+        if not self._sources.admits(record, side):
+            return None
+        if self._run.cutoff and side == "before":
+            self._run.journal.undated_texts[record.id] = "web page"
+        self._note_suspicion(record, page.flags)
+        text = excerpt([page.text], self._idea_words, self._options.evidence_chars)
+        return self._read_source(chosen, record, text, full_text_read=True)
+
+    async def _read_repositories(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
+        if self._backends.code is None or not candidates:
+            return []
+        names = [one.candidate.paper.title for one in candidates]
+        codes = await self._backends.code.read(names, self._sources.window(side))
+        return self._readable(
+            [self._read_repository(one, codes[one.candidate.paper.title], side) for one in candidates]
+        )
+
+    def _read_repository(self, chosen: RankedCandidate, code: Codebase | Absent, side: CutoffSide) -> ReadSource | None:
+        paper = chosen.candidate.paper
+        if isinstance(code, Absent):
+            self._run.journal.record_dropped("repository to be read", code.reason)
+            return None
+        record = paper.model_copy(update={"abstract": f"{paper.abstract}\n\n{code.readme[:500]}".strip()})
+        if not self._sources.admits(record, side):
+            return None
+        self._note_suspicion(record, code.flags)
+        text = repository_excerpt(code, self._idea_words, self._options.evidence_chars)
+        return self._read_source(chosen, record, text, full_text_read=True)
+
+    def _read_source(self, chosen: RankedCandidate, paper: Paper, text: str, full_text_read: bool) -> ReadSource:
+        self._run.journal.read.add(paper.id)
+        text = clean_text(text, paper, self._run, self._options.evidence_chars)
+        return ReadSource(
+            paper=paper,
+            kind=chosen.candidate.kind,
+            text=text,
+            places=_places(text, paper, chosen.candidate.kind),
+            score=chosen.score,
+            full_text=full_text_read,
+        )
+
+    def _note_suspicion(self, paper: Paper, flags: Sequence[TextFlag]) -> None:
+        if any(flag.kind == "suspected_injection" for flag in flags):
+            self._run.journal.suspicious_papers[paper.id] = on_one_line(paper.title)
+
+    @staticmethod
+    def _readable(read: Sequence[ReadSource | None]) -> list[ReadSource]:
+        return [one for one in read if one is not None and one.text]
+
+
+def _places(text: str, paper: Paper, kind: EvidenceKind) -> tuple[ShownPlace, ...]:
+    if kind != "literature":
+        return (ShownPlace(start=0, name="web page" if kind == "web" else "repository"),)
+    abstract = sanitise(paper.abstract)[0].strip()
+    if not abstract or not text.startswith(abstract[: len(text)]):
+        return (ShownPlace(start=0, name="full text"),)
+    return (ShownPlace(start=0, name="abstract"), ShownPlace(start=len(abstract), name="full text"))

@@ -1,0 +1,103 @@
+"""What the fallbacks extract from: paragraphs of the idea under their headings, and sentences near to each other."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.ports import Embedder
+from assayer.text.section_titles import ProposalPart, proposal_part_of
+
+__all__ = [
+    "NEAR_COSINE",
+    "QUOTE_WORDS",
+    "READ_FROM_COSINE",
+    "RELEVANCE_COSINES",
+    "SAME_COSINE",
+    "Cosines",
+    "Paragraph",
+    "first_words",
+    "idea_paragraphs",
+    "overlap_score",
+    "similarity",
+]
+
+
+Cosines = NDArray[np.float32]
+"""Shape (n,) or (n, m)."""
+
+READ_FROM_COSINE = 0.50
+"""Cosine of method and paper from which a paper's sentences are looked at."""
+NEAR_COSINE = 0.55
+"""Cosine of two sentences from which they are about the same thing."""
+SAME_COSINE = 0.72
+"""Cosine of two sentences from which they say nearly the same."""
+RELEVANCE_COSINES = (0.20, 0.33, 0.45, 0.55, 0.68)
+"""Cosines of idea and paper from which relevance is 1, 2, 3, 4, 5."""
+OVERLAP_COSINES = (0.35, 0.85)
+"""Cosines that count as no and as full overlap in the scores."""
+QUOTE_WORDS = 40
+
+
+async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embedder) -> Cosines:
+    """Cosines, shape (asked, found)."""
+    # Both sides as queries: the comparison is symmetric, and embedders remember queries, which repeat here.
+    vectors = await embedder.embed([*asked, *found], "query")
+    cosines: Cosines = vectors[: len(asked)] @ vectors[len(asked) :].T
+    return cosines
+
+
+def overlap_score(cosine: float) -> float:
+    low, high = OVERLAP_COSINES
+    return round(10 * min(1.0, max(0.0, (cosine - low) / (high - low))), 1)
+
+
+def first_words(text: str, most: int, ellipsis: str = " …") -> str:
+    words = text.split()
+    return " ".join(words[:most]) + (ellipsis if len(words) > most else "")
+
+
+_HEADING = re.compile(
+    r"^(?:#{1,6}\s+(?P<hash>.+)|\*\*(?P<bold>[^*]{3,100})\*\*:?|(?P<number>\d+(?:\.\d+)*[.)]?\s+[A-Z].{2,80}))$"
+)
+"""Of a line without white space around it."""
+_LEAD = re.compile(r"^\*\*(?P<lead>[^*]{3,100})\*\*:?\s*(?P<rest>\S.*)$", re.DOTALL)
+
+
+class Paragraph(NamedTuple):
+    heading: str
+    kind: ProposalPart
+    """By the nearest heading that tells; sub-headings inherit."""
+    text: str
+
+
+def idea_paragraphs(text: str) -> list[Paragraph]:
+    """Paragraphs of running text; a heading applies until the next one."""
+    found: list[Paragraph] = []
+    heading = ""
+    kind: ProposalPart = "other"
+    for block in re.split(r"\n\s*\n", text):
+        lines: list[str] = []
+        for line in block.strip().splitlines():
+            match = _HEADING.match(line.strip())
+            if match is None:
+                lines.append(line.strip())
+                continue
+            _add_paragraph(found, heading, kind, lines)
+            heading = (match["hash"] or match["bold"] or match["number"]).strip(" :*")
+            kind = proposal_part_of(heading) or (kind if match["hash"] is None else "other")
+        _add_paragraph(found, heading, kind, lines)
+    return found
+
+
+def _add_paragraph(found: list[Paragraph], heading: str, kind: ProposalPart, lines: list[str]) -> None:
+    text = " ".join(lines).strip()
+    lines.clear()
+    if not text:
+        return
+    match = _LEAD.match(text)
+    if match:
+        heading, text = match["lead"].strip(" :"), match["rest"]
+    found.append(Paragraph(heading, proposal_part_of(heading) or kind, text))

@@ -1,0 +1,118 @@
+"""What a prompt shows of a paper: abstract, matching passages, sections on methods and results."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from assayer.citing.evidence import Evidence, ShownPlace
+from assayer.models import FullText, Paper, PaperId, Passage, Section, TextFlag
+from assayer.run.run import Run
+from assayer.text.sanitise import sanitise
+from assayer.text.section_titles import tells_methods_or_results
+
+__all__ = ["evidence_from_papers", "methods_and_results"]
+
+
+_LONGEST_TITLE = 300
+"""Characters."""
+_SHORTEST_EXCERPT = 80
+"""Characters beyond the abstract: less is no more than a heading."""
+
+
+def evidence_from_papers(
+    papers: Sequence[Paper],
+    run: Run,
+    limit_chars: int,
+    nearness: Mapping[PaperId, float],
+    passages: Mapping[PaperId, Sequence[Passage]] | None = None,
+    full_texts: Mapping[PaperId, FullText] | None = None,
+) -> list[Evidence]:
+    """One item a paper, labelled in order: abstract first, then what matched, then methods and results."""
+    items = []
+    for number, paper in enumerate(papers, start=1):
+        full_text = (full_texts or {}).get(paper.id)
+        matched = (passages or {}).get(paper.id, ())
+        text, places, flags = _sanitised(_text_blocks(paper, matched, full_text), limit_chars * 2)
+        text = _shortened(text, limit_chars)
+        if any(flag.kind == "suspected_injection" for flag in (*flags, *(full_text.flags if full_text else ()))):
+            run.journal.suspicious_papers[paper.id] = _title(paper)
+        run.journal.read.add(paper.id)
+        has_passages = any(one.section not in ("title", "abstract") for one in matched)
+        has_more = full_text is not None or has_passages
+        # Of what there is beyond the abstract, the cut may have left nothing.
+        beyond_abstract = has_more and len(places) > 1 and len(text) > places[1].start + _SHORTEST_EXCERPT
+        if beyond_abstract:
+            run.journal.full_texts.add(paper.id)
+            # Passages come from an index of texts as they are now.
+            if run.cutoff and not (full_text is not None and full_text.within_window and not has_passages):
+                run.journal.undated_texts[paper.id] = "full text"
+        items.append(
+            Evidence(
+                label=f"P{number}",
+                paper_id=paper.id,
+                title=_title(paper),
+                year=paper.publication_date.year if paper.publication_date else None,
+                text=text,
+                places=places,
+                full_text=beyond_abstract,
+                similarity=nearness.get(paper.id),
+            )
+        )
+    return items
+
+
+def _shortened(text: str, most: int) -> str:
+    """At most so many characters, ending with a whole word."""
+    return text if len(text) <= most else text[:most].rsplit(maxsplit=1)[0]
+
+
+def _title(paper: Paper) -> str:
+    return " ".join(sanitise(paper.title)[0].split())[:_LONGEST_TITLE]
+
+
+class _Block(NamedTuple):
+    """A stretch of a paper as the prompt shows it."""
+
+    place: str
+    text: str
+    headed: bool = False
+    """The place is its heading, and shown."""
+
+
+def _sanitised(blocks: Iterable[_Block], most: int) -> tuple[str, tuple[ShownPlace, ...], list[TextFlag]]:
+    """About `most` characters, in paragraphs, and where each block begins."""
+    text, places, flags = "", list[ShownPlace](), list[TextFlag]()
+    for block in blocks:
+        if len(text) >= most:
+            break
+        body, found = sanitise(block.text.strip()[: most - len(text)])
+        heading, about_heading = sanitise(block.place)
+        flags += (*found, *about_heading)
+        text += "\n\n" if text else ""
+        places.append(ShownPlace(start=len(text), name=" ".join(heading.split())))
+        text += f"{heading}\n\n{body}" if block.headed else body
+    return text, tuple(places), flags
+
+
+def _text_blocks(paper: Paper, passages: Iterable[Passage], full_text: FullText | None) -> list[_Block]:
+    abstract = paper.abstract.strip()
+    blocks = [_Block("abstract", abstract) if abstract else _Block("title", paper.title)]
+    blocks += [
+        _Block(passage.section or "passage", passage.text, headed=bool(passage.section))
+        for passage in passages
+        if passage.text.strip() not in paper.abstract and passage.section != "title"
+    ]
+    seen = "\n".join(block.text.strip() for block in blocks)
+    if full_text is not None:
+        blocks += [
+            _Block(section.title or "full text", section.text, headed=bool(section.title))
+            for section in methods_and_results(full_text.sections)
+            if section.text.strip() not in seen
+        ]
+    return blocks
+
+
+def methods_and_results(sections: Iterable[Section]) -> list[Section]:
+    """Sections on methods or results, in reading order; numbered or not. All of them when none matches."""
+    everything = [section for section in sections if section.text.strip()]
+    wanted = [section for section in everything if tells_methods_or_results(section.title)]
+    return wanted or everything

@@ -1,0 +1,82 @@
+"""Whether the abstracts of an idea's references bear out the passages that refer to them, asked of a language model.
+
+An abstract is not the paper: what it does not say may stand further on. The passages are those of the text that is
+judged, masked where that was asked for.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assayer.claim_support.checking import support_found
+from assayer.claim_support.schemas import SupportItem, SupportQuestion
+from assayer.claim_support.task import SUPPORT
+from assayer.llm import Llm, ask
+from assayer.models import Absent, ClaimSupport, Paper
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, each
+
+__all__ = ["CitingPassage", "not_asked", "passages_borne_out"]
+
+_PER_CALL = 5
+_LONGEST_ABSTRACT = 3_000
+_NUMBERS = re.compile(r"\[\^?\d{1,3}(?: ?[-–,;] ?\d{1,3}){0,40}\]")
+
+
+class CitingPassage(NamedTuple):
+    number: int
+    """Of the reference."""
+    passage: str
+    paper: Paper
+
+
+def not_asked(passage: str, paper: Paper | None, llm: Llm) -> Absent | None:
+    """Why a passage cannot be held against an abstract; None where it can."""
+    if not llm.models:
+        return Absent(reason="not checked: that takes a language model.")
+    if paper is None:
+        return Absent(reason="not checked: no record was found.")
+    if not passage:
+        return Absent(reason="not checked: no passage that refers to it was recognised.")
+    return None if paper.abstract.strip() else Absent(reason="not checked: its record has no abstract.")
+
+
+async def passages_borne_out(
+    passages: Sequence[CitingPassage], llm: Llm, run: Run
+) -> Mapping[int, ClaimSupport | Absent]:
+    """By the number of the reference. Raises what makes going on pointless for all."""
+    batches = [passages[start : start + _PER_CALL] for start in range(0, len(passages), _PER_CALL)]
+
+    async def check(batch: Sequence[CitingPassage]) -> list[ClaimSupport | Absent]:
+        items = tuple(_item(f"C{place}", one) for place, one in enumerate(batch, start=1))
+        answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
+        verdicts = {one.label: one for one in answer.verdicts}
+        return [support_found(verdicts[item.label], item.passage, by_model=True) for item in items]
+
+    answered = await each(batches, check)
+    run.keep_successes(answered, "check of a passage against an abstract", [len(batch) for batch in batches])
+    found: dict[int, ClaimSupport | Absent] = {}
+    for batch, outcomes in zip(batches, answered, strict=True):
+        numbers = [one.number for one in batch]
+        if isinstance(outcomes, Failed):
+            found |= dict.fromkeys(numbers, Absent(reason=f"{outcomes.error.reason}."))
+        else:
+            found |= zip(numbers, outcomes, strict=True)
+    return found
+
+
+def _item(label: str, one: CitingPassage) -> SupportItem:
+    """The reference's own mark becomes `[this source]`; other numbers may stand in the same brackets."""
+    return SupportItem(
+        label=label,
+        claim=_NUMBERS.sub(lambda found: _mark(found[0], one.number), one.passage),
+        passage=one.paper.abstract[:_LONGEST_ABSTRACT],
+        title=one.paper.title,
+    )
+
+
+def _mark(brackets: str, number: int) -> str:
+    inside = False
+    for part in re.finditer(r"(\d{1,3})(?: ?[-–] ?(\d{1,3}))?", brackets):
+        inside = inside or int(part[1]) <= number <= int(part[2] or part[1])
+    return "[this source]" if inside else "[another source]"

@@ -1,0 +1,66 @@
+"""Prompt files: found beside their method, rendered with what is asked, text from outside fenced."""
+
+import hashlib
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.meta import find_referenced_templates
+from pydantic import BaseModel
+
+from assayer.models import Message
+
+__all__ = ["Prompts"]
+
+_SYSTEM = "system.md"
+
+
+def fence(text: str, kind: str) -> str:
+    """Wraps text from outside so that it cannot pass for instructions: the closing mark carries a hash
+    of the text (64 bits of it), which the text cannot be made to contain."""
+    mark = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f"<{kind} {mark}>\n{text.strip()}\n</{kind} {mark}>"
+
+
+class Prompts:
+    """The prompt files of one method: `prompts/NAME.vN.md`, and `system.md` that all of them share."""
+
+    def __init__(self, package: str) -> None:
+        self._loader = PackageLoader(package, "prompts")
+        # Prompts are plain text, not HTML: escaping would change what the model reads.
+        self._environment = Environment(  # noqa: S701
+            loader=self._loader,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        self._environment.filters["fence"] = fence
+
+    def digest(self, file: str) -> str:
+        """Of every text that shapes the prompt: the file, what it includes, what that includes, and the system message.
+        A version counts changes of the file alone. Raises ValueError where a name is known only when it is rendered."""
+        sources: dict[str, str] = {}
+        left = [file, _SYSTEM]
+        while left:
+            name = left.pop()
+            if name not in sources:
+                sources[name] = self._source(name)
+                left += self._referenced(name, sources[name])
+        content = "".join(f"{name}\n{len(text)}\n{text}" for name, text in sorted(sources.items()))
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    def _source(self, name: str) -> str:
+        return self._loader.get_source(self._environment, name)[0]
+
+    def _referenced(self, name: str, text: str) -> list[str]:
+        found = list(find_referenced_templates(self._environment.parse(text)))
+        if None in found:
+            raise ValueError(f"Prompt file {name} includes a file whose name is not written out.")
+        return [one for one in found if one is not None]
+
+    def render(self, file: str, data: BaseModel) -> tuple[Message, ...]:
+        system = self._environment.get_template(_SYSTEM).render()
+        fields = {name: getattr(data, name) for name in type(data).model_fields}
+        return (
+            Message(role="system", content=system.strip()),
+            Message(role="user", content=self._environment.get_template(file).render(fields).strip()),
+        )

@@ -1,0 +1,127 @@
+"""One comparison of two ideas by a language model: question, answer and task; comparisons as lines of JSON for the next
+ranking.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Annotated, Literal
+
+from pydantic import Field, create_model
+
+from assayer.citing.answer_texts import TextRole
+from assayer.llm import Llm, Task, ask
+from assayer.models import Frozen, Idea
+from assayer.models.ranking import Comparison, Dimension, DimensionVerdict, Unread
+from assayer.prompts import Prompts
+from assayer.ranking.options import RankingOptions
+from assayer.run.run import Run
+from assayer.text.sanitise import sanitise
+
+__all__ = [
+    "COMPARISON",
+    "PairAnswer",
+    "PairAnswerEntry",
+    "PairQuestion",
+    "compare_ideas",
+    "comparison_task",
+    "comparisons_to_jsonl",
+    "sanitised_comparison",
+    "unread_text",
+]
+
+
+_ShortText = Annotated[str, Field(min_length=1, max_length=400)]
+_Restated = Annotated[_ShortText, TextRole.RESTATES]
+
+
+class PairQuestion(Frozen):
+    dimensions: tuple[Dimension, ...]
+    first: str
+    second: str
+
+
+class PairAnswerEntry(Frozen):
+    label: str = Field(pattern=r"^D[1-9]\d?$", description="Label of the respect, as D1.")
+    in_a: _Restated = Field(description="At most 25 words: the one or two elements of idea A's plan that weigh most.")
+    in_b: _Restated = Field(description="At most 25 words: the one or two elements of idea B's plan that weigh most.")
+    reason: _ShortText = Field(description="At most 30 words: why one outweighs the other.")
+    better: Literal["A", "B", "tie"]
+
+
+class PairAnswer(Frozen):
+    entries: tuple[PairAnswerEntry, ...]
+
+    def of(self, number: int) -> PairAnswerEntry:
+        """The entry for the dimension at this place of the question, counted from 1."""
+        return next(entry for entry in self.entries if entry.label == f"D{number}")
+
+
+def _check_entries(question: PairQuestion, answer: PairAnswer) -> list[str]:
+    wanted = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
+    given = sorted((entry.label for entry in answer.entries), key=lambda label: (len(label), label))
+    return [] if given == wanted else [f"`entries` must hold one entry for each of {', '.join(wanted)}."]
+
+
+COMPARISON = Task[PairQuestion, PairAnswer](
+    name="ranking.comparison",
+    prompts=Prompts("assayer.ranking"),
+    prompt="comparison.v2.md",
+    output=PairAnswer,
+    tier="strong",
+    max_tokens=2_000,
+    check=_check_entries,
+)
+
+
+@cache
+def _answer_with_entries(respects: int) -> type[PairAnswer]:
+    """The same answer with as many entries as there are respects."""
+    described = Field(min_length=respects, max_length=respects, description="One for each respect, in order.")
+    return create_model("Answer", __base__=PairAnswer, entries=(tuple[PairAnswerEntry, ...], described))
+
+
+def comparison_task(respects: int) -> Task[PairQuestion, PairAnswer]:
+    """One task under one name, its answer held to one entry a respect."""
+    return replace(COMPARISON, output=_answer_with_entries(respects))
+
+
+_SIDE = {"A": "first", "B": "second", "tie": "tie"}
+
+
+async def compare_ideas(first: Idea, second: Idea, llm: Llm, run: Run, options: RankingOptions) -> Comparison:
+    """One comparison, in this order. Raises as `ask`."""
+    question = PairQuestion(
+        dimensions=options.dimensions,
+        first=_idea_text(first, options),
+        second=_idea_text(second, options),
+    )
+    answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
+    verdicts = []
+    for number, dimension in enumerate(question.dimensions, start=1):
+        entry = answer.of(number)
+        verdict = {"dimension": dimension.name, "winner": _SIDE[entry.better], "reason": entry.reason}
+        verdicts.append(DimensionVerdict.model_validate(verdict))
+    return Comparison(first=first.id, second=second.id, verdicts=tuple(verdicts))
+
+
+def unread_text(ideas: Sequence[Idea], options: RankingOptions) -> Unread | None:
+    beyond = [len(idea.text) - options.idea_chars for idea in ideas if len(idea.text) > options.idea_chars]
+    return Unread(ideas=len(beyond), characters=sum(beyond), limit=options.idea_chars) if beyond else None
+
+
+def _idea_text(idea: Idea, options: RankingOptions) -> str:
+    """A long text is cut at a whole word and marked as cut."""
+    if len(idea.text) <= options.idea_chars:
+        return idea.text
+    return f"{idea.text[: options.idea_chars].rpartition(' ')[0]} […]"
+
+
+def comparisons_to_jsonl(comparisons: Iterable[Comparison]) -> str:
+    return "".join(f"{one.model_dump_json()}\n" for one in comparisons)
+
+
+def sanitised_comparison(comparison: Comparison) -> Comparison:
+    """Reasons are shown in reports: they are cleaned like all text from outside."""
+    verdicts = tuple(it.model_copy(update={"reason": sanitise(it.reason)[0].strip()}) for it in comparison.verdicts)
+    return comparison.model_copy(update={"verdicts": verdicts})

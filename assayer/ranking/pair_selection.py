@@ -1,0 +1,137 @@
+"""Which pairs to compare next: at first a few random pairs for each idea, then the pairs of largest expected gain.
+
+Under Laplace's approximation a verdict on (i, j) lowers the summed variance of all strengths by about
+p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)): much where both are uncertain and close. With a cut, the pair is weighed
+by the chance of either idea to lie on the other side of it. The opening is random because estimates from a few
+verdicts mislead: choosing by them at once was measured to be worse than drawing
+(docs/adr/0009-a-prior-on-strengths.md).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, xlogy
+
+from assayer.ranking.bradley_terry import StrengthPosterior
+from assayer.ranking.verdicts import Floats, Ints
+
+__all__ = ["choose_pairs", "choose_reversed_pairs"]
+
+_OPENING_VERDICTS = 8
+"""Verdicts an idea has before choice begins, unless seeds were given."""
+_DRAWS = 200
+_NEAR_CANDIDATES = 8
+"""Candidates around each idea in a drawn order; as many again are drawn at random."""
+_ALL_PAIRS_UP_TO = 64
+"""Ideas up to which every pair is a candidate."""
+_OFF_CUT_WEIGHT = 0.15
+"""What a pair far from the cut is still worth: ranks beyond the cut are reported too."""
+
+
+def choose_pairs(strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None) -> tuple[Ints, Ints]:
+    """At most `count` pairs of rows, no idea in more than its share; who is shown first is random. O(n log n).
+
+    The same arguments give the same pairs. None where every candidate has been asked in both orders.
+    """
+    n = len(strengths.mean)
+    if n < 2:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    generator = np.random.default_rng(seed)
+    if len(strengths.verdicts) * 2 < _OPENING_VERDICTS * n:
+        sampled = _unasked(strengths, *_random_pairs(strengths, count, generator))
+        if len(sampled[0]):
+            return sampled
+    first, second = _unasked(strengths, *_candidates(strengths, generator))
+    gain = _expected_gain(strengths, first, second)
+    if cut is not None:
+        gain *= _cut_uncertainty(strengths, first, second, cut, generator)
+    order = np.argsort(-gain, kind="stable")
+    chosen = _limited_per_idea(first[order], second[order], n, count)
+    return first[order][chosen], second[order][chosen]
+
+
+def choose_reversed_pairs(
+    strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None
+) -> tuple[Ints, Ints]:
+    """The pairs of largest gain among those asked in one order only, in the other order; at most `count`."""
+    verdicts = strengths.verdicts
+    asked = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
+    pairs = np.array(sorted((b, a) for a, b in asked if (b, a) not in asked), np.int64).reshape(-1, 2)
+    gain = _expected_gain(strengths, pairs[:, 0], pairs[:, 1])
+    if cut is not None:
+        gain *= _cut_uncertainty(strengths, pairs[:, 0], pairs[:, 1], cut, np.random.default_rng(seed))
+    best = np.argsort(-gain, kind="stable")[:count]
+    return pairs[best, 0], pairs[best, 1]
+
+
+def _random_pairs(strengths: StrengthPosterior, count: int, generator: np.random.Generator) -> tuple[Ints, Ints]:
+    """Random pairs, ideas with the fewest verdicts first."""
+    n = len(strengths.mean)
+    order = np.lexsort((generator.random(n), strengths.verdicts.counts))
+    most = min(count, n // 2)
+    least_compared = order[: 2 * most]
+    shuffled = generator.permutation(least_compared)
+    return shuffled[:most], shuffled[most:]
+
+
+def _unasked(strengths: StrengthPosterior, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """The pairs that were not asked in both orders, swapped where this order was."""
+    n, verdicts = len(strengths.mean), strengths.verdicts
+    asked = verdicts.first * n + verdicts.second
+    asked_so, asked_reversed = np.isin(first * n + second, asked), np.isin(second * n + first, asked)
+    one, two = np.where(asked_so, second, first), np.where(asked_so, first, second)
+    return one[~(asked_so & asked_reversed)], two[~(asked_so & asked_reversed)]
+
+
+def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:
+    """Each unordered pair at most once, in random order: all of a few ideas; of many neighbours in an order drawn
+    from the posterior, and random pairs."""
+    pairs = _candidate_pairs(strengths, generator)
+    swap = generator.random(pairs.shape[1]) < 0.5
+    return np.where(swap, pairs[1], pairs[0]), np.where(swap, pairs[0], pairs[1])
+
+
+def _candidate_pairs(strengths: StrengthPosterior, generator: np.random.Generator) -> Ints:
+    n = len(strengths.mean)
+    if n <= _ALL_PAIRS_UP_TO:
+        return np.stack(np.triu_indices(n, 1)).astype(np.int64)
+    sampled = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal(n)
+    order = np.argsort(-sampled)
+    near = [np.stack([order[:-gap], order[gap:]]) for gap in range(1, min(_NEAR_CANDIDATES, n - 1) + 1)]
+    far = generator.integers(0, n, (2, n * _NEAR_CANDIDATES))
+    pairs = np.sort(np.concatenate([*near, far], axis=1), axis=0)
+    return np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
+
+
+def _expected_gain(strengths: StrengthPosterior, first: Ints, second: Ints) -> Floats:
+    one, other = strengths.variance[first], strengths.variance[second]
+    chance = expit(strengths.mean[first] - strengths.mean[second])
+    weight = chance * (1 - chance)
+    gain: Floats = weight * (one**2 + other**2) / (1 + weight * (one + other))
+    return gain
+
+
+def _cut_uncertainty(
+    strengths: StrengthPosterior, first: Ints, second: Ints, cut: int, generator: np.random.Generator
+) -> Floats:
+    n = len(strengths.mean)
+    sampled = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal((_DRAWS, n))
+    threshold = np.sort(sampled, axis=1)[:, max(n - cut, 0)]
+    chance = (sampled >= threshold[:, None]).mean(axis=0)
+    uncertainty = -(xlogy(chance, chance) + xlogy(1 - chance, 1 - chance)) / np.log(2)
+    weight: Floats = _OFF_CUT_WEIGHT + (1 - _OFF_CUT_WEIGHT) * np.maximum(uncertainty[first], uncertainty[second])
+    return weight
+
+
+def _limited_per_idea(first: Ints, second: Ints, n: int, count: int) -> NDArray[np.int64]:
+    """Positions of pairs taken greedily: a batch is asked at once, and a second verdict on an idea is worth less."""
+    share = max(1, -(-4 * count // n))
+    used = [0] * n
+    chosen: list[int] = []
+    for position, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        if len(chosen) == count:
+            break
+        if used[one] < share and used[other] < share:
+            used[one] += 1
+            used[other] += 1
+            chosen.append(position)
+    return np.array(chosen, np.int64)

@@ -1,0 +1,108 @@
+"""Baselines for triage: scores of the ranked ideas learned from words and embeddings of labelled ideas."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
+from assayer.methods.grapheval.graph.records import LabelledIdea
+from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
+from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
+from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
+from assayer.models import Absent, Idea, IdeaId
+from assayer.models.ranking import Baseline, Interval, Ranking
+from assayer.ports import Embedder
+
+__all__ = ["NO_BASELINE", "TriageBaselines", "measure_triage_baselines", "with_triage_baselines"]
+
+NO_BASELINE = Absent(
+    reason="no labelled ideas were given, so the judge cannot be compared with simpler methods; --labelled FILE "
+    "adds ideas with known outcomes."
+)
+_FOLDS = 5
+_ROUNDS = 200
+
+
+class TriageBaselines(NamedTuple):
+    baselines: tuple[Baseline, ...]
+    values: dict[IdeaId, dict[str, float]]
+    """Of each idea, by the name of the baseline."""
+
+
+async def measure_triage_baselines(
+    ideas: Sequence[Idea], labelled: Sequence[LabelledIdea], outcomes: Sequence[str], embedder: Embedder
+) -> TriageBaselines:
+    """Labelled ideas that are among the ranked ones are set aside: they would predict themselves.
+
+    Raises InputError where the rest are too few, or all of one outcome.
+    """
+    ranked_texts = {_normalised_words(text) for idea in ideas for text in (idea.title, idea.text)}
+    known = [
+        one
+        for one in labelled
+        if _normalised_words(one.title) not in ranked_texts and _normalised_words(one.text) not in ranked_texts
+    ]
+    texts = [f"{one.title}\n\n{one.text}" for one in known]
+    vectors = await embedder.embed(texts + [_titled_text(idea) for idea in ideas], "passage")
+    labels = [outcomes.index(one.label) if one.label is not None else UNKNOWN for one in known]
+    graph = _graph(vectors, labels + [UNKNOWN] * len(ideas), tuple(outcomes))
+    labelled_graph = _graph(vectors[: len(known)], labels, tuple(outcomes))
+    words = dict(zip(graph.ideas, texts + [_titled_text(idea) for idea in ideas], strict=True))
+    asked = np.arange(len(known), len(graph.ideas), dtype=np.int32)
+    positions = np.linspace(0.0, 1.0, len(outcomes))
+    found: list[Baseline] = []
+    values: dict[IdeaId, dict[str, float]] = {idea.id: {} for idea in ideas}
+    scorers: tuple[Scorer, ...] = (TfidfLogistic(words), IdeaLogistic("embedding + logistic regression"))
+    for scorer in scorers:
+        found.append(_measure_baseline(scorer, labelled_graph, len(labelled) - len(known)))
+        for idea, value in zip(ideas, scorer.score(graph, asked) @ positions, strict=True):
+            values[idea.id][scorer.name] = float(value)
+    return TriageBaselines(tuple(found), values)
+
+
+def with_triage_baselines(ranking: Ranking, triage: TriageBaselines) -> Ranking:
+    ideas = tuple(one.model_copy(update={"by_baseline": triage.values[one.id]}) for one in ranking.ideas)
+    return ranking.model_copy(update={"ideas": ideas, "baselines": triage.baselines})
+
+
+def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: int) -> Baseline:
+    folds = stratified_folds(labelled_graph, _FOLDS, 0)
+    rows = np.concatenate(folds)
+    probabilities = held_out_scores(scorer, labelled_graph, folds)[rows]
+    estimate = bootstrap(auroc, labelled_graph.labels[rows], [probabilities], _ROUNDS, 0)
+    return Baseline(
+        name=scorer.name,
+        auroc=Interval(low=estimate.low, high=estimate.high),
+        auroc_value=estimate.value,
+        labelled=len(rows),
+        outcomes=labelled_graph.classes,
+        set_aside=set_aside,
+    )
+
+
+def _graph(vectors: NDArray[np.float32], labels: Sequence[int], outcomes: tuple[str, ...]) -> GraphArrays:
+    """Every idea as one viewpoint, without edges: what the scorers of whole ideas look at."""
+    count = len(vectors)
+    return GraphArrays(
+        vectors=vectors,
+        idea_of=np.arange(count, dtype=np.int32),
+        ideas=tuple(IdeaId(f"row {row}") for row in range(count)),
+        labels=np.array(labels, np.int16),
+        dates=np.full(count, UNKNOWN, np.int32),
+        classes=outcomes,
+        sources=np.empty(0, np.int32),
+        targets=np.empty(0, np.int32),
+        weights=np.empty(0, np.float32),
+        kinds=np.empty(0, np.int8),
+    )
+
+
+def _titled_text(idea: Idea) -> str:
+    return idea.text if idea.text.startswith(idea.title) else f"{idea.title}\n\n{idea.text}"
+
+
+def _normalised_words(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,68 @@
+"""Reports and rankings for programs: JSON with a published schema, and a table for spreadsheets."""
+
+import csv
+import io
+from typing import Any
+
+from assayer.models import Absent, Report
+from assayer.models.ranking import Ranking
+from assayer.reports.escaping import cell
+
+__all__ = ["as_csv", "as_json", "as_ranking_json", "ranking_schema", "report_schema"]
+
+
+def as_json(report: Report) -> str:
+    """Indented, fields in the schema's order: the same report is always the same text."""
+    return report.model_dump_json(indent=2) + "\n"
+
+
+def report_schema() -> dict[str, Any]:
+    """JSON schema (2020-12) of what `as_json` writes; published as `docs/report.schema.json`."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Report.model_json_schema(mode="serialization"),
+    }
+
+
+def as_ranking_json(ranking: Ranking) -> str:
+    """Indented, fields in the schema's order: the same ranking is always the same text."""
+    return ranking.model_dump_json(indent=2) + "\n"
+
+
+def ranking_schema() -> dict[str, Any]:
+    """JSON schema (2020-12) of what `as_ranking_json` writes; published as `docs/ranking.schema.json`."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Ranking.model_json_schema(mode="serialization"),
+    }
+
+
+def as_csv(ranking: Ranking) -> str:
+    """One line an idea, best first; strengths in logits. Text from outside cannot become a formula."""
+    dimensions = [one.name for one in ranking.dimensions]
+    baselines = () if isinstance(ranking.baselines, Absent) else tuple(one.name for one in ranking.baselines)
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(
+        [
+            *("rank", "rank_low", "rank_high", "title", "band", "chance_in"),
+            *("strength", "strength_low", "strength_high", "comparisons"),
+            *(f"strength: {name}" for name in dimensions),
+            *(f"baseline: {name}" for name in baselines),
+            *("source", "id"),
+        ]
+    )
+    for idea in ranking.ideas:
+        strengths = (idea.strength, idea.strengths.low, idea.strengths.high)
+        table.writerow(
+            [
+                *(idea.rank, round(idea.ranks.low), round(idea.ranks.high), cell(idea.title)),
+                *(idea.band or "", "" if idea.chance_in is None else f"{idea.chance_in:.3f}"),
+                *(f"{value:.4f}" for value in strengths),
+                idea.comparisons,
+                *(f"{idea.by_dimension[name]:.4f}" for name in dimensions),
+                *(f"{idea.by_baseline[name]:.4f}" for name in baselines),
+                *(cell(idea.source), idea.id),
+            ]
+        )
+    return text.getvalue()

@@ -1,0 +1,174 @@
+"""A ranking as one HTML file and as Markdown, by the means and under the policy of the reports."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from assayer.models import Absent
+from assayer.models.ranking import Band, Baseline, Comparison, RankedIdea, Ranking
+from assayer.reports import html, markdown
+from assayer.reports.head_to_head import HeadToHeadTable, head_to_head_tables
+
+__all__ = ["BANDS", "BandGroup", "Caution", "RankingPage", "as_ranking_html", "as_ranking_markdown"]
+
+
+BANDS: dict[Band, str] = {
+    "in": "Clearly in",
+    "human": "Needs a human decision",
+    "out": "Clearly out",
+}
+"""In the order in which they are read."""
+
+_MUCH_BIAS = 0.5
+"""Logits of bias beyond which a reader should know: an even pair goes 62 to 38 to what is shown first."""
+_MANY_CYCLES = 0.2
+_FEW_TRIANGLES = 20
+_FEW_BOTH_WAYS = 10
+_FEW_PER_IDEA = 8
+"""On each idea: below that, an order is mostly its start."""
+_MANY_FAILED = 0.05
+
+
+class Caution(NamedTuple):
+    title: str
+    text: str
+    grave: bool = False
+
+
+class BandGroup(NamedTuple):
+    """Ideas of one band; all of them, unnamed, without a cut."""
+
+    band: Band | None
+    title: str
+    ideas: tuple[RankedIdea, ...]
+
+
+@dataclass(frozen=True)
+class RankingPage:
+    ranking: Ranking
+    comparisons: Sequence[Comparison]
+
+    @cached_property
+    def groups(self) -> tuple[BandGroup, ...]:
+        """Each in the order of ranks; bands that hold nobody are there, and empty."""
+        ideas = self.ranking.ideas
+        if self.ranking.cut is None:
+            return (BandGroup(None, "Ranked ideas", ideas),)
+        return tuple(
+            BandGroup(band, title, tuple(one for one in ideas if one.band == band)) for band, title in BANDS.items()
+        )
+
+    @cached_property
+    def analyses(self) -> tuple[HeadToHeadTable, ...]:
+        return head_to_head_tables(self.ranking, self.comparisons)
+
+    @property
+    def baselines(self) -> tuple[Baseline, ...]:
+        return () if isinstance(self.ranking.baselines, Absent) else self.ranking.baselines
+
+    @property
+    def per_idea(self) -> float:
+        """Verdicts on each idea; every comparison is one on two ideas."""
+        return 2 * self.ranking.judge.comparisons / len(self.ranking.ideas)
+
+    def place(self, rank: float) -> str:
+        """Where a rank stands on the drawn scale, as a percentage; ranks lie in the middle of their share."""
+        return f"{100 * (rank - 0.5) / len(self.ranking.ideas):.2f}%"
+
+    @cached_property
+    def cut_place(self) -> str | None:
+        """Between the last rank that is in and the first that is out."""
+        return None if self.ranking.cut is None else self.place(self.ranking.cut + 0.5)
+
+    @cached_property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What a reader must know of this judge before relying on the order."""
+        judge = (
+            self._no_comparison(),
+            self._budget_spent(),
+            self._inconsistent(),
+            self._position_bias(),
+            self._changes_with_order(),
+            self._failed_comparisons(),
+        )
+        return tuple(one for one in (*judge, self._ideas_cut(), self._few_comparisons()) if one is not None)
+
+    def _no_comparison(self) -> Caution | None:
+        if self.ranking.judge.comparisons:
+            return None
+        start = "of the point scores" if self.ranking.seeded else "of their ids, which is arbitrary"
+        return Caution("No comparison", f"The judge gave no usable answer: the order is that {start}.", True)
+
+    def _budget_spent(self) -> Caution | None:
+        stopped = self.ranking.stopped
+        text = "The ranking is based on the comparisons that had been answered before that."
+        return None if stopped is None else Caution("Budget used up", f"{stopped.reason} {text}")
+
+    def _inconsistent(self) -> Caution | None:
+        judge = self.ranking.judge
+        if judge.triangles < _FEW_TRIANGLES or judge.cycles / judge.triangles < _MANY_CYCLES:
+            return None
+        share = 100 * judge.cycles / judge.triangles
+        text = f"{share:.0f} % of the triples are circular; random answers would make 25 %. Do not rely on this order."
+        return Caution("Barely better than random", text, True)
+
+    def _position_bias(self) -> Caution | None:
+        interval = self.ranking.judge.bias_interval
+        if interval.low < _MUCH_BIAS and interval.high > -_MUCH_BIAS:
+            return None
+        side = "first" if interval.low > 0 else "second"
+        text = (
+            f"This judge favours the idea that is shown {side}. Who is shown first is random and the preference is "
+            "corrected for, so no idea benefits, but each verdict carries less information."
+        )
+        return Caution("A judge with a position bias", text)
+
+    def _changes_with_order(self) -> Caution | None:
+        judge = self.ranking.judge
+        if judge.asked_both_ways < _FEW_BOTH_WAYS or judge.contradictions <= judge.asked_both_ways / 2:
+            return None
+        text = (
+            f"Asked again in the other order, the judge changed the verdict on {judge.contradictions} of "
+            f"{judge.asked_both_ways} pairs. Pairs asked twice are close ones, but random answers would change half."
+        )
+        return Caution("An inconsistent judge", text)
+
+    def _failed_comparisons(self) -> Caution | None:
+        judge = self.ranking.judge
+        asked = judge.comparisons - judge.handed_in + judge.failed
+        if not asked or judge.failed / asked < _MANY_FAILED:
+            return None
+        return Caution("Answers missing", f"{judge.failed} of {asked} comparisons ended without a usable answer.")
+
+    def _ideas_cut(self) -> Caution | None:
+        unread = self.ranking.unread
+        if unread is None:
+            return None
+        text = (
+            f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of "
+            f"{len(self.ranking.ideas):,} ideas are longer: {unread.characters:,} characters at their ends were "
+            "left out of every comparison. ASSAYER_RANKING__IDEA_CHARS sets how much is shown."
+        )
+        return Caution("Long ideas cut", text)
+
+    def _few_comparisons(self) -> Caution | None:
+        if not self.ranking.judge.comparisons or self.per_idea >= _FEW_PER_IDEA:
+            return None
+        text = f"Each idea had {self.per_idea:.1f} verdicts on average. Rely on the intervals, not on the ranks."
+        return Caution("Few comparisons", text)
+
+
+def as_ranking_html(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
+    """`comparisons` are those that the ranking rests on; the reasons shown for small groups stand in them."""
+    css, css_hash = html.stylesheet("report.css", "ranking.css")
+    template = html.environment().get_template("ranking.html")
+    page = RankingPage(ranking, comparisons)
+    return template.render(page=page, ranking=ranking, css=css, css_hash=css_hash) + "\n"
+
+
+def as_ranking_markdown(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
+    template = markdown.environment().get_template("ranking.md")
+    text = template.render(page=RankingPage(ranking, comparisons), ranking=ranking)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

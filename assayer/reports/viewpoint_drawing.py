@@ -1,0 +1,86 @@
+"""The evidence of a verdict as a drawing: viewpoints on the left, their neighbours with outcomes on the right."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assayer.models import GraphUsed, NeighbourViewpoint, Verdict
+
+__all__ = ["Side", "ViewpointDrawing", "drawing_of", "side"]
+
+Side = Literal["minus", "zero", "plus", "none"]
+
+_ROW = 26
+"""Height of a neighbour, in pixels of the drawing."""
+_MARGIN = 18
+_LEFT, _RIGHT = 46, 250
+"""Where the two columns stand, of 720."""
+
+
+@dataclass(frozen=True)
+class DrawnViewpoint:
+    y: float
+    number: int
+    """Of the viewpoint, from 1."""
+
+
+@dataclass(frozen=True)
+class DrawnNeighbour:
+    y: float
+    neighbour: NeighbourViewpoint
+    side: Side
+
+
+@dataclass(frozen=True)
+class DrawnEdge:
+    y1: float
+    y2: float
+    width: float
+    side: Side
+
+
+@dataclass(frozen=True)
+class ViewpointDrawing:
+    height: int
+    left: int
+    right: int
+    viewpoints: tuple[DrawnViewpoint, ...]
+    neighbours: tuple[DrawnNeighbour, ...]
+    lines: tuple[DrawnEdge, ...]
+
+
+def side(label: str | None, graph: GraphUsed) -> Side:
+    """Where an outcome stands: the worst, the best, or between; all between where outcomes have no order."""
+    if label is None:
+        return "none"
+    if not graph.ordered:
+        return "zero"
+    sides: dict[str, Side] = {graph.outcomes[0]: "minus", graph.outcomes[-1]: "plus"}
+    return sides.get(label, "zero")
+
+
+def drawing_of(verdict: Verdict) -> ViewpointDrawing | None:
+    """A neighbour of several viewpoints is drawn once. None without evidence."""
+    places: dict[tuple[str, str], tuple[int, NeighbourViewpoint]] = {}
+    for evidence in verdict.evidence:
+        for neighbour in evidence.neighbours:
+            places.setdefault((neighbour.idea, neighbour.text), (len(places), neighbour))
+    if not places:
+        return None
+    at = {key: _MARGIN + _ROW * (place + 0.5) for key, (place, _) in places.items()}
+    dots: list[DrawnViewpoint] = []
+    lines: list[DrawnEdge] = []
+    for number, evidence in enumerate(verdict.evidence, start=1):
+        reached = [at[one.idea, one.text] for one in evidence.neighbours]
+        lowest = dots[-1].y + _ROW if dots else _MARGIN
+        y = max(lowest, sum(reached) / len(reached)) if reached else lowest
+        dots.append(DrawnViewpoint(round(y, 1), number))
+        lines += [
+            DrawnEdge(round(y, 1), one, round(0.5 + 4 * near.similarity**2, 2), side(near.label, verdict.graph))
+            for one, near in zip(reached, evidence.neighbours, strict=True)
+        ]
+    height = max(_MARGIN + _ROW * len(places), dots[-1].y + _MARGIN)
+    neighbours = tuple(
+        DrawnNeighbour(at[key], neighbour, side(neighbour.label, verdict.graph))
+        for key, (_, neighbour) in places.items()
+    )
+    return ViewpointDrawing(round(height + _MARGIN), _LEFT, _RIGHT, tuple(dots), neighbours, tuple(lines))

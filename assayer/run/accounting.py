@@ -1,0 +1,48 @@
+"""What a run took: time, calls and money."""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from assayer.models import Absent, CallRecord, RunUsage
+from assayer.ports import Clock
+from assayer.run.run import Run
+
+__all__ = ["Started", "cost_of", "usage"]
+
+
+class Started(NamedTuple):
+    """When an evaluation or a ranking began, by both readings of the clock."""
+
+    at: dt.datetime
+    monotonic: float
+
+    @classmethod
+    def now(cls, clock: Clock) -> "Started":
+        return cls(clock.now(), clock.monotonic())
+
+
+def cost_of(calls: Iterable[CallRecord]) -> float | Absent:
+    """What calls cost together, in US dollars."""
+    costs = [(call.model, call.cost_usd) for call in calls]
+    unknown = sorted({model for model, cost in costs if cost is None})
+    if unknown:
+        return Absent(reason=f"No price is configured for {', '.join(unknown)}.")
+    return round(sum(cost for _, cost in costs if cost is not None), 6)
+
+
+def usage(run: Run, started: Started) -> RunUsage:
+    paid = [call for call in run.journal.calls if not call.cached and call.model != "none"]
+    return RunUsage(
+        started_at=started.at,
+        wall_seconds=round(run.clock.monotonic() - started.monotonic, 3),
+        llm_calls_paid=len(paid),
+        llm_calls_cached=sum(call.cached for call in run.journal.calls),
+        paid_usd=_paid(run),
+    )
+
+
+def _paid(run: Run) -> float | Absent:
+    """From the budget, which was also charged for answers that were no use."""
+    priced = cost_of(call for call in run.journal.calls if not call.cached)
+    return priced if isinstance(priced, Absent) else round(run.budget.spent_usd, 6)

@@ -1,0 +1,124 @@
+"""What happened in a run: calls, failures, papers found and read, use of sources. Reports draw coverage from it."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assayer.errors import AssayerError
+from assayer.models import (
+    CallRecord,
+    Dropped,
+    Fault,
+    FaultCount,
+    Operation,
+    PaperId,
+    PromptVersion,
+    SourceTrouble,
+    SourceUse,
+)
+
+__all__ = ["Journal"]
+
+
+@dataclass
+class Journal:
+    """Filled while a run works; the report's coverage, provenance and notices are drawn from it."""
+
+    calls: list[CallRecord] = field(default_factory=list)
+    failed_calls: list[tuple[str, tuple[Fault, ...]]] = field(default_factory=list)
+    """Task calls that ended without an answer, with the faults they met."""
+    errors: list[AssayerError] = field(default_factory=list)
+    """What `record_failure` was given, in order."""
+    suspicious_papers: dict[PaperId, str] = field(default_factory=dict)
+    """Titles of papers whose text seems to give orders to whoever judges it."""
+    found: set[PaperId] = field(default_factory=set)
+    read: set[PaperId] = field(default_factory=set)
+    full_texts: set[PaperId] = field(default_factory=set)
+    near_remote_papers: dict[PaperId, str] = field(default_factory=dict)
+    """Papers near a query that remote sources and not the corpus returned, and which source."""
+    prompt_digests: dict[str, str] = field(default_factory=dict)
+    """Of the prompt of every task that was asked, by its name."""
+    undated_texts: dict[PaperId, Literal["full text", "web page"]] = field(default_factory=dict)
+    """What was read under a cutoff as it is today, which may be later."""
+    revised_later: set[PaperId] = field(default_factory=set)
+    """Preprints found under a cutoff, with a version of after it: title and abstract may be of that one."""
+    unchecked_for_retraction: Counter[str] = field(default_factory=Counter)
+    """By source: papers about to be cited that it could not be asked about."""
+    _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _missing_full_texts: dict[PaperId, str] = field(default_factory=dict)
+    _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
+    _troubles: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
+
+    def record_dropped(self, what: str, reason: str, count: int = 1) -> None:
+        if count:
+            self._dropped[what, reason] += count
+
+    def record_failure(self, what: str, error: AssayerError, count: int = 1) -> None:
+        """So many things were lost to an error."""
+        self.record_dropped(what, error.reason, count)
+        self.errors.append(error)
+
+    def record_use(
+        self, source: str, operation: Operation, requests: int = 0, results: int = 0, cached: int = 0
+    ) -> None:
+        """Requests that a source of literature answered, how many of them from the shared cache, and how much came
+        back."""
+        if not (requests or results):
+            return
+        entry = self._sources[source, operation]
+        entry[0] += requests
+        entry[1] += results
+        entry[2] += cached
+
+    def record_trouble(self, source: str, operation: Operation, error: AssayerError) -> None:
+        """A request that ended without an answer."""
+        self._troubles[source, operation, error.reason] += 1
+
+    def remote_sources_searched(self, source: str) -> tuple[str, ...]:
+        """Other sources in which a search found something."""
+        searched = (one for one, used in self._sources.items() if one[1] in ("search", "snippets") and used[1])
+        return tuple(sorted({name for name, _ in searched} - {source}))
+
+    def record_missing_full_text(self, paper: PaperId, reason: str) -> None:
+        """Counted once a paper, however many methods wanted to read it."""
+        self._missing_full_texts.setdefault(paper, reason)
+
+    def dropped(self) -> tuple[Dropped, ...]:
+        dropped = self._dropped + Counter(("full text", reason) for reason in self._missing_full_texts.values())
+        return tuple(
+            Dropped(what=what, count=count, reason=reason) for (what, reason), count in sorted(dropped.items())
+        )
+
+    def sources(self) -> tuple[SourceUse, ...]:
+        return tuple(
+            SourceUse(source=source, operation=operation, requests=requests, results=results, cached=cached)
+            for (source, operation), (requests, results, cached) in sorted(self._sources.items())
+        )
+
+    def troubles(self) -> tuple[SourceTrouble, ...]:
+        return tuple(
+            SourceTrouble(source=source, operation=operation, reason=reason, requests=requests)
+            for (source, operation, reason), requests in sorted(self._troubles.items())
+        )
+
+    def faults(self) -> tuple[FaultCount, ...]:
+        met: Counter[tuple[str, str]] = Counter()
+        recovered: Counter[tuple[str, str]] = Counter()
+        for call in self.calls:
+            for fault in call.faults:
+                met[call.task, fault.kind] += 1
+                recovered[call.task, fault.kind] += 1
+        for task, faults in self.failed_calls:
+            for fault in faults:
+                met[task, fault.kind] += 1
+        return tuple(
+            FaultCount.model_validate({"task": task, "kind": kind, "met": count, "recovered": recovered[task, kind]})
+            for (task, kind), count in sorted(met.items())
+        )
+
+    def prompts(self) -> tuple[PromptVersion, ...]:
+        versions = sorted({(call.task, call.version) for call in self.calls})
+        return tuple(
+            PromptVersion(task=task, version=version, digest=self.prompt_digests.get(task, ""))
+            for task, version in versions
+        )

@@ -1,0 +1,1 @@
+"""Reading text from outside: decoded, made safe to show, split into sections and sentences."""

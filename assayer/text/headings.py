@@ -1,0 +1,112 @@
+"""Finds the headings of a plain or Markdown text and splits it at the outermost ones."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assayer.models import Section
+from assayer.text.section_titles import is_known_title
+
+__all__ = ["Heading", "find_headings", "split_at"]
+
+
+LONGEST = 120
+MOST_WORDS = 12
+
+_MARKDOWN = re.compile(r"^ {0,3}(#{1,6})\s++(\S.*)$")
+_UNDERLINE = re.compile(r"^\s{0,3}(={3,}|-{3,})\s*$")
+_NUMBERED = re.compile(r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)])\s+(?P<title>[^\W\d_].*)$")
+_BOLD = re.compile(r"^(\*\*|__)(?P<title>[^*_].*?)\1:?\s*$")
+_INLINE = re.compile(r"^(?:[-*]\s+)?(?:\*\*|__)?(?P<title>[A-Za-z][A-Za-z -]{2,40}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?=\S)")
+_FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
+_EMPHASIS = re.compile(r"\*\*|__|^\*|\*$")
+
+
+class Heading(NamedTuple):
+    start: int
+    """Offset of the heading's first character."""
+    end: int
+    """Offset where what it heads begins."""
+    level: int
+    """1 is outermost; the more explicit a kind of mark, the further out: Markdown 1 to 6, numbers and known
+    titles from 7, bold 11, a known title that opens a line of text 12."""
+    title: str
+
+
+class _Line(NamedTuple):
+    start: int
+    text: str
+    after_blank: bool
+    before_blank: bool
+    below: str
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """Lines outside fenced code."""
+    lines = text.split("\n")
+    fenced, offset = False, 0
+    for number, line in enumerate(lines):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and line.strip():
+            above = lines[number - 1] if number else ""
+            below = lines[number + 1] if number + 1 < len(lines) else ""
+            yield _Line(offset, line, not above.strip(), not below.strip(), below)
+        offset += len(line) + 1
+
+
+def _plain(title: str) -> str:
+    return _EMPHASIS.sub("", title.strip()).strip().rstrip(":").strip()
+
+
+def _reads_like_title(title: str) -> bool:
+    return len(title) <= LONGEST and len(title.split()) <= MOST_WORDS and title[-1:] not in ".,;?!"
+
+
+def _marked(line: _Line) -> Heading | None:
+    """A heading by Markdown."""
+    end = line.start + len(line.text)
+    if match := _MARKDOWN.match(line.text):
+        title = match[2].rstrip("# \t\r\f\v") or match[2][0]
+        return Heading(line.start, end, len(match[1]), _plain(title))
+    title = _plain(line.text)
+    if line.after_blank and title and len(title) <= LONGEST and (match := _UNDERLINE.match(line.below)):
+        return Heading(line.start, end + 1 + len(line.below), 1 if match[1][0] == "=" else 2, title)
+    return None
+
+
+def _unmarked(line: _Line) -> Heading | None:
+    """A heading by number, bold type or its words."""
+    end = line.start + len(line.text)
+    alone = line.after_blank and line.before_blank
+    bare = _plain(line.text)
+    if match := _NUMBERED.match(bare):
+        depth = len(re.findall(r"\w+", match["number"]))
+        title = match["title"]
+        if is_known_title(title) or (alone and title[0].isupper() and _reads_like_title(title)):
+            return Heading(line.start, end, 6 + depth, title)
+    if is_known_title(bare):
+        return Heading(line.start, end, 7, bare)
+    if _BOLD.match(line.text.strip()) and alone and _reads_like_title(bare):
+        return Heading(line.start, end, 11, bare)
+    if (match := _INLINE.match(line.text)) and is_known_title(match["title"]):
+        return Heading(line.start, line.start + match.end(), 12, match["title"])
+    return None
+
+
+def find_headings(text: str) -> list[Heading]:
+    """All headings, in order: Markdown, underlined, numbered, bold, or lines that bear a known title."""
+    return [heading for line in _lines(text) if (heading := _marked(line) or _unmarked(line))]
+
+
+def split_at(text: str, headings: Sequence[Heading], untitled: str) -> tuple[Section, ...]:
+    """Sections under the outermost of the headings; deeper ones stay in the text.
+
+    What stands before the first becomes a section named `untitled`. Sections without text are left out.
+    """
+    level = min((heading.level for heading in headings), default=0)
+    cuts = [heading for heading in headings if heading.level == level]
+    ends = [*(cut.start for cut in cuts), len(text)]
+    parts = [(untitled, text[: ends[0]])]
+    parts += [(cut.title, text[cut.end : end]) for cut, end in zip(cuts, ends[1:], strict=True)]
+    return tuple(Section(title=title, text=body.strip()) for title, body in parts if body.strip())

@@ -1,0 +1,1 @@
+"""How well the support check tells claims that their quotes bear out from others, on four public sets."""

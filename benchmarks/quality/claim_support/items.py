@@ -1,0 +1,102 @@
+"""Claims with passages whose relation is known: four public sets, brought to the outcomes of the support check."""
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from assayer.models.assessment import SupportOutcome
+from benchmarks.quality.grapheval.data import DATA
+
+__all__ = ["SETS", "KnownClaim", "known_claims"]
+
+Gold = SupportOutcome | Literal["flawed"]
+"""`flawed`: anything but `supports`; the set does not say which."""
+SETS = ("scifact", "citation_integrity", "healthver", "covidfact")
+_LABELS: dict[str, Gold] = {"SUPPORT": "supports", "CONTRADICT": "contradicts", "NOT_ENOUGH_INFO": "not"}
+_KINDS: dict[str, Gold] = {"NOT_SUBSTANTIATE": "not", "OVERSIMPLIFY": "partly", "CONTRADICT": "contradicts"}
+
+
+class KnownClaim(NamedTuple):
+    id: str
+    group: str
+    """What is known of it, in the set's own terms."""
+    gold: Gold
+    document: str
+    claim: str
+    passage: str
+    title: str
+    tuning: bool
+    """Whether thresholds may be fitted on it; all claims about one document fall on one side."""
+
+
+def known_claims(name: str, first: int | None = None) -> list[KnownClaim]:
+    """In an order by hash, at most so many."""
+    with gzip.open(DATA / "claims" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        found = [one for line in lines for one in _READERS[name](json.loads(line))]
+    return sorted(found, key=lambda one: _hash(one.id))[:first]
+
+
+def _hash(text: str) -> int:
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16)
+
+
+def _known(row: dict[str, Any], group: str, gold: Gold, document: object, passage: str, part: str = "") -> KnownClaim:
+    tuning = _hash(str(document)) % 2 == 0
+    title = row["source"] if row["id"].startswith("scifact") else ""
+    return KnownClaim(f"{row['id']}{part}", group, gold, str(document), _cited(row["claim"]), passage, title, tuning)
+
+
+_CITED = re.compile(r"<\|(multi_|other_)?cit\|>")
+_IN_BRACKETS = re.compile(r"[\[(](\[(?:this|another) source\])[\])]")
+
+
+def _cited(claim: str) -> str:
+    """Citations as the prompt writes them; a claim without any is one of the source as a whole."""
+    marked = _CITED.sub(lambda found: f"[{'another' if found[1] == 'other_' else 'this'} source]", claim)
+    marked = _IN_BRACKETS.sub(r"\1", marked)
+    return marked if "[this source]" in marked else f"{marked.rstrip('. ')} [this source]."
+
+
+def _scifact(row: dict[str, Any]) -> Iterator[KnownClaim]:
+    """Each rationale, each sentence of a supporting rationale of several, and one sentence beside the rationales."""
+    sentences: list[str] = row["sentences"]
+    used = {index for rationale in row["rationales"] for index in rationale}
+    for number, rationale in enumerate(row["rationales"]):
+        passage = " ".join(sentences[index] for index in sorted(rationale))
+        yield _known(row, f"rationale, {row['label']}", _LABELS[row["label"]], row["doc"], passage, f"-r{number}")
+        if len(rationale) > 1 and row["label"] == "SUPPORT":
+            for index in rationale:
+                group = "one sentence of a longer rationale"
+                yield _known(row, group, "partly", row["doc"], sentences[index], f"-r{number}s{index}")
+    others = [index for index in range(len(sentences)) if index not in used]
+    if others:
+        group = "another sentence of the same abstract" if used else "a sentence of an abstract that leaves it open"
+        yield _known(row, group, "not", row["doc"], sentences[others[_hash(row["id"]) % len(others)]], "-o")
+
+
+def _citation_integrity(row: dict[str, Any]) -> Iterator[KnownClaim]:
+    kinds: list[str] = row["kinds"]
+    group, gold = row["label"], _LABELS.get(row["label"], "flawed")
+    if row["label"] == "NOT_ACCURATE":
+        group = f"NOT_ACCURATE, {', '.join(kinds) or 'kind unknown'}"
+        gold = _KINDS.get(kinds[0], "flawed") if kinds else "flawed"
+    yield _known(row, group, gold, row["article"], " ".join(row["passages"]))
+
+
+def _healthver(row: dict[str, Any]) -> Iterator[KnownClaim]:
+    yield _known(row, row["label"], _LABELS[row["label"]], row["evidence"], row["evidence"])
+
+
+def _covidfact(row: dict[str, Any]) -> Iterator[KnownClaim]:
+    yield _known(row, row["label"], _LABELS[row["label"]], row["source"], " ".join(row["evidence"]))
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], Iterator[KnownClaim]]] = {
+    "scifact": _scifact,
+    "citation_integrity": _citation_integrity,
+    "healthver": _healthver,
+    "covidfact": _covidfact,
+}

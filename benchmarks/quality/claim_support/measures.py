@@ -1,0 +1,86 @@
+"""Precision, recall and F1 of one outcome against all others, with intervals by bootstrap over documents."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.scoring.metrics import Estimate
+from assayer.models.assessment import SupportOutcome
+from benchmarks.quality.claim_support.items import KnownClaim
+
+__all__ = ["LabelQuality", "by_group", "label_quality", "macro_f1_of_support"]
+
+Said = Sequence[SupportOutcome | None]
+"""None where there was no outcome: it counts as missed, and as a false alarm of nothing."""
+
+
+class LabelQuality(NamedTuple):
+    label: SupportOutcome
+    known: int
+    """Claims of which it is true."""
+    said: int
+    precision: Estimate
+    """NaN where it was never said."""
+    recall: Estimate
+    f1: Estimate
+
+
+def label_quality(
+    claims: Sequence[KnownClaim], said: Said, label: SupportOutcome, rounds: int, seed: int
+) -> LabelQuality:
+    """`flawed` claims count as such for `supports` alone: which of the other outcomes is right is not known."""
+    kept = [
+        (claim, outcome)
+        for claim, outcome in zip(claims, said, strict=True)
+        if claim.gold != "flawed" or label == "supports"
+    ]
+    documents = sorted({claim.document for claim, _ in kept})
+    place = {document: row for row, document in enumerate(documents)}
+    counts = np.zeros((len(documents), 3))
+    for claim, outcome in kept:
+        is_so, is_said = claim.gold == label, outcome == label
+        counts[place[claim.document]] += (is_so and is_said, is_said and not is_so, is_so and not is_said)
+    drawn = np.random.default_rng(seed).multinomial(
+        len(documents), np.full(len(documents), 1 / len(documents)), size=rounds
+    )
+    once, many = _measures(counts.sum(axis=0)[None, :])[0], _measures(drawn @ counts)
+    low, high = np.nanpercentile(many, [2.5, 97.5], axis=0) if not np.isnan(once).any() else (once, once)
+    right, false, missed = counts.sum(axis=0)
+    return LabelQuality(
+        label,
+        int(right + missed),
+        int(right + false),
+        *(Estimate(*map(float, one)) for one in zip(once, low, high, strict=True)),
+    )
+
+
+def _measures(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(rounds, 3) of right, false and missed → (rounds, 3) of precision, recall and F1."""
+    right, false, missed = counts.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.stack(
+            [right / (right + false), right / (right + missed), 2 * right / (2 * right + false + missed)], 1
+        )
+
+
+def macro_f1_of_support(claims: Sequence[KnownClaim], supported: Sequence[bool]) -> float:
+    """Mean of the F1 of `supports` and that of anything else: what thresholds are fitted to."""
+    truth = np.array([claim.gold == "supports" for claim in claims])
+    told = np.array(supported)
+    values = []
+    for side in (True, False):
+        right = int(((truth == side) & (told == side)).sum())
+        wrong = int((truth != told).sum())
+        values.append(2 * right / (2 * right + wrong) if right else 0.0)
+    return sum(values) / 2
+
+
+def by_group(claims: Sequence[KnownClaim], said: Said) -> dict[str, Counter[SupportOutcome | None]]:
+    """How often each group of a set was given each outcome."""
+    groups: dict[str, Counter[SupportOutcome | None]] = {}
+    for claim, outcome in zip(claims, said, strict=True):
+        groups.setdefault(claim.group, Counter())[outcome] += 1
+    return dict(sorted(groups.items()))

@@ -1,0 +1,63 @@
+"""The language model's answers, by the task and the check of answers that reports are made with."""
+
+from collections.abc import Mapping, Sequence
+
+from assayer.claim_support.checking import CLAIMS_PER_CALL, support_found
+from assayer.claim_support.schemas import SupportItem, SupportQuestion
+from assayer.claim_support.task import SUPPORT
+from assayer.llm import Llm, ask
+from assayer.models import ClaimSupport, EvaluationId
+from assayer.models.assessment import SupportOutcome
+from assayer.run.budget import Budget
+from assayer.run.run import Run
+from benchmarks.quality.claim_support.items import KnownClaim
+from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
+from benchmarks.quality.points import Silent
+from cluster.clock import SystemClock
+
+__all__ = ["SupportOutcomes", "ask_support", "in_calls"]
+
+
+class SupportOutcomes(Outcome):
+    """Of the claims of one call; a claim without an outcome is missing."""
+
+    outcomes: Mapping[str, SupportOutcome] = {}
+
+
+def in_calls(name: str, claims: Sequence[KnownClaim]) -> dict[str, Sequence[KnownClaim]]:
+    """The claims of a set, as many together as a report asks about."""
+    return {
+        f"{name}-{start:05}": claims[start : start + CLAIMS_PER_CALL]
+        for start in range(0, len(claims), CLAIMS_PER_CALL)
+    }
+
+
+async def ask_support(
+    llm: Llm, calls: Mapping[str, Sequence[KnownClaim]], budget: Budget, kept: Kept[SupportOutcomes]
+) -> None:
+    async def one(claims: Sequence[KnownClaim], seed: int) -> SupportOutcomes:
+        name = names[claims[0].id]
+        run = Run(EvaluationId(f"support_{name}"), None, SystemClock(), Silent(), budget)
+        items = tuple(
+            SupportItem(label=f"C{number}", claim=claim.claim, passage=claim.passage, title=claim.title or "(unknown)")
+            for number, claim in enumerate(claims, start=1)
+        )
+        answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
+        verdicts = {verdict.label: verdict for verdict in answer.verdicts}
+        found = {
+            claim.id: support_found(verdicts[item.label], item.passage, by_model=True)
+            for claim, item in zip(claims, items, strict=True)
+        }
+        return SupportOutcomes(
+            item=name,
+            seed=seed,
+            outcomes={claim: got.outcome for claim, got in found.items() if isinstance(got, ClaimSupport)},
+            spent=spent_on(run.journal.calls),
+        )
+
+    names = {claims[0].id: name for name, claims in calls.items()}
+
+    def failed(name: str, seed: int, why: str) -> SupportOutcomes:
+        return SupportOutcomes(item=name, seed=seed, failure=why)
+
+    await do_the_rest(((claims, name, 0) for name, claims in calls.items()), kept, one, failed)

@@ -1,0 +1,59 @@
+"""A typed client of an assayer service, in two forms with the same methods.
+
+    from assayer_client import Client, EvaluationBody, IdeaBody
+
+    with Client("https://assayer.example.org", key) as assayer:
+        report = assayer.evaluate(EvaluationBody(idea=IdeaBody(text="...")))
+
+`AsyncClient` has the same methods, to be awaited.
+"""
+
+from assayer_client.accounts import KeyBody, TenantBody, TenantPatch
+from assayer_client.async_client import AsyncClient
+from assayer_client.batches import BatchQuery, MoreRowsQuery
+from assayer_client.client import Client
+from assayer_client.comparisons import ComparisonBody
+from assayer_client.corpus import CorpusBody
+from assayer_client.errors import (
+    ApiProblem,
+    ClientError,
+    ConfigurationError,
+    InvalidRequest,
+    ProblemAt,
+    ServiceUnreachable,
+)
+from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
+from assayer_client.rankings import RankedIdeaBody, RankingBody
+from assayer_client.requests import Upload
+from assayer_client.settings import RetryPolicy, Timeouts
+from assayer_client.version import __version__
+from assayer_client.webhooks import WebhookBody, verified
+
+__all__ = [
+    "ApiProblem",
+    "AsyncClient",
+    "BatchQuery",
+    "Client",
+    "ClientError",
+    "ComparisonBody",
+    "ConfigurationError",
+    "CorpusBody",
+    "EvaluationBody",
+    "IdeaBody",
+    "InvalidRequest",
+    "KeyBody",
+    "MoreRowsQuery",
+    "ProblemAt",
+    "RankedIdeaBody",
+    "RankingBody",
+    "RetryPolicy",
+    "SectionBody",
+    "ServiceUnreachable",
+    "TenantBody",
+    "TenantPatch",
+    "Timeouts",
+    "Upload",
+    "WebhookBody",
+    "__version__",
+    "verified",
+]

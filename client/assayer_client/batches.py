@@ -1,0 +1,173 @@
+"""Batches: many ideas at once, from files or rows."""
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from assayer_client.event_stream import EventStream
+from assayer_client.requests import ApiCall, Upload, path, reads, reads_nothing
+from assayer_client.resources import Body, JobState, Page, Priority, Resource
+
+ResultsFormat = Literal["jsonl", "csv", "parquet"]
+
+
+class RowsQuery(Body):
+    """Options of rows: the body is these, or files."""
+
+    method: str = "scholareval"
+    cutoff: dt.date | None = None
+    """Literature published after this day is not used. A row's own cutoff goes before it."""
+    max_usd: float | None = None
+    """Of each evaluation."""
+    max_prompt_tokens: int | None = None
+    """Of each evaluation."""
+    blind: bool | None = None
+    """Judge without names, affiliations and the like; null: what the service's settings say, for batches yes."""
+    priority: Priority = "batch"
+    open: bool = False
+    """More rows are to come: the batch has not finished before a further part closes it, a day later at the latest."""
+
+
+class BatchQuery(RowsQuery):
+    name: str = ""
+    """For people."""
+
+
+class MoreRowsQuery(RowsQuery):
+    first: int
+    """Number of its first row: `next_row` of what was sent before."""
+
+
+class RowError(Resource):
+    """A row of a batch that gave no idea."""
+
+    row: int
+    """Of the batch's input, from 1; a table's header does not count."""
+    source: str
+    """What the row is called: `row 7`, `proposals.csv:7`."""
+    field: str
+    """The field at fault; empty for the whole row."""
+    detail: str
+
+
+class Duplicate(Resource):
+    """A row with the words of an earlier one. Both are evaluated; answers of language models are paid for once."""
+
+    row: int
+    same_as: int
+
+
+class BatchLinks(Resource):
+    """Paths of what belongs to a batch."""
+
+    batch: str
+    rows: str
+    """To which further parts are sent."""
+    evaluations: str
+    events: str
+    results: str
+
+
+class AcceptedBatch(Resource):
+    """The rows of one request are stored, and each will end in exactly one verdict."""
+
+    id: str
+    name: str
+    rows: int
+    accepted: int
+    rejected: tuple[RowError, ...]
+    """Rows that gave no idea. The others go on."""
+    duplicates: tuple[Duplicate, ...]
+    notices: tuple[str, ...]
+    """How a file was read, where that is not a matter of course."""
+    next_row: int
+    """Where a further part begins, if the batch is open."""
+    links: BatchLinks
+
+
+class BatchSummary(Resource):
+    id: str
+    name: str
+    rows: int
+    """Of the input."""
+    rejected: int
+    """Rows that gave no idea."""
+    open: bool
+    """More rows are to come."""
+    states: dict[JobState, int]
+    """Evaluations in each state; states without one are missing."""
+    cost_usd: float
+    """Of the evaluations that have ended, as far as known."""
+    ideas_per_hour: float | None
+    """That ended, since the batch was accepted; null before the first."""
+    finish_expected_at: dt.datetime | None
+    """At that pace; null while there is none, and when all have ended."""
+    created_at: dt.datetime
+    finished_at: dt.datetime | None
+    """When the last evaluation ended; null before."""
+    links: BatchLinks
+
+
+class BatchResource(BatchSummary):
+    rejected_rows: tuple[RowError, ...]
+
+
+def submit_files(
+    files: Sequence[Upload], options: BatchQuery | None = None, *, key: str | None = None
+) -> ApiCall[AcceptedBatch]:
+    """PDF, text, Markdown, JSON, JSON lines or CSV, or ZIP archives of them. What cannot be read is in `rejected`; the
+    rest goes on. With `open` in the options further parts follow by `add_files`."""
+    return ApiCall("POST", path("batches"), reads(AcceptedBatch), query=_query(options), uploads=tuple(files), key=key)
+
+
+def add_files(
+    batch: str, files: Sequence[Upload], options: MoreRowsQuery, *, key: str | None = None
+) -> ApiCall[AcceptedBatch]:
+    """A further part of a batch that was left open; `first` is `next_row` of the part before."""
+    rows = path("batches", batch, "rows")
+    return ApiCall("POST", rows, reads(AcceptedBatch), query=_query(options), uploads=tuple(files), key=key)
+
+
+def submit_rows(
+    rows: Iterable[dict[str, Any]], options: BatchQuery | None = None, *, key: str | None = None
+) -> ApiCall[AcceptedBatch]:
+    """Records with `title` and `text`, or sections under their own names."""
+    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    return ApiCall("POST", path("batches"), reads(AcceptedBatch), query=_query(options), lines=lines, key=key)
+
+
+def batch(batch: str) -> ApiCall[BatchResource]:
+    """How far it has come."""
+    return ApiCall("GET", path("batches", batch), reads(BatchResource))
+
+
+def batches(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[BatchSummary]]:
+    """One's own, the newest first."""
+    return ApiCall("GET", path("batches"), reads(Page[BatchSummary]), query={"after": after, "limit": limit})
+
+
+def cancel_batch(batch: str) -> ApiCall[BatchResource]:
+    """Nothing more is spent on what has not ended."""
+    return ApiCall("DELETE", path("batches", batch), reads(BatchResource))
+
+
+def results(batch: str, format: ResultsFormat) -> ApiCall[None]:
+    """What its rows came to so far."""
+    return ApiCall(
+        "GET", path("batches", batch, "results"), reads_nothing, {"format": format}, headers={"Accept": "*/*"}
+    )
+
+
+def batch_events(batch: str) -> EventStream[BatchSummary]:
+    """Their ids tell how many rows have ended, which several may have in common."""
+    return EventStream(path("batches", batch, "events"), BatchSummary, has_ended, numbered=False)
+
+
+def has_ended(found: BatchSummary) -> bool:
+    return found.finished_at is not None
+
+
+def _query(options: RowsQuery | None) -> dict[str, str | int | None]:
+    given = {} if options is None else options.model_dump(mode="json", exclude_unset=True)
+    return {name: value if value is None else str(value) for name, value in given.items()}

@@ -1,0 +1,127 @@
+"""Comparisons: which of two ideas is better."""
+
+import datetime as dt
+from typing import Literal
+
+from assayer_client.evaluations import IdeaBody
+from assayer_client.event_stream import EventStream
+from assayer_client.requests import ApiCall, path, reads
+from assayer_client.resources import (
+    TERMINAL,
+    Absent,
+    Body,
+    Event,
+    JobState,
+    Limits,
+    Page,
+    Priority,
+    Problem,
+    PromptVersion,
+    Resource,
+)
+
+
+class DimensionVerdict(Resource):
+    dimension: str
+    winner: Literal["first", "second", "tie"]
+    reason: str
+
+
+class Comparison(Resource):
+    """One answer of a judge who was shown two ideas. Kept: a later ranking of more ideas starts from it."""
+
+    first: str
+    second: str
+    verdicts: tuple[DimensionVerdict, ...]
+
+
+class Outcome(Resource):
+    """Which of two ideas is better in one respect."""
+
+    dimension: str
+    winner: Literal["first", "second", "tie"]
+    """In the order of the request. A judge who changes sides with the order of the ideas has shown a tie."""
+    agreed: bool | None
+    """Whether both orders were judged alike; None when only one was asked, or answered."""
+
+
+class ComparisonResult(Resource):
+    kind: Literal["comparison"] = "comparison"
+    first: str
+    second: str
+    dimension: str
+    """The one that decides: its outcome is the comparison's."""
+    outcomes: tuple[Outcome, ...]
+    answers: tuple[Comparison, ...]
+    """As the judge gave them, with reasons; fit to be handed to a ranking of these ideas."""
+    failed: int = 0
+    """Orders that were asked and got no usable answer."""
+    models: tuple[str, ...]
+    prompts: tuple[PromptVersion, ...]
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | Absent
+
+
+class ComparisonBody(Body):
+    first: IdeaBody
+    second: IdeaBody
+    both_orders: bool = True
+    """Also asked with the ideas in the other order, which shows a judge that prefers a place."""
+    limits: Limits = Limits()
+    priority: Priority = "interactive"
+
+
+class AcceptedComparison(Resource):
+    """The comparison is stored, and will end in exactly one verdict."""
+
+    id: str
+    state: JobState = "queued"
+    link: str
+
+
+class ComparisonResource(Resource):
+    id: str
+    state: JobState
+    title: str
+    """Of both ideas."""
+    priority: Priority
+    attempt: int
+    """How often it was begun."""
+    problem: Problem | None
+    """Why there is no result; null unless the state is failed or dead."""
+    result: ComparisonResult | None
+    """`outcomes` says which idea is better in each respect, `answers` why; null until the state is done."""
+    cost_usd: float | None
+    """Null while it is not known."""
+    created_at: dt.datetime
+    started_at: dt.datetime | None
+    finished_at: dt.datetime | None
+    link: str
+
+
+def compare(body: ComparisonBody, *, key: str | None = None) -> ApiCall[AcceptedComparison]:
+    """Asks which of two ideas is better."""
+    return ApiCall("POST", path("comparisons"), reads(AcceptedComparison), body=body, key=key)
+
+
+def comparison(job: str) -> ApiCall[ComparisonResource]:
+    """Where it stands, with its result once it is done."""
+    return ApiCall("GET", path("comparisons", job), reads(ComparisonResource))
+
+
+def comparisons(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[ComparisonResource]]:
+    """One's own, the newest first."""
+    return ApiCall("GET", path("comparisons"), reads(Page[ComparisonResource]), query={"after": after, "limit": limit})
+
+
+def cancel_comparison(job: str) -> ApiCall[ComparisonResource]:
+    return ApiCall("DELETE", path("comparisons", job), reads(ComparisonResource))
+
+
+def comparison_events(job: str) -> EventStream[Event]:
+    return EventStream(path("comparisons", job, "events"), Event, lambda event: event.kind in TERMINAL)
+
+
+def has_ended(found: ComparisonResource) -> bool:
+    return found.state in TERMINAL

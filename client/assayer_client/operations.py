@@ -1,0 +1,95 @@
+"""The operations that are one request each, declared once for both clients."""
+
+from collections.abc import Awaitable, Callable
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
+
+from assayer_client import accounts as account_calls
+from assayer_client import batches as batch_calls
+from assayer_client import comparisons as comparison_calls
+from assayer_client import corpus as corpus_calls
+from assayer_client import evaluations as evaluation_calls
+from assayer_client import rankings as ranking_calls
+from assayer_client import webhooks as webhook_calls
+from assayer_client.requests import ApiCall
+
+__all__ = ["AsyncRunner", "Operation", "Operations", "Runner"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Runner(Protocol):
+    def run(self, call: ApiCall[T]) -> T: ...
+
+
+class AsyncRunner(Protocol):
+    async def run(self, call: ApiCall[T]) -> T: ...
+
+
+class Operation(Generic[P, T]):
+    """A method that runs the call which a function builds, with that function's own parameters. On a client that
+    runs calls asynchronously it is to be awaited."""
+
+    def __init__(self, build: Callable[P, ApiCall[T]]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    @overload
+    def __get__(self, client: None, owner: object) -> "Operation[P, T]": ...
+    @overload
+    def __get__(self, client: Runner, owner: object) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: AsyncRunner, owner: object) -> Callable[P, Awaitable[T]]: ...
+    def __get__(self, client: Any, owner: object) -> Any:
+        if client is None:
+            return self
+
+        def bound(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return client.run(self._build(*args, **kwargs))
+
+        return update_wrapper(bound, self._build)
+
+
+class Operations:
+    """What both clients offer, request by request."""
+
+    submit = Operation(evaluation_calls.submit)
+    evaluation = Operation(evaluation_calls.evaluation)
+    evaluations = Operation(evaluation_calls.evaluations)
+    report = Operation(evaluation_calls.report)
+    report_text = Operation(evaluation_calls.report_text)
+    timeline = Operation(evaluation_calls.timeline)
+    cancel = Operation(evaluation_calls.cancel)
+    erase = Operation(evaluation_calls.erase)
+    methods = Operation(evaluation_calls.methods)
+    submit_files = Operation(batch_calls.submit_files)
+    add_files = Operation(batch_calls.add_files)
+    submit_rows = Operation(batch_calls.submit_rows)
+    batch = Operation(batch_calls.batch)
+    cancel_batch = Operation(batch_calls.cancel_batch)
+    batches = Operation(batch_calls.batches)
+    compare = Operation(comparison_calls.compare)
+    comparison = Operation(comparison_calls.comparison)
+    cancel_comparison = Operation(comparison_calls.cancel_comparison)
+    comparisons = Operation(comparison_calls.comparisons)
+    rank = Operation(ranking_calls.rank)
+    ranking = Operation(ranking_calls.ranking)
+    ranking_report = Operation(ranking_calls.ranking_report)
+    ranking_text = Operation(ranking_calls.ranking_text)
+    cancel_ranking = Operation(ranking_calls.cancel_ranking)
+    rankings = Operation(ranking_calls.rankings)
+    search_corpus = Operation(corpus_calls.search_corpus)
+    create_webhook = Operation(webhook_calls.create_webhook)
+    webhooks = Operation(webhook_calls.webhooks)
+    deliveries = Operation(webhook_calls.deliveries)
+    delete_webhook = Operation(webhook_calls.delete_webhook)
+    create_tenant = Operation(account_calls.create_tenant)
+    tenants = Operation(account_calls.tenants)
+    tenant = Operation(account_calls.tenant)
+    change_tenant = Operation(account_calls.change_tenant)
+    delete_tenant = Operation(account_calls.delete_tenant)
+    create_key = Operation(account_calls.create_key)
+    keys = Operation(account_calls.keys)
+    revoke_key = Operation(account_calls.revoke_key)
+    usage = Operation(account_calls.usage)

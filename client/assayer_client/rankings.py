@@ -1,0 +1,264 @@
+"""Rankings: many ideas in order, with intervals."""
+
+import datetime as dt
+from typing import Self
+
+from pydantic import model_validator
+
+from assayer_client.comparisons import Comparison
+from assayer_client.evaluations import IdeaBody
+from assayer_client.event_stream import EventStream
+from assayer_client.reports import RunUsage
+from assayer_client.requests import ApiCall, path, reads, reads_text
+from assayer_client.resources import (
+    TERMINAL,
+    Absent,
+    Body,
+    Dropped,
+    Event,
+    FaultCount,
+    JobState,
+    Limits,
+    Page,
+    Priority,
+    Problem,
+    PromptVersion,
+    Resource,
+)
+
+
+class Dimension(Resource):
+    """One respect in which two ideas are compared."""
+
+    name: str
+    question: str
+    """What better means here, in a sentence or two."""
+
+
+class Interval(Resource):
+    """Holds the true value with the ranking's stated confidence, if the model of the judge holds."""
+
+    low: float
+    high: float
+
+
+class RankedIdea(Resource):
+    id: str
+    title: str
+    source: str
+    rank: int
+    """From 1, by strength; ideas that compare alike still get different ranks, and overlapping intervals."""
+    ranks: Interval
+    strength: float
+    """Logits against the average idea: +1 beats it in 73 of 100 comparisons."""
+    strengths: Interval
+    by_dimension: dict[str, float]
+    """Strength in each dimension that was judged."""
+    comparisons: int
+    chance_in: float | None
+    """Of being among the best `cut`; None without a cut."""
+    band: str | None
+    by_baseline: dict[str, float]
+    """What each baseline says of it: mean place of its outcome, 0 the worst, 1 the best."""
+
+
+class Judge(Resource):
+    """How consistent the judge was: a ranking is no better than this."""
+
+    comparisons: int
+    """Answers used, those handed in included."""
+    handed_in: int
+    failed: int
+    """Pairs that were asked and got no usable answer; they are not counted for either idea."""
+    ties: int
+    bias: float
+    """Logits that being shown first was worth; 0 is fair."""
+    bias_interval: Interval
+    asked_both_ways: int
+    """Pairs judged in both orders."""
+    contradictions: int
+    """Of those, how often the winner changed with the order."""
+    triangles: int
+    """Triples of ideas that were all compared with each other without a tie."""
+    cycles: int
+    """Of those, how many go round: A beats B, B beats C, C beats A. A quarter of them would if the judge threw dice."""
+
+
+class Unread(Resource):
+    """Of ideas longer than what the judge is shown of each."""
+
+    ideas: int
+    characters: int
+    """At their ends, together."""
+    limit: int
+    """Characters of each idea that the judge is shown."""
+
+
+class Baseline(Resource):
+    """A classifier of words or of embeddings, learned from labelled ideas. On real proposals such have found more of
+    the good ones than language models did."""
+
+    name: str
+    auroc: Interval
+    """On labelled ideas held out in five folds: chance to put one of a better outcome above one of a worse. 95 %."""
+    auroc_value: float
+    labelled: int
+    """Ideas it learned from."""
+    outcomes: tuple[str, ...]
+    """From worst to best."""
+    set_aside: int
+    """Labelled ideas that are among the ranked ones and taught nothing."""
+
+
+class Ranking(Resource):
+    schema_version: int = 1
+    id: str
+    dimension: str
+    """By which the ideas are ordered."""
+    dimensions: tuple[Dimension, ...]
+    """All that were judged."""
+    cut: int | None
+    confidence: float
+    ideas: tuple[RankedIdea, ...]
+    """Best first."""
+    judge: Judge
+    seeded: bool
+    """Whether point scores gave the ranking its start."""
+    unread: Unread | None = None
+    """None when the judge was shown every idea to its end."""
+    stopped: Absent | None
+    """Why fewer pairs were asked than the budget of calls allowed; None when they all were."""
+    models: tuple[str, ...]
+    prompts: tuple[PromptVersion, ...]
+    faults: tuple[FaultCount, ...]
+    dropped: tuple[Dropped, ...]
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | Absent
+    """What the answers used cost when they were paid for."""
+    baselines: tuple[Baseline, ...] | Absent
+    assayer_version: str
+    usage: RunUsage
+    """Of this execution only."""
+
+
+class RankedIdeaBody(IdeaBody):
+    id: str = ""
+    """What the caller calls it; shown in the report as its source."""
+    score: float | None = None
+    """From which it starts; whatever the scale, if it is one for all."""
+
+
+class RankingBody(Body):
+    """Ideas, or a batch that has finished: then its reports' scores are where the ranking starts."""
+
+    ideas: tuple[RankedIdeaBody, ...] | None = None
+    batch: str | None = None
+    cut: int | None = None
+    """How many are to be chosen: says which are clearly in, clearly out, or need a human decision."""
+    calls_per_idea: float | None = None
+    """Comparisons asked over ideas ranked; null: what the service's settings say."""
+    comparisons: tuple[Comparison, ...] = ()
+    """Of an earlier ranking or of comparisons; those between two of these ideas are not asked again."""
+    earlier: str | None = None
+    """A ranking of one's own whose comparisons are used in the same way."""
+    limits: Limits = Limits()
+    priority: Priority = "batch"
+
+    @model_validator(mode="after")
+    def _has_ideas_once(self) -> Self:
+        if (self.ideas is None) == (self.batch is None):
+            raise ValueError("Give either `ideas` or `batch`")
+        return self
+
+
+class LeftOut(Resource):
+    """An evaluation of the batch that is not ranked."""
+
+    evaluation: str
+    row: int | None
+    reason: str
+
+
+class UnscoredIdea(Resource):
+    """A report of the batch without a score: its idea is ranked, and starts in the middle."""
+
+    evaluation: str
+    row: int | None
+    reason: str
+
+
+class RankingLinks(Resource):
+    ranking: str
+    report: str
+    comparisons: str
+    events: str
+
+
+class AcceptedRanking(Resource):
+    """The ranking is stored, and will end in exactly one verdict."""
+
+    id: str
+    state: JobState = "queued"
+    ideas: int
+    seeded: int
+    """Ideas that start from a score; the others start in the middle."""
+    known: int
+    """Comparisons that are not asked again."""
+    left_out: tuple[LeftOut, ...]
+    unscored: tuple[UnscoredIdea, ...] = ()
+    links: RankingLinks
+
+
+class RankingResource(Resource):
+    id: str
+    state: JobState
+    title: str
+    priority: Priority
+    attempt: int
+    """How often it was begun."""
+    problem: Problem | None
+    """Why there is no ranking; null unless the state is failed or dead."""
+    cost_usd: float | None
+    """Null while it is not known."""
+    created_at: dt.datetime
+    started_at: dt.datetime | None
+    finished_at: dt.datetime | None
+    links: RankingLinks
+
+
+def rank(body: RankingBody, *, key: str | None = None) -> ApiCall[AcceptedRanking]:
+    """Asks for an order of ideas, or of the reports of a batch."""
+    return ApiCall("POST", path("rankings"), reads(AcceptedRanking), body=body, key=key)
+
+
+def ranking(job: str) -> ApiCall[RankingResource]:
+    """Where it stands."""
+    return ApiCall("GET", path("rankings", job), reads(RankingResource))
+
+
+def rankings(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[RankingResource]]:
+    """One's own, the newest first."""
+    return ApiCall("GET", path("rankings"), reads(Page[RankingResource]), query={"after": after, "limit": limit})
+
+
+def ranking_report(job: str) -> ApiCall[Ranking]:
+    """Raises ApiProblem (409) saying why when there is none."""
+    return ApiCall("GET", path("rankings", job, "report"), reads(Ranking))
+
+
+def ranking_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
+    """As `text/markdown`, `text/html`, `text/csv` or `application/json`, to the letter."""
+    return ApiCall("GET", path("rankings", job, "report"), reads_text, headers={"Accept": media_type})
+
+
+def cancel_ranking(job: str) -> ApiCall[RankingResource]:
+    return ApiCall("DELETE", path("rankings", job), reads(RankingResource))
+
+
+def ranking_events(job: str) -> EventStream[Event]:
+    return EventStream(path("rankings", job, "events"), Event, lambda event: event.kind in TERMINAL)
+
+
+def has_ended(found: RankingResource) -> bool:
+    return found.state in TERMINAL

@@ -1,0 +1,121 @@
+"""One request to the service and how its answer is read, without a connection: both clients send the same."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Generic, Literal, NamedTuple, TypeVar
+from urllib.parse import quote
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from assayer_client.errors import InvalidRequest, ServiceUnreachable
+
+__all__ = ["ApiCall", "Method", "Response", "Upload", "path", "reads", "reads_nothing", "reads_text"]
+
+T = TypeVar("T")
+Method = Literal["GET", "POST", "PATCH", "DELETE"]
+Query = Mapping[str, str | int | None]
+
+
+class Response(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file to be sent: one that lies on the disk, or bytes."""
+
+    name: str
+    content: Path | bytes
+    media_type: str = "application/octet-stream"
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes] | bytes]:
+        """From its beginning, for every attempt anew."""
+        if isinstance(self.content, bytes):
+            yield self.content
+            return
+        try:
+            file = self.content.open("rb")
+        except OSError as error:
+            raise InvalidRequest(f"{self.content} cannot be read: {error.strerror}.") from None
+        with file:
+            yield file
+
+
+@dataclass(frozen=True)
+class ApiCall(Generic[T]):
+    method: Method
+    path: str
+    """From the service's address, escaped."""
+    read: Callable[[Response], T]
+    """Raises ServiceUnreachable for an answer that is none of the service's."""
+    query: Query = field(default_factory=dict)
+    """None is left out."""
+    body: BaseModel | None = None
+    lines: bytes | None = None
+    """JSON lines in place of a body."""
+    uploads: tuple[Upload, ...] = ()
+    """Of a multipart body, in fields named `file`."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    key: str | None = None
+    """Idempotency key; the client draws one for a POST without."""
+    seconds: float = 0.0
+    """For how long the service is asked to wait with its answer."""
+
+    def parameters(self) -> dict[str, str | int]:
+        return {name: value for name, value in self.query.items() if value is not None}
+
+    def content(self) -> tuple[str, bytes] | None:
+        """The body that is no form, with its media type. What the caller left out is left out: the service's own
+        defaults are newer than the client's."""
+        if self.lines is not None:
+            return "application/jsonl", self.lines
+        return (
+            None if self.body is None else ("application/json", self.body.model_dump_json(exclude_unset=True).encode())
+        )
+
+
+def path(*parts: str) -> str:
+    """`/v1/evaluations/ev_1`; ids are escaped, so that none leads to another resource."""
+    for part in parts:
+        if part in ("", ".", ".."):
+            raise InvalidRequest(f"{part!r} is no id.")
+    return "/v1/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def reads(kind: Any) -> Callable[[Response], Any]:
+    """JSON of a type. Fields that a newer service adds are passed over where the type allows it."""
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+
+    def read(answered: Response) -> Any:
+        try:
+            return adapter.validate_json(answered.content)
+        except ValidationError as error:
+            raise _unreadable(answered, f"{error.error_count()} of its values are not as expected") from error
+
+    return read
+
+
+def reads_text(answered: Response) -> str:
+    try:
+        return answered.content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _unreadable(answered, "it is not UTF-8") from error
+
+
+def reads_nothing(_: Response) -> None:
+    return None
+
+
+def _unreadable(answered: Response, why: str) -> ServiceUnreachable:
+    kind = answered.headers.get("content-type", "of no kind")
+    return ServiceUnreachable(
+        f"The server's answer ({answered.status}, {kind}) cannot be read: {why}.",
+        "Is this the address of the service, and is the client of its version?",
+        retryable=False,
+    )

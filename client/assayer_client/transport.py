@@ -1,0 +1,119 @@
+"""HTTP requests of calls, and what their answers mean; no connection is made here.
+
+The key goes to the service's own address and nowhere else: redirects are not followed, requests are built for that
+address alone, and neither a netrc file nor the address itself can put another name in its place.
+"""
+
+import datetime as dt
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+from pydantic import SecretStr
+
+from assayer_client.errors import ApiProblem, ConfigurationError, ServiceUnreachable, problem_of
+from assayer_client.requests import ApiCall, Response
+from assayer_client.settings import DEFAULT_URL, Timeouts
+from assayer_client.version import __version__
+
+__all__ = ["RequestBuilder"]
+
+
+@dataclass(frozen=True)
+class RequestBuilder:
+    url: httpx2.URL
+    key: SecretStr
+    timeouts: Timeouts
+    ids: Callable[[], str]
+    now: Callable[[], dt.datetime]
+
+    @classmethod
+    def of(cls, url: str | None, key: str | None, timeouts: Timeouts) -> "RequestBuilder":
+        """What is not given is in ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError."""
+        address = url or os.environ.get("ASSAYER_API_URL") or DEFAULT_URL
+        secret = key or os.environ.get("ASSAYER_API_KEY") or ""
+        if not secret:
+            raise ConfigurationError("There is no API key.", "Set ASSAYER_API_KEY; `assayer keys create` draws one.")
+        if not (secret.isascii() and secret.isprintable() and " " not in secret):
+            raise ConfigurationError("The API key has characters that no key has.", "Was it copied as a whole?")
+        return cls(
+            _address(address), SecretStr(secret), timeouts, lambda: str(uuid4()), lambda: dt.datetime.now(dt.UTC)
+        )
+
+    def key_of(self, call: ApiCall[Any]) -> str | None:
+        """Drawn once a call, so that all its attempts are one request to the service."""
+        return (call.key or self.ids()) if call.method == "POST" else None
+
+    @contextmanager
+    def request(self, call: ApiCall[Any], key: str | None) -> Iterator[httpx2.Request]:
+        """With the files of the call open."""
+        headers = {**self._headers("application/json"), **call.headers}
+        body: dict[str, Any] = {}
+        with ExitStack() as stack:
+            if key is not None:
+                headers["Idempotency-Key"] = key
+            if call.uploads:
+                # Named by the key: an upload that is sent again is the same to the byte.
+                boundary = hashlib.sha256((key or "").encode()).hexdigest()[:32]
+                headers["Content-Type"] = f"multipart/form-data; boundary={boundary}"
+                files = [(one.name, stack.enter_context(one.opened()), one.media_type) for one in call.uploads]
+                body["files"] = [("file", one) for one in files]
+            elif (content := call.content()) is not None:
+                headers["Content-Type"], body["content"] = content
+            timeout = self._timeout(self.timeouts.answer + call.seconds)
+            url, parameters = self._url(call.path), call.parameters()
+            yield httpx2.Request(call.method, url, params=parameters, headers=headers, extensions=timeout, **body)
+
+    def stream(self, path: str, last: int) -> httpx2.Request:
+        """Of events, after the one with this number."""
+        headers = self._headers("text/event-stream") | ({"Last-Event-ID": str(last)} if last else {})
+        return httpx2.Request("GET", self._url(path), headers=headers, extensions=self._timeout(self.timeouts.silence))
+
+    def checked(self, status: int, headers: httpx2.Headers, content: bytes) -> Response:
+        """Raises ApiProblem for anything but success."""
+        answered = Response(status, {name.lower(): value for name, value in headers.items()}, content)
+        if not 200 <= status < 300:
+            raise problem_of(*answered, now=self.now())
+        return answered
+
+    def as_error(self, error: httpx2.RequestError | ApiProblem) -> ApiProblem | ServiceUnreachable:
+        if isinstance(error, ApiProblem):
+            return error
+        said = str(error).rstrip(".") or type(error).__name__
+        return ServiceUnreachable(
+            f"The service at {self.url} did not answer: {said}.", "Is it running, and is ASSAYER_API_URL its address?"
+        )
+
+    def _url(self, path: str) -> httpx2.URL:
+        return self.url.copy_with(raw_path=(self.url.path.rstrip("/") + path).encode("ascii"))
+
+    def _headers(self, accept: str) -> dict[str, str]:
+        return {
+            "Authorization": f"Bearer {self.key.get_secret_value()}",
+            "Accept": accept,
+            "User-Agent": f"assayer-client/{__version__}",
+        }
+
+    def _timeout(self, seconds: float) -> dict[str, Any]:
+        timeout = httpx2.Timeout(seconds, connect=self.timeouts.connect)
+        return {"timeout": timeout.as_dict()}
+
+
+def _address(text: str) -> httpx2.URL:
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL as error:
+        raise ConfigurationError(
+            f"The address of the service cannot be read: {error}.", "Set ASSAYER_API_URL."
+        ) from None
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
+        raise ConfigurationError(
+            f"{url.copy_with(username=None, password=None)} is not the address of a service.",
+            "ASSAYER_API_URL is http(s)://host:port, with nothing else but a path.",
+        )
+    return url

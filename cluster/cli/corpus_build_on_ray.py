@@ -1,0 +1,87 @@
+"""`assayer corpus build-on-ray`: the corpus that `build` makes, with the models and shards spread over a cluster."""
+
+import asyncio
+import os
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from assayer.errors import ConfigurationError
+from cluster.settings_loading import load_settings
+
+__all__ = ["build_on_ray"]
+
+_VECTORS = "vectors"
+"""Beside the corpus."""
+
+
+def build_on_ray(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Paper records as for build, on storage that every node of the cluster can read."),
+    ],
+    address: Annotated[
+        str | None,
+        typer.Option(help="Address of a running Ray cluster; by default one is started."),
+    ] = None,
+    shards: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="As for build; each shard is built by its own task.")
+    ] = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(help="Where to keep vectors, so that an interrupted run can continue: a folder or an fsspec URL."),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Embedding processes; as many as fit by default.")
+    ] = None,
+    cpus: Annotated[float, typer.Option(min=0.1, help="CPUs per process.")] = 1.0,
+    gpus: Annotated[
+        float | None, typer.Option(min=0, help="GPUs per process; by default one where there are any.")
+    ] = None,
+    embed_anew: Annotated[
+        bool, typer.Option("--embed-anew", help="Ignore vectors that come with the records and embed all texts.")
+    ] = False,
+) -> None:
+    """Build the corpus as build does, but embed on a Ray cluster; an interrupted run continues where it stopped."""
+    if find_spec("ray") is None:
+        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
+    from cluster.ray_cluster import private_environment
+
+    settings = load_settings()
+    directory = settings.corpus_path.absolute()
+    with ExitStack() as stack:
+        folder = stack.enter_context(private_environment()) if address is None else None
+        # Ray reads its environment when it is imported. Its core would tell the terminal of a fault in Ray Data's pools
+        # (ray#57733); what goes wrong with what is ours is raised.
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan
+        from cluster.corpora.ray_build import build_on_ray as build
+        from cluster.ray_cluster import corpus_build_cluster, existing_cluster
+
+        wanted = RayBuildPlan(
+            sources=tuple(path.absolute() for path in paths),
+            directory=directory,
+            vectors=vectors or str(directory.with_name(f"{directory.name}-{_VECTORS}")),
+            embedder=settings.embedder,
+            share=EmbeddingResources(processes=processes, cpus=cpus, gpus=gpus),
+            shards=shards,
+            embed_anew=embed_anew,
+        )
+        stack.enter_context(corpus_build_cluster(folder) if folder else existing_cluster(address or "auto"))
+        console = Console(highlight=False)
+        with console.status("Embedding") as status:
+            built = asyncio.run(build(wanted, lambda texts: status.update(f"Embedding: {texts:,} texts")))
+    verb = "Already built" if built.already_built else "Built"
+    console.print(
+        f"{verb}: {built.papers:,} papers, version {built.version}, in {escape(str(directory))}. "
+        f"{built.stored.embedded:,} texts embedded, {built.stored.found:,} reused from "
+        f"{escape(wanted.vectors)}, which the next build can use.",
+        soft_wrap=True,
+    )
+    for reason in built.rejected:
+        console.print(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)

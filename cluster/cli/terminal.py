@@ -1,0 +1,126 @@
+"""How commands write to the terminal: tables, sizes, remarks, progress bars."""
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from assayer.ports import ProgressEvent
+
+__all__ = [
+    "ComparisonProgress",
+    "EvaluationProgress",
+    "StageProgress",
+    "console",
+    "print_error",
+    "readable_size",
+    "remark",
+    "show_table",
+]
+
+_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def readable_size(count: float) -> str:
+    """With one decimal: 1.2 GB; below a thousand, 12 B."""
+    unit = next(((each, name) for each, name in _UNITS if count >= each), None)
+    return f"{count / unit[0]:,.1f} {unit[1]}" if unit else f"{count:.0f} B"
+
+
+def console() -> Console:
+    """Standard output; no line is broken."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console().print(table)
+
+
+def remark(text: str) -> None:
+    """For people, on standard error; standard output is for other programs to read."""
+    Console(stderr=True, highlight=False).print(escape(text), soft_wrap=True)
+
+
+def print_error(what: str, text: str) -> None:
+    Console(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(text)}", soft_wrap=True)
+
+
+class _Progress:
+    """Bars of tasks, drawn only where a person watches. Use as a context manager."""
+
+    def __init__(self, console: Console, *columns: SpinnerColumn | TextColumn) -> None:
+        self._progress = Progress(
+            *columns,
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+
+class StageProgress(_Progress):
+    """One bar per stage, added when the stage is first reported."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console, TextColumn("{task.description}"))
+        self._stages: dict[str, TaskID] = {}
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage not in self._stages:
+            self._stages[stage] = self._progress.add_task(stage, total=total)
+        self._progress.update(self._stages[stage], completed=done, total=total)
+
+
+class EvaluationProgress(_Progress):
+    """One bar over all ideas, one over the steps of those in progress. Implements the Progress port."""
+
+    def __init__(self, console: Console, ideas: int) -> None:
+        super().__init__(console, SpinnerColumn(), TextColumn("{task.description}"))
+        self._ideas = self._progress.add_task("Ideas", total=ideas)
+        self._steps = self._progress.add_task("Steps", total=None)
+        self._stages: dict[tuple[str, str], tuple[int, int]] = {}
+        """Of stages in progress, by run and name: steps done, and steps in all."""
+        self._done = self._total = 0
+
+    def report(self, event: "ProgressEvent") -> None:
+        done, total = self._stages.get((event.run_id, event.stage), (0, 0))
+        self._done += event.done - done
+        self._total += event.total - total
+        self._stages[event.run_id, event.stage] = (event.done, event.total)
+        if event.done == event.total:
+            del self._stages[event.run_id, event.stage]
+        self._progress.update(self._steps, completed=self._done, total=self._total)
+
+    def idea_done(self) -> None:
+        self._progress.advance(self._ideas)
+
+
+class ComparisonProgress(_Progress):
+    """Comparisons done. Implements the Progress port."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console, SpinnerColumn(), TextColumn("Comparisons"))
+        self._task = self._progress.add_task("comparisons", total=None)
+
+    def report(self, event: "ProgressEvent") -> None:
+        self._progress.update(self._task, completed=event.done, total=event.total)

@@ -1,0 +1,239 @@
+"""Builds a corpus on Ray: texts are embedded by a pool of models (Ray Data), then every shard is built by a task.
+
+Readers stream the texts of record files. A reader names each portion of texts by what is in it, and one that is stored
+already is passed over: a run that was killed goes on where it stopped, and a process that dies costs the portion it was
+at. Texts stream through the object store a few portions at a time; vectors never do.
+"""
+
+import asyncio
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import ray
+from pydantic import Field
+from ray.data import ActorPoolStrategy, DataContext
+from ray.exceptions import RayTaskError
+
+from assayer.models import Frozen
+from index import BuildOptions, BuildSummary, build_corpus
+from index.building.vector_store import LookupEmbedder, VectorStore, vector_file_key
+from index.records.parquet_records import RecordWithVector
+from index.records.record_sources import RecordReader, source_files
+from index.segments.passages import ABSTRACT, paper_text, passage_text, passages_of
+from index.shards.build import build_shards
+from index.versions.manifest import RejectionCount
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
+
+__all__ = [
+    "EmbeddingResources",
+    "EmbeddingResult",
+    "RayBuildPlan",
+    "RayBuildResult",
+    "build_on_ray",
+    "embed_on_ray",
+    "original_error",
+]
+
+
+class EmbeddingResources(Frozen):
+    """What each embedding process takes."""
+
+    processes: int | None = Field(default=None, ge=1)
+    """None: as many as the cluster has GPUs, or processors but one where it has none."""
+    cpus: float = Field(default=1.0, gt=0)
+    gpus: float | None = Field(default=None, ge=0)
+    """None: one where the cluster has any."""
+    texts: int = Field(default=2048, ge=1)
+    """Embedded and stored together: what a process that dies has to do again."""
+
+
+class RayBuildPlan(Frozen):
+    sources: tuple[Path, ...]
+    """On a disk that every node has."""
+    directory: Path
+    """Of the corpus; such a disk too."""
+    vectors: str
+    """An fsspec address that every node can write to."""
+    embedder: EmbedderSettings
+    share: EmbeddingResources = EmbeddingResources()
+    shards: int | None = Field(default=None, ge=1)
+    """None: a corpus that is one."""
+    embed_anew: bool = False
+
+
+_READER_CPUS = 0.1
+"""A reader waits for its pool most of the time."""
+_BLOCK_BYTES = 4096
+"""Fewer than any portion's texts."""
+
+
+class EmbeddingResult(NamedTuple):
+    keys: list[str]
+    """Of all portions, those of earlier runs included."""
+    embedded: int
+    """Texts that were embedded now."""
+    found: int
+    """Texts whose vectors an earlier run had stored."""
+
+
+def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> EmbeddingResult:
+    """Within a cluster. Tells how many texts are done. Raises what reading and embedding raise."""
+    _configure()
+    files = [str(file) for source in wanted.sources for file in source_files(source)]
+    share = _resolved(wanted.share)
+    portions = (
+        ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
+        .map_batches(
+            partial(_read_portions, wanted=wanted), batch_size=1, batch_format="pyarrow", num_cpus=_READER_CPUS
+        )
+        .map_batches(
+            _Embedding,
+            fn_constructor_kwargs={"wanted": wanted},
+            compute=ActorPoolStrategy(size=share.processes),
+            batch_size=1,
+            batch_format="pyarrow",
+            num_cpus=share.cpus,
+            num_gpus=share.gpus,
+        )
+    )
+    keys: dict[str, None] = {}
+    embedded = found = 0
+    try:
+        for row in portions.iter_rows():
+            keys[row["key"]] = None
+            embedded += row["embedded"]
+            found += row["texts"] - row["embedded"]
+            progress(embedded + found)
+    except RayTaskError as error:
+        raise original_error(error) from None
+    return EmbeddingResult(list(keys), embedded, found)
+
+
+def _configure() -> None:
+    context = DataContext.get_current()
+    context.enable_progress_bars = False
+    # A portion is a block: blocks go to a model one by one, and are told as soon as they are done.
+    context.target_max_block_size = _BLOCK_BYTES
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    # How many portions there are is known at the end; a small source has fewer than models.
+    warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
+
+
+def _resolved(share: EmbeddingResources) -> EmbeddingResources:
+    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    gpus = share.gpus if share.gpus is not None else min(1.0, resources.get("GPU", 0.0))
+    own = resources.get("GPU", 0.0) / gpus if gpus else (resources["CPU"] - 1) / share.cpus
+    return share.model_copy(update={"gpus": gpus, "processes": share.processes or max(1, int(own))})
+
+
+def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
+    """Of the files' texts; without the texts where their vectors are stored."""
+    store, size = VectorStore(wanted.vectors), wanted.share.texts
+    embedder = SentenceTransformerEmbedder(wanted.embedder)
+    for path in paths["path"].to_pylist():
+        records = RecordReader([Path(path)], None if wanted.embed_anew else embedder)
+        texts = chain.from_iterable(map(_texts, records))
+        while some := list(islice(texts, size)):
+            key = vector_file_key(some, embedder.name)
+            yield _portion(key, [] if key in store else some, len(some))
+
+
+def _texts(filed: RecordWithVector) -> Iterator[str]:
+    """All that a corpus embeds of a paper, its own text only where it brings no vector."""
+    record = filed.record
+    if filed.vector is None:
+        yield paper_text(record.title, record.abstract)
+    sections = [section.text for section in record.sections]
+    for place in passages_of(0, record.abstract, sections):
+        text = record.abstract if place.section == ABSTRACT else sections[place.section]
+        yield passage_text(record.title, text, place)
+
+
+def _portion(key: str, texts: Sequence[str], count: int) -> pa.Table:
+    return pa.table({"key": [key], "list": pa.array([texts], pa.list_(pa.string())), "texts": [count]})
+
+
+class _Embedding:
+    """One model, for one portion at a time."""
+
+    def __init__(self, wanted: RayBuildPlan) -> None:
+        self._embedder = SentenceTransformerEmbedder(wanted.embedder)
+        self._store = VectorStore(wanted.vectors)
+        self._loop = asyncio.Runner()
+
+    def __call__(self, portions: pa.Table) -> pa.Table:
+        embedded = [self._store_one(key, texts) for key, texts in _rows(portions)]
+        return portions.drop_columns(["list"]).append_column("embedded", pa.array(embedded, pa.int64()))
+
+    def _store_one(self, key: str, texts: Sequence[str]) -> int:
+        if not texts or key in self._store:  # since it was read, by a process that died before it could say so
+            return 0
+        self._store.put(key, texts, self._loop.run(self._embedder.embed(texts, "passage")))
+        return len(texts)
+
+
+def _rows(portions: pa.Table) -> Iterable[tuple[str, list[str]]]:
+    return zip(portions["key"].to_pylist(), portions["list"].to_pylist(), strict=True)
+
+
+def original_error(error: BaseException) -> BaseException:
+    """What was raised over there, in its own type."""
+    cause: Any = getattr(error, "cause", None) or error.__cause__
+    return error if cause is None else original_error(cause)
+
+
+class RayBuildResult(NamedTuple):
+    version: str
+    papers: int
+    stored: EmbeddingResult
+    rejected: tuple[RejectionCount, ...]
+    already_built: bool
+
+
+async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
+    """Within a cluster. The version is the one that a build in one process publishes. Raises as that does."""
+    stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
+    options = BuildOptions(embed_anew=wanted.embed_anew)
+    with closing(SentenceTransformerEmbedder(wanted.embedder)) as model:
+        embedder = LookupEmbedder(model, VectorStore(wanted.vectors).known(stored.keys))
+        if wanted.shards is None:
+            one = await build_corpus(wanted.sources, wanted.directory, embedder, None, options)
+            manifest = one.manifest
+            return RayBuildResult(manifest.version, manifest.papers, stored, manifest.rejected, one.already_built)
+        each = _ShardTasks(wanted, stored.keys).build
+        many = await build_shards(wanted.sources, wanted.shards, wanted.directory, embedder, None, options, each)
+    whole = many.manifest
+    return RayBuildResult(whole.version, whole.papers, stored, whole.rejected, many.already_built)
+
+
+class _ShardTasks(NamedTuple):
+    """One for each shard, as many at once as the cluster has room for."""
+
+    wanted: RayBuildPlan
+    keys: Sequence[str]
+
+    async def build(
+        self, parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions
+    ) -> Sequence[BuildSummary]:
+        begun = [_build_shard.remote(self.wanted, self.keys, *one, options) for one in zip(parts, places, strict=True)]
+        try:
+            return await asyncio.gather(*begun)
+        except RayTaskError as error:
+            raise original_error(error) from None
+
+
+@ray.remote(num_cpus=1)
+def _build_shard(
+    wanted: RayBuildPlan, keys: Sequence[str], part: Path | None, place: Path, options: BuildOptions
+) -> BuildSummary:
+    with closing(SentenceTransformerEmbedder(wanted.embedder)) as embedder:
+        stored = LookupEmbedder(embedder, VectorStore(wanted.vectors).known(keys))
+        return asyncio.run(build_corpus([part] if part else [], place, stored, None, options))

@@ -1,0 +1,225 @@
+"""What evaluations read, composed from the settings: corpus, remote literature sources, full texts, the web, code."""
+
+import datetime as dt
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from assayer.backends import Backends
+from assayer.models import Absent, Codebase, FullText, Operation, Paper, PaperId, WebPage, Window
+from assayer.ports import Clock, Code, FullTexts, Web
+from assayer.run.run import Run
+from cluster.engine_parts import NOTHING_SHARED, CorpusWithFullTexts, SharedDocuments, SharedParts
+from cluster.settings import Settings
+from index import CorpusFullTexts
+from orchestrator.store import Database, PgClaims, PgRateLimits, PgResponseCache
+from workers.code.adapter import CodeAdapter
+from workers.code.git_clone import GitCloner
+from workers.fetching.downloader import Downloader
+from workers.file_cache import FileCache
+from workers.file_storage import FileStorage
+from workers.full_texts.acquisition import FullTextAcquisition
+from workers.full_texts.document_store import open_document_store
+from workers.full_texts.pdf_locations import JournalledPdfLocator
+from workers.full_texts.service import FullTextService, LocalFullTexts
+from workers.literature.federated_literature import FederatedLiteratureFactory
+from workers.literature.reference_sources import reference_sources
+from workers.literature.settings import LiteratureSettings
+from workers.remote.gateway import SourceGateway
+from workers.remote.request import JournalledFetcher, RequestContext, SourceFetcher
+from workers.sources import Arxiv, Crossref, LiteratureSource, LocatesPdfs, OpenAlex, SemanticScholar, Unpaywall
+from workers.web.adapter import WebAdapter
+from workers.web.page_reader import PageReader
+from workers.web.search import WebSearch
+
+__all__ = [
+    "PDF_LOCATORS",
+    "RECORD_SOURCES",
+    "LiteratureFactory",
+    "WebAndCodeFactory",
+    "document_store_url",
+    "open_literature",
+    "open_web_and_code",
+]
+
+
+@dataclass(frozen=True)
+class WebAndCodeFactory:
+    """Beyond the literature. Made once; every evaluation gets its own view."""
+
+    web: Callable[[Run], Web] | None = None
+    code: Callable[[Run], Code] | None = None
+
+    @property
+    def version(self) -> list[str]:
+        """What may be asked, for the request that a report answers."""
+        return [name for name, one in (("web", self.web), ("code", self.code)) if one is not None]
+
+
+async def open_web_and_code(
+    settings: Settings, gateway: SourceFetcher, clock: Clock, stack: AsyncExitStack
+) -> WebAndCodeFactory:
+    """Raises ConfigurationError where something is configured that the installation lacks."""
+    storage = FileStorage(settings.full_texts.store or str(settings.home / "documents"))
+    return WebAndCodeFactory(
+        web=await _web(settings, gateway, storage, clock, stack) if settings.web.on else None,
+        code=_code(settings, gateway, storage, clock) if settings.github.on else None,
+    )
+
+
+async def _web(
+    settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock, stack: AsyncExitStack
+) -> Callable[[Run], Web]:
+    downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
+    reader = PageReader(downloader, settings.pages, clock)
+    kept = FileCache(storage, "pages", WebPage, clock, settings.pages.keep, settings.pages.retry)
+    return lambda run: WebAdapter(WebSearch(JournalledFetcher(gateway, run.journal)), reader, kept, _ask(settings, run))
+
+
+def _code(settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock) -> Callable[[Run], Code]:
+    cloner = GitCloner(settings.code) if settings.code.clone_url else None
+    kept = FileCache(storage, "code", Codebase, clock, dt.timedelta.max, settings.code.retry)
+    return lambda run: CodeAdapter(
+        JournalledFetcher(gateway, run.journal), cloner, kept, settings.code, _ask(settings, run)
+    )
+
+
+def _ask(settings: Settings, run: Run) -> RequestContext:
+    return RequestContext(run.id, settings.literature.patience_seconds)
+
+
+Made = TypeVar("Made")
+
+RECORD_SOURCES: Mapping[str, Callable[[SourceFetcher], LiteratureSource]] = {
+    "semantic_scholar": SemanticScholar,
+    "openalex": OpenAlex,
+    "crossref": Crossref,
+    "arxiv": Arxiv,
+}
+"""Sources of papers' records, by the name of their settings; the one first that is asked first where one is enough."""
+PDF_LOCATORS: Mapping[str, Callable[[SourceFetcher], LocatesPdfs]] = {"unpaywall": Unpaywall, "openalex": OpenAlex}
+"""Asked in this order where a free copy lies. Semantic Scholar's turns are too few, and its records say it anyway."""
+
+
+@dataclass(frozen=True)
+class JournalledCorpusTexts:
+    """The sections that came with the corpus's records, as one run reads them."""
+
+    corpus: CorpusWithFullTexts
+    run: Run
+
+    async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
+        found = await CorpusFullTexts(self.corpus).get(papers, window)
+        texts = sum(isinstance(one, FullText) for one in found.values())
+        self.run.journal.record_use(self.corpus.source, "full_texts", requests=len(papers), results=texts)
+        return found
+
+
+@dataclass(frozen=True)
+class LiteratureFactory:
+    """Made once; every evaluation gets its own view, with the version of the corpus that it began with."""
+
+    sources: Mapping[str, Callable[[Run], LiteratureSource]]
+    settings: LiteratureSettings
+    full_texts: Callable[[Run, CorpusWithFullTexts], FullTexts]
+    reading: Mapping[str, object]
+    """What determines which full texts are read."""
+    own_references: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
+    """The same sources, as they are asked for an idea's own references."""
+    web_and_code: WebAndCodeFactory = field(default_factory=WebAndCodeFactory)
+    """The web and code, for methods that search them."""
+
+    def backends(self, backends: Backends, run: Run, corpus: CorpusWithFullTexts) -> Backends:
+        """As one evaluation sees it."""
+        return replace(
+            backends,
+            literature=self._federations(corpus).for_run(run),
+            full_texts=self.full_texts(run, corpus),
+            web=self.web_and_code.web(run) if self.web_and_code.web else None,
+            code=self.web_and_code.code(run) if self.web_and_code.code else None,
+            reference_sources=reference_sources(corpus, self.own_references, self.settings, run),
+        )
+
+    def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:
+        """What determines the answers, as far as anybody can name it."""
+        options = self.settings.model_dump() if self.sources else {}
+        more = {"outside": self.web_and_code.version} if self.web_and_code.version else {}
+        literature = self._federations(corpus).version
+        return {"literature": literature, "options": options, "full_texts": self.reading, **more}
+
+    def _federations(self, corpus: CorpusWithFullTexts) -> FederatedLiteratureFactory:
+        return FederatedLiteratureFactory(corpus, self.sources, self.settings)
+
+
+@asynccontextmanager
+async def open_literature(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    beyond_papers: bool = False,
+    parts: SharedParts = NOTHING_SHARED,
+) -> AsyncIterator[LiteratureFactory]:
+    """The web and code too, if a method searches `beyond_papers`. Raises ConfigurationError or StorageError."""
+    on = {name: one for name, one in settings.sources.items() if one.on}
+    async with AsyncExitStack() as stack:
+        gateway = parts.remote if on else None
+        if on and gateway is None:
+            gateway = await stack.enter_async_context(
+                SourceGateway(on, PgResponseCache(database), PgRateLimits(database), clock)
+            )
+        made = {name: make for name, make in RECORD_SOURCES.items() if gateway and name in on}
+        records = {name: _per_run(make, gateway) for name, make in made.items() if gateway}
+        own_references = {name: _per_run(make, gateway, "own_references") for name, make in made.items() if gateway}
+        locators = [_per_run(make, gateway) for name, make in PDF_LOCATORS.items() if gateway and name in on]
+        web_and_code = WebAndCodeFactory()
+        if gateway and beyond_papers:
+            web_and_code = await open_web_and_code(settings, gateway, clock, stack)
+        yield LiteratureFactory(
+            sources=records,
+            settings=settings.literature,
+            full_texts=await _full_texts(
+                settings, locators, PgRateLimits(database), PgClaims(database), clock, stack, parts.documents
+            ),
+            reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
+            own_references=own_references,
+            web_and_code=web_and_code,
+        )
+
+
+async def _full_texts(
+    settings: Settings,
+    locators: Sequence[Callable[[Run], LocatesPdfs]],
+    rate_limits: PgRateLimits,
+    claims: PgClaims,
+    clock: Clock,
+    stack: AsyncExitStack,
+    documents: SharedDocuments | None,
+) -> Callable[[Run, CorpusWithFullTexts], FullTexts]:
+    if not settings.full_texts.fetch:
+        return lambda run, corpus: JournalledCorpusTexts(corpus, run)
+    if documents is None:
+        downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
+        opening = open_document_store(
+            settings.full_texts, settings.grobid, document_store_url(settings), downloader, clock, rate_limits, claims
+        )
+        documents = await stack.enter_async_context(opening)
+    acquisition = FullTextAcquisition(documents, documents, settings.full_texts)
+    service = await stack.enter_async_context(FullTextService(acquisition, settings.full_texts))
+
+    def full_texts(run: Run, corpus: CorpusWithFullTexts) -> FullTexts:
+        first = [LocalFullTexts(corpus.source, CorpusFullTexts(corpus))]
+        return service.for_run(run, first, [JournalledPdfLocator(make(run), run) for make in locators])
+
+    return full_texts
+
+
+def document_store_url(settings: Settings) -> str:
+    """An fsspec URL."""
+    return settings.full_texts.store or str(settings.home / "documents")
+
+
+def _per_run(
+    make: Callable[[SourceFetcher], Made], gateway: SourceFetcher, purpose: Operation | None = None
+) -> Callable[[Run], Made]:
+    return lambda run: make(JournalledFetcher(gateway, run.journal, purpose))

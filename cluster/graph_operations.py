@@ -1,0 +1,287 @@
+"""What the commands of `assayer graph` do, apart from showing it."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.llm import Llm
+from assayer.methods.grapheval.graph.growth import check_for_contradictions, check_same_plan, missing_graph_error
+from assayer.methods.grapheval.graph.records import AdditionSummary, GraphPlan, LabelledIdea
+from assayer.methods.grapheval.plagiarism import (
+    MINILM_LIMITS,
+    IdeaViewpoints,
+    PlagiarismLimits,
+    Resemblance,
+    resemblance_in_graph,
+    resemblances_within_batch,
+)
+from assayer.methods.grapheval.viewpoints.extraction import extractor_name, prepare_ideas
+from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
+from assayer.models import Absent, EvaluationId, Idea, IdeaId
+from assayer.ports import Embedder, ProgressEvent
+from assayer.run.run import Run
+from cluster.clock import SystemClock
+from cluster.database import open_database
+from cluster.engine import open_llm
+from cluster.graph_training import Holdout, NetworkEffort, TrainingResult, train
+from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
+from cluster.settings import Settings
+from cluster.viewpoint_graphs import StoredGraph, stored_graph
+from index.viewpoint_neighbours import FaissNeighbours
+from orchestrator.store import Database
+from workers.documents.idea_reader import read_ideas
+from workers.embedding.embedder import SentenceTransformerEmbedder
+
+__all__ = ["BatchCheck", "LabelledFiles", "add_ideas", "build_graph", "check_batch", "describe_graph", "train_graph"]
+
+_FITTED_FOR = "all-MiniLM-L6-v2"
+"""The embedding model of MINILM_LIMITS."""
+
+ReportStage = Callable[[str, int, int], None]
+"""A stage, how much of it is done, and how much it is."""
+
+
+class LabelledFiles(NamedTuple):
+    files: tuple[Path, ...]
+    label_field: str
+    date_field: str
+
+    def read(self) -> list[LabelledIdea]:
+        return read_labelled_ideas(self.files, FieldNames(self.label_field, self.date_field))
+
+
+class BatchCheck(NamedTuple):
+    ideas: int
+    found: dict[str, list[Resemblance]]
+    """Against the batch itself, and against the graph where there is one."""
+    names: dict[IdeaId, str]
+    rejected: list[str]
+
+
+class _GraphResources(NamedTuple):
+    settings: Settings
+    database: Database
+    embedder: Embedder
+    llm: Llm
+
+    def graph(self, name: str | None) -> StoredGraph:
+        return stored_graph(self.settings, self.database, name or self.settings.grapheval.graph)
+
+
+@asynccontextmanager
+async def _open_resources(settings: Settings) -> AsyncIterator[_GraphResources]:
+    async with AsyncExitStack() as stack:
+        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        database = await stack.enter_async_context(open_database(settings))
+        llm = await open_llm(settings, database, embedder, stack)
+        yield _GraphResources(settings, database, embedder, llm)
+
+
+async def build_graph(
+    settings: Settings,
+    name: str | None,
+    sources: LabelledFiles,
+    classes: Sequence[str],
+    by_model: bool,
+    relations: bool,
+    replace: bool,
+    told: ReportStage,
+) -> tuple[GraphPlan, AdditionSummary]:
+    ideas = sources.read()
+    outcomes = outcome_classes(ideas, classes)
+    async with _open_resources(settings) as workshop:
+        if (by_model or relations) and not workshop.llm.models:
+            raise ConfigurationError(
+                "Viewpoints or relations by a language model are asked for and none is configured.",
+                "Set ASSAYER_LLM__MODEL, or let the splitter take ideas apart.",
+            )
+        plan = _plan(workshop, name, outcomes, bool(classes), by_model, relations)
+        graph = workshop.graph(name)
+        present = None if replace else await graph.plan()
+        if present is not None:
+            check_same_plan(present, plan)
+        await _refuse_early(graph, plan, ideas, present is not None)
+        new = await prepare_ideas(
+            ideas,
+            plan,
+            *_extraction_resources(workshop),
+            *_extraction_limits(settings),
+            lambda *far: told("Ideas", *far),
+        )
+        if replace:
+            await graph.store.remove()
+        await graph.store.create(plan)
+        return plan, await graph.add(new)
+
+
+def _plan(
+    workshop: _GraphResources,
+    name: str | None,
+    classes: tuple[str, ...],
+    ordered: bool,
+    by_model: bool,
+    relations: bool,
+) -> GraphPlan:
+    try:
+        return GraphPlan(
+            name=name or workshop.settings.grapheval.graph,
+            embedder=workshop.embedder.name,
+            dimensions=workshop.embedder.dimensions,
+            maker=extractor_name(workshop.llm) if by_model else SPLITTER,
+            classes=classes,
+            ordered=ordered,
+            relations=relations,
+        )
+    except ValueError:
+        raise InputError(
+            f"{name!r} cannot name a graph.", "Use small letters, digits, - and _, beginning with a letter or digit."
+        ) from None
+
+
+async def add_ideas(settings: Settings, name: str | None, sources: LabelledFiles, told: ReportStage) -> AdditionSummary:
+    ideas = sources.read()
+    async with _open_resources(settings) as workshop:
+        graph = workshop.graph(name)
+        plan = await _extensible_plan(graph, workshop, name)
+        await _refuse_early(graph, plan, ideas, grows=True)
+        new = await prepare_ideas(
+            ideas,
+            plan,
+            *_extraction_resources(workshop),
+            *_extraction_limits(settings),
+            lambda *far: told("Ideas", *far),
+        )
+        return await graph.add(new)
+
+
+async def _refuse_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
+    """What the graph would refuse in the end, before ideas are taken apart and embedded."""
+    known = await graph.store.standing([idea.id for idea in ideas]) if grows else {}
+    check_for_contradictions(plan, known, ideas)
+
+
+async def _extensible_plan(graph: StoredGraph, workshop: _GraphResources, name: str | None) -> GraphPlan:
+    """The plan of a graph that can be added to with this embedder and these makers."""
+    plan = await _comparable_plan(graph, workshop, name)
+    if plan.maker != SPLITTER and plan.maker != extractor_name(workshop.llm):
+        raise ConfigurationError(
+            f"The ideas of graph {plan.name!r} were taken apart by {plan.maker}; "
+            f"now it would be {extractor_name(workshop.llm)}.",
+            "Set ASSAYER_LLM__MODEL to that model, or build another graph.",
+        )
+    return plan
+
+
+async def _comparable_plan(graph: StoredGraph, workshop: _GraphResources, name: str | None) -> GraphPlan:
+    """The plan of a graph made with this embedder."""
+    plan = await graph.plan()
+    if plan is None:
+        raise missing_graph_error(name or workshop.settings.grapheval.graph)
+    check_same_plan(plan, plan.model_copy(update={"embedder": workshop.embedder.name}))
+    return plan
+
+
+async def train_graph(
+    settings: Settings,
+    name: str | None,
+    scorer: Literal["propagation", "network"],
+    holdout: Holdout,
+    effort: NetworkEffort,
+    told: ReportStage,
+) -> TrainingResult:
+    options = settings.grapheval.model_copy(update={"scorer": scorer})
+    async with open_database(settings) as database:
+        graph = stored_graph(settings, database, name or options.graph)
+        contents = await graph.load()
+        folder = await graph.folder()
+        return train(contents, folder, options, holdout, effort, SystemClock().now(), told)
+
+
+async def check_batch(
+    settings: Settings,
+    name: str | None,
+    paths: Sequence[Path],
+    cosine: float | None,
+    share: float | None,
+    told: ReportStage,
+) -> BatchCheck:
+    """Against the batch always; against the graph where there is one, or where it is asked for by name."""
+    ideas, rejected = await read_ideas(paths)
+    async with _open_resources(settings) as workshop:
+        limits = _limits(workshop.embedder.name, cosine, share)
+        batch = await _batch_viewpoints(ideas, workshop, told)
+        found = {"Within the batch": resemblances_within_batch(batch, FaissNeighbours(), limits)}
+        names = {IdeaId(f"{idea.source}"): idea.source for idea in ideas}
+        graph = workshop.graph(name)
+        if name is not None or await graph.plan() is not None:
+            plan = await _comparable_plan(graph, workshop, name)
+            contents = await graph.load()
+            owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
+            texts = [viewpoint.text for viewpoint in contents.viewpoints]
+            against = (resemblance_in_graph(one, graph.neighbours, owners, texts, limits) for one in batch)
+            found[f"Against graph {plan.name}"] = [one for one in against if one is not None]
+            names |= {idea.id: idea.title for idea in contents.ideas}
+    return BatchCheck(len(batch), found, names, [f"{one.source}: {one.message}" for one in rejected])
+
+
+def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
+    """Those asked for, else those fitted for the packaged embedding; nobody knows any for another one."""
+    if embedder != _FITTED_FOR and cosine is None:
+        raise InputError(
+            f"No limits of likeness are known for the embedding model {embedder}.",
+            f"Give --cosine; for {_FITTED_FOR} it is {MINILM_LIMITS.cosine:g}.",
+        )
+    return PlagiarismLimits(
+        cosine=MINILM_LIMITS.cosine if cosine is None else cosine, share=MINILM_LIMITS.share if share is None else share
+    )
+
+
+async def _batch_viewpoints(
+    ideas: Sequence[Idea], workshop: _GraphResources, told: ReportStage
+) -> list[IdeaViewpoints]:
+    """Always by the splitter: a copy is found by its words."""
+    options = workshop.settings.grapheval
+    said = []
+    for done, idea in enumerate(ideas, start=1):
+        texts = [one.text for one in split_viewpoints(idea.text[: options.idea_chars], options.viewpoints)]
+        if texts:
+            said.append(IdeaViewpoints(IdeaId(idea.source), texts, await workshop.embedder.embed(texts, "passage")))
+        told("Ideas", done, len(ideas))
+    return said
+
+
+async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]:
+    async with open_database(settings) as database:
+        graph = stored_graph(settings, database, name or settings.grapheval.graph)
+        judge = await graph.judge(settings.grapheval)
+        used, calibration = judge.graph_used, judge.calibration
+        order = ", from worst to best" if used.ordered else ""
+        return {
+            "Graph": f"{used.name}, version {used.version}",
+            "Ideas": f"{used.ideas:,}, {used.labelled:,} with an outcome",
+            "Viewpoints": f"{used.viewpoints:,} by {used.maker}",
+            "Edges": f"{len(judge.contents.arrays.sources) // 2:,}",
+            "Outcomes": f"{', '.join(used.outcomes)}{order}",
+            "Embedding model": used.embedding_model,
+            "Scorer": judge.scorer.name,
+            "Calibration": calibration.reason if isinstance(calibration, Absent) else calibration.name,
+        }
+
+
+def _extraction_resources(workshop: _GraphResources) -> tuple[Embedder, Llm, Run]:
+    limits = workshop.settings.evaluation
+    clock = SystemClock()
+    run = Run(id=EvaluationId("graph"), cutoff=None, clock=clock, progress=_Silent())
+    run.budget.max_usd = limits.max_usd
+    return workshop.embedder, workshop.llm, run
+
+
+def _extraction_limits(settings: Settings) -> tuple[int, int]:
+    return settings.grapheval.viewpoints, settings.grapheval.idea_chars
+
+
+class _Silent:
+    def report(self, event: ProgressEvent) -> None:
+        """The command shows its own progress."""

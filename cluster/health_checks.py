@@ -1,0 +1,194 @@
+"""The checks of `assayer doctor`: what is configured, what answers, what is missing.
+
+Each configured remote service is asked one cheap question, through the client that evaluations use.
+"""
+
+import asyncio
+import os
+import platform
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Literal, NamedTuple
+
+from aiohttp import ClientSession
+
+from assayer import __version__
+from assayer.errors import AssayerError
+from assayer.models import Identifiers, Window
+from cluster.clock import SystemClock
+from cluster.database import open_database
+from cluster.settings import Settings
+from index import Corpus
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.full_texts.grobid_client import is_alive, server_version
+from workers.full_texts.settings import GrobidSettings
+from workers.llm.answer_store import InMemoryAnswerStore
+from workers.llm.gateway import LlmGateway
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.remote.response_cache import InMemoryResponseCache
+from workers.sources import Arxiv, Crossref, OpenAlex, ResolvesIdentifiers, SemanticScholar, Unpaywall
+from workers.web.search import WebSearch
+
+__all__ = ["Finding", "run_health_checks"]
+
+
+class Finding(NamedTuple):
+    """About one thing."""
+
+    subject: str
+    state: Literal["ok", "absent", "broken"]
+    text: str
+
+
+async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
+    """One after another, remote services at the end and side by side."""
+    yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
+    yield _data_directory(settings)
+    yield await _database(settings)
+    yield _corpus(settings)
+    yield await _language_model(settings)
+    yield _webhooks(settings)
+    for finding in await check_remote_services(settings):
+        yield finding
+
+
+def _data_directory(settings: Settings) -> Finding:
+    try:
+        settings.home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        text = f"{settings.home} cannot be used: {error.strerror}. Set ASSAYER_HOME to a folder you may write to."
+        return Finding("data directory", "broken", text)
+    writable = os.access(settings.home, os.W_OK)
+    text = f"{settings.home} (ASSAYER_HOME)" + ("." if writable else " is not writable.")
+    return Finding("data directory", "ok" if writable else "broken", text)
+
+
+async def _database(settings: Settings) -> Finding:
+    try:
+        async with open_database(settings) as database:
+            health = await database.ping()
+    except AssayerError as error:
+        return Finding("database", "broken", str(error))
+    if health.problem:
+        return Finding("database", "broken", health.problem)
+    return Finding("database", "ok", f"{health.server}, {health.address}.")
+
+
+def _corpus(settings: Settings) -> Finding:
+    try:
+        corpus = Corpus.open(settings.corpus_path, SentenceTransformerEmbedder(settings.embedder))
+    except AssayerError as error:
+        return Finding("corpus", "broken" if settings.corpus_path.exists() else "absent", str(error))
+    return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")
+
+
+async def _language_model(settings: Settings) -> Finding:
+    if settings.llm is None:
+        text = (
+            "not configured; reports use extracts of texts instead. Set ASSAYER_LLM__MODEL (and __BASE_URL, __API_KEY)."
+        )
+        return Finding("language model", "absent", text)
+    async with LlmGateway(settings.llm, InMemoryAnswerStore(), SystemClock()) as gateway:
+        try:
+            return Finding("language model", "ok", await gateway.probe())
+        except AssayerError as error:
+            return Finding("language model", "broken", str(error))
+
+
+def _webhooks(settings: Settings) -> Finding:
+    if settings.webhooks.keys:
+        return Finding("webhooks", "ok", "secrets are encrypted with the first of ASSAYER_WEBHOOKS__KEYS.")
+    if settings.database.url is None:
+        return Finding("webhooks", "ok", "secrets are encrypted with a key in the data directory.")
+    text = "not available: with your own database they need a key. Set ASSAYER_WEBHOOKS__KEYS."
+    return Finding("webhooks", "absent", text)
+
+
+_PROBED_PAPER = Identifiers(doi="10.18653/v1/n19-1423", arxiv="1810.04805")
+"""A paper that every source knows (BERT); a source that does not know it still answers."""
+_PATIENCE_SECONDS = 20.0
+
+Probe = Callable[[SourceFetcher, RequestContext], Awaitable[object]]
+
+
+def _resolves_paper(kind: Callable[[SourceFetcher], ResolvesIdentifiers]) -> Probe:
+    return lambda remote, context: kind(remote).resolve([_PROBED_PAPER], context)
+
+
+async def _finds_copies(remote: SourceFetcher, context: RequestContext) -> object:
+    return await Unpaywall(remote).pdf_urls(_PROBED_PAPER, context)
+
+
+async def _searches_web(remote: SourceFetcher, context: RequestContext) -> object:
+    return await WebSearch(remote).search("research idea evaluation", 1, Window(), context)
+
+
+async def _reads_rate_limit(remote: SourceFetcher, context: RequestContext) -> object:
+    return await remote.fetch(SourceRequest("github", "code", "rate_limit"), context)
+
+
+class _RemoteService(NamedTuple):
+    name: str
+    source: str
+    setting: str
+    """The part of the settings tree that is its own."""
+    probe: Probe
+
+
+_REMOTE_SERVICES = (
+    _RemoteService("Semantic Scholar", "semantic_scholar", "S2", _resolves_paper(SemanticScholar)),
+    _RemoteService("arXiv", "arxiv", "ARXIV", _resolves_paper(Arxiv)),
+    _RemoteService("OpenAlex", "openalex", "OPENALEX", _resolves_paper(OpenAlex)),
+    _RemoteService("Crossref", "crossref", "CROSSREF", _resolves_paper(Crossref)),
+    _RemoteService("Unpaywall", "unpaywall", "UNPAYWALL", _finds_copies),
+    _RemoteService("web search", "web", "WEB", _searches_web),
+    _RemoteService("GitHub", "github", "GITHUB", _reads_rate_limit),
+)
+
+
+async def check_remote_services(settings: Settings) -> Sequence[Finding]:
+    """All side by side, in a fixed order."""
+    clock = SystemClock()
+    single_attempt = {name: one.model_copy(update={"attempts": 1}) for name, one in settings.sources.items() if one.on}
+    cache, limits = InMemoryResponseCache(clock), InMemoryRateLimitStore(clock)
+    async with SourceGateway(single_attempt, cache, limits, clock) as gateway:
+        services = [_check_service(service, settings, gateway) for service in _REMOTE_SERVICES]
+        return await asyncio.gather(*services, _grobid(settings.grobid))
+
+
+async def _check_service(service: _RemoteService, settings: Settings, gateway: SourceGateway) -> Finding:
+    own = settings.sources[service.source]
+    if own.base_url is None:
+        text = f"not configured (ASSAYER_{service.setting}__BASE_URL, or --profile online)."
+        return Finding(service.name, "absent", text)
+    if own.lacks:
+        text = f"{own.base_url} is not used without ASSAYER_{service.setting}__{own.lacks.upper()}."
+        return Finding(service.name, "absent", text)
+    try:
+        await service.probe(gateway, RequestContext(owner="doctor", patience=_PATIENCE_SECONDS))
+    except AssayerError as error:
+        return Finding(service.name, "broken", str(error))
+    return Finding(service.name, "ok", f"{own.base_url} answers.")
+
+
+async def _grobid(settings: GrobidSettings) -> Finding:
+    if not settings.urls:
+        return Finding("GROBID", "absent", "not configured (ASSAYER_GROBID__URLS); PDFs are read with pypdfium2.")
+    async with ClientSession() as session:
+        answers = await asyncio.gather(
+            *(_grobid_version(session, url, settings.alive_seconds) for url in settings.urls)
+        )
+    alive = sum(version is not None for version in answers)
+    states = (
+        f"{url} is version {version}" if version is not None else f"{url} does not answer"
+        for url, version in zip(settings.urls, answers, strict=True)
+    )
+    return Finding("GROBID", "ok" if alive == len(answers) else "broken", f"{'; '.join(states)}.")
+
+
+async def _grobid_version(session: ClientSession, url: str, seconds: float) -> str | None:
+    """Its version; None when it is not alive."""
+    if not await is_alive(session, url, seconds):
+        return None
+    return await server_version(session, url, seconds) or "unknown"

@@ -1,0 +1,97 @@
+"""Serves an application until the process is told to stop: once in order, twice at once."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+from assayer.errors import ConfigurationError
+
+__all__ = ["listening_socket", "serve_http"]
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_BACKLOG = 2_048
+_CLOSING_SECONDS = 5
+"""For responses in flight when the server closes; event streams are resumed elsewhere."""
+
+
+@contextmanager
+def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
+    """A listening socket; port 0 takes a free one. Raises ConfigurationError."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as listening:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(_BACKLOG)  # who connects from now on waits, instead of being refused
+            yield listening
+    except (OSError, OverflowError) as error:
+        raise ConfigurationError(
+            f"Nothing can be served at {host} port {port}: {getattr(error, 'strerror', None) or error}.",
+            "Choose another --port (0 takes a free one) or another --host.",
+        ) from None
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to its owner, who has work to bring to an end first."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def serve_http(
+    app: FastAPI, listening: socket.socket, run: Callable[[], Awaitable[None]], drain: Callable[[], Awaitable[None]]
+) -> None:
+    """`run` goes on beside the requests, and has to; `drain` is waited for, still answering requests, when the first
+    SIGTERM or SIGINT comes. The second one cancels the caller."""
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_CLOSING_SECONDS,
+    )
+    server = _Server(config)
+    with _stop_event() as told:
+        serving = asyncio.create_task(server.serve([listening]))
+        running = asyncio.ensure_future(run())
+        stopping = asyncio.create_task(told.wait())
+        try:
+            await asyncio.wait((serving, running, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if told.is_set():
+                await drain()
+            elif running.done():
+                await running  # raises what it ended with
+        finally:
+            server.should_exit = True
+            running.cancel()
+            stopping.cancel()
+            await asyncio.gather(running, stopping, return_exceptions=True)
+            await asyncio.wait((serving,), timeout=2 * _CLOSING_SECONDS)
+            serving.cancel()
+
+
+@contextmanager
+def _stop_event() -> Iterator[asyncio.Event]:
+    """Set by the first signal; the second cancels the task that is in here."""
+    told = asyncio.Event()
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def tell() -> None:
+        if told.is_set() and task is not None:
+            task.cancel()
+        told.set()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, tell)
+    try:
+        yield told
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)

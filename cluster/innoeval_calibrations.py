@@ -1,0 +1,169 @@
+"""Calibrations of InnoEval's decisions: fitted on reports of labelled ideas, kept by name in the data directory."""
+
+import datetime as dt
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assayer.errors import InputError
+from assayer.ideas.records import decode_json, idea_of_record
+from assayer.methods.innoeval.board.decision import (
+    CalibrationConditions,
+    DecisionCalibration,
+    ScoredIdea,
+    differing_conditions,
+    fit_decision,
+)
+from assayer.methods.innoeval.options import METHOD, InnoEvalOptions
+from assayer.models import BoardRecord, IdeaId, Score
+from cluster.ranking_inputs import read_reports
+from cluster.settings import Settings
+
+__all__ = [
+    "LabelledOutcomes",
+    "find_calibration",
+    "fit_calibration",
+    "innoeval_options",
+    "read_labels",
+    "save_calibration",
+]
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_LONGEST_SOURCE = 600
+
+
+class LabelledOutcomes(NamedTuple):
+    file: str
+    sha256: str
+    outcomes: Mapping[IdeaId, str]
+
+
+def read_labels(path: Path, field: str) -> LabelledOutcomes:
+    """Outcomes from the JSON Lines file whose ideas were evaluated. Raises InputError naming the first line that cannot
+    be used, or that gives an idea a second outcome."""
+    try:
+        data = path.read_bytes()
+        text = data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
+    outcomes: dict[IdeaId, str] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        place = f"{path.name}:{number}"
+        record = decode_json(line, place)
+        idea = idea_of_record(record, place).id
+        outcome = record.get(field) if isinstance(record, dict) else None
+        if not isinstance(outcome, str | int) or isinstance(outcome, bool) or not str(outcome).strip():
+            raise InputError(f"{place} has no outcome in {field!r}.", "Name the field with --label-field.")
+        if outcomes.setdefault(idea, str(outcome).strip()) != str(outcome).strip():
+            raise InputError(f"{place} gives its idea another outcome than an earlier line.")
+    if not outcomes:
+        raise InputError(f"{path} holds no idea.", "Give JSON Lines with a text and an outcome on every line.")
+    return LabelledOutcomes(path.name, hashlib.sha256(data).hexdigest(), outcomes)
+
+
+def fit_calibration(
+    name: str, made_on: dt.date, labels: LabelledOutcomes, source: str, reports: Path, classes: Sequence[str], seed: int
+) -> DecisionCalibration:
+    """Thresholds on the final scores in a folder of reports; `source` says whose labels these are.
+
+    Raises InputError for a name that is none, for reports that do not belong together, and for what cannot be fitted.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} is no name of a calibration.", "Use a-z, 0-9, - and _, a letter or digit first.")
+    told = source.strip().rstrip(".")
+    if not 0 < len(told) <= _LONGEST_SOURCE:
+        raise InputError(
+            f"The source has {len(told):,} characters; 1 to {_LONGEST_SOURCE} say whose decisions these are."
+        )
+    boards = _boards(reports, labels)
+    scored = [
+        ScoredIdea(board.score.value, labels.outcomes[idea])
+        for idea, board in boards.items()
+        if isinstance(board.score, Score)
+    ]
+    provenance = f"{len(boards)} of the {len(labels.outcomes)} labelled ideas of {labels.file}: {told}."
+    unscored = len(boards) - len(scored)
+    return fit_decision(
+        name, made_on, provenance, _conditions(boards, reports), classes, scored, unscored, seed, labels.sha256
+    )
+
+
+def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
+    """Raises InputError where another one has that name already: a name must not change its meaning."""
+    path = home / "calibrations" / f"{calibration.name}.json"
+    text = calibration.model_dump_json(indent=2) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        if path.read_text("utf-8") != text:
+            raise InputError(
+                f"There is another calibration {calibration.name!r} already: {path}.",
+                "Choose another name; reports tell by it what decided.",
+            ) from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+    return path
+
+
+def find_calibration(home: Path, given: Path) -> Path:
+    """A file as it is given; a bare name is a calibration in the data directory. Raises InputError."""
+    name = str(given)
+    if given.is_file() or not _NAME.fullmatch(name):
+        return given
+    path = home / "calibrations" / f"{name}.json"
+    if not path.is_file():
+        there = ", ".join(sorted(one.stem for one in path.parent.glob("*.json")))
+        raise InputError(
+            f"There is no calibration {name!r} in {path.parent}.",
+            f"There are: {there}." if there else "Fit one on labelled ideas with `assayer calibrate innoeval`.",
+        )
+    return path
+
+
+def innoeval_options(settings: Settings) -> InnoEvalOptions:
+    """With the file of the calibration. Raises InputError for a name that nothing has."""
+    options = settings.innoeval
+    if options.board.calibration is None:
+        return options
+    path = find_calibration(settings.home, options.board.calibration)
+    return options.model_copy(update={"board": options.board.model_copy(update={"calibration": path})})
+
+
+def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord]:
+    """Of the labelled ideas that a board has judged."""
+    boards: dict[IdeaId, BoardRecord] = {}
+    others = Counter[str]()
+    for report in read_reports(reports):
+        if report.method != METHOD or report.board is None:
+            others[report.method] += 1
+        elif report.idea.id not in labels.outcomes:
+            others["an idea without a label"] += 1
+        elif report.idea.id in boards:
+            raise InputError(f"{reports} holds more than one report of {report.idea.source}.", "Keep one of them.")
+        else:
+            boards[report.idea.id] = report.board
+    if not boards:
+        held = "; ".join(f"{count} of {what}" for what, count in others.items()) or "none at all"
+        raise InputError(
+            f"{reports} holds no report of {METHOD} on an idea of {labels.file}; reports in it: {held}.",
+            f"Make them with: assayer evaluate {labels.file} --method {METHOD} --format json --out {reports}",
+        )
+    return boards
+
+
+def _conditions(boards: Mapping[IdeaId, BoardRecord], reports: Path) -> CalibrationConditions:
+    first, *others = dict.fromkeys(map(CalibrationConditions.of, boards.values()))
+    for other in others:
+        raise InputError(
+            f"The reports in {reports} were made with different {' and '.join(differing_conditions(first, other))}: no "
+            "thresholds hold for all of them.",
+            "Evaluate all labelled ideas with the same settings.",
+        )
+    return first

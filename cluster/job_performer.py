@@ -1,0 +1,105 @@
+"""Does the service's jobs with the engine and the ranker."""
+
+import asyncio
+from dataclasses import dataclass, field
+from functools import partial
+from typing import assert_never
+
+from assayer.errors import Defect
+from assayer.models import Idea, IdeaId
+from assayer.ports import Progress
+from assayer.run.context_variables import urgency
+from cluster.engine import Engine
+from cluster.ranker import Ranker, RankingInputs
+from cluster.run_request import OnStart, RunRequest
+from cluster.settings import Settings
+from orchestrator.execution.worker import Worker
+from orchestrator.jobs.models import JobVerdict, Lease
+from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest
+from orchestrator.jobs.results import RankingResult
+from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases, PgLedger
+from orchestrator.store.ledger import LedgerRunCosts
+from workers.documents import DocumentLimits
+from workers.documents.idea_reader import read_pdf_idea
+
+__all__ = ["EnginePerformer", "make_worker"]
+
+
+@dataclass(frozen=True)
+class EnginePerformer:
+    """Implements `orchestrator.execution.ports.JobPerformer`."""
+
+    engine: Engine
+    ranker: Ranker
+    documents: DocumentLimits
+    _parsers: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_parsers", asyncio.Semaphore(self.documents.pdfs_at_once))
+
+    async def perform(self, lease: Lease, progress: Progress, on_start: OnStart) -> JobVerdict:
+        with urgency(lease.priority == "interactive"):
+            return await self._perform(lease, progress, on_start)
+
+    async def _perform(self, lease: Lease, progress: Progress, on_start: OnStart) -> JobVerdict:
+        new_run = partial(RunRequest, job=lease.job, remaining_usd=lease.max_usd, on_start=on_start)
+        match lease.request:
+            case EvaluationRequest() as request:
+                idea = request.idea or await self._read(lease, request)
+                run = new_run(limits=request.limits, blind=request.blind, corpus=_pinned_corpus(lease))
+                evaluation = await self.engine.evaluate(idea, request.method, request.cutoff, progress, run)
+                return JobVerdict(state="done", run_id=evaluation.report.evaluation_id)
+            case ComparisonRequest() as request:
+                ideas = (request.first, request.second)
+                result = await self.ranker.compare(ideas, request.both_orders, progress, new_run(limits=request.limits))
+                return JobVerdict(state="done", result=result.model_dump(mode="json"))
+            case RankingRequest() as request:
+                ranked = await self.ranker.rank(_ranking_inputs(request), progress, new_run(limits=request.limits))
+                combined = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
+                return JobVerdict(state="done", result=combined.model_dump(mode="json"))
+            case _:
+                assert_never(lease.request)
+
+    async def _read(self, lease: Lease, request: EvaluationRequest) -> Idea:
+        """Raises Unreadable, or InputError where its text is no idea."""
+        if lease.document is None:
+            raise Defect(f"Job {lease.job} has neither an idea nor a document.", "Please report it.")
+        async with self._parsers:
+            source, bibliography = request.source or "The document", self.engine.bibliography
+            return await read_pdf_idea(lease.document, source, self.documents.pdf, bibliography)
+
+
+def _pinned_corpus(lease: Lease) -> str:
+    """The version that the job began with, if it has begun before."""
+    return str((lease.pinned or {}).get("corpus") or "")
+
+
+def _ranking_inputs(request: RankingRequest) -> RankingInputs:
+    return RankingInputs(
+        ideas=request.ideas,
+        cut=request.cut,
+        scores={IdeaId(idea): score for idea, score in request.scores.items()},
+        known=request.known,
+        calls_per_idea=request.calls_per_idea,
+    )
+
+
+def make_worker(
+    name: str, settings: Settings, database: Database, listener: NotificationListener, engine: Engine
+) -> Worker:
+    """Takes as many jobs at once as the settings allow."""
+    performer = EnginePerformer(
+        engine, Ranker(settings, engine.backends.llm, engine.backends.embedder, engine.clock), DocumentLimits()
+    )
+    return Worker(
+        name=name,
+        places=settings.evaluation.concurrency,
+        performer=performer,
+        leases=PgLeases(database, settings.queue),
+        events=PgEvents(database),
+        run_costs=LedgerRunCosts(PgLedger(database)),
+        listener=listener,
+        settings=settings.work,
+        lease_seconds=settings.queue.lease_seconds,
+        clock=engine.clock,
+    )

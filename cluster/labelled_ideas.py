@@ -1,0 +1,139 @@
+"""Labelled ideas from JSON Lines files, of any field and with any outcomes."""
+
+import datetime as dt
+import gzip
+import hashlib
+import json
+import zlib
+from calendar import monthrange
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assayer.errors import InputError
+from assayer.ideas.parsing import MOST_CHARACTERS
+from assayer.methods.grapheval.graph.records import LabelledIdea
+from assayer.models import IdeaId
+from assayer.text.sanitise import sanitise
+
+__all__ = ["FieldNames", "outcome_classes", "read_labelled_ideas"]
+
+_IDS, _TITLES, _TEXTS, _URLS = ("id", "paper_id"), ("title",), ("text", "abstract", "idea"), ("url",)
+_SHOWN = 5
+
+
+class FieldNames(NamedTuple):
+    """Names of the fields that differ between sources."""
+
+    label: str = "label"
+    date: str = "date"
+
+
+def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[LabelledIdea]:
+    """Every line of every file, in order. Raises InputError naming the first lines that cannot be used: a graph is
+    built from all of its sources or from none."""
+    ideas: list[LabelledIdea] = []
+    problems: list[str] = []
+    for path in paths:
+        for place, line in _lines(path):
+            try:
+                ideas.append(_idea(line, fields, place))
+            except InputError as error:
+                problems.append(error.message)
+    if problems:
+        more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
+        raise InputError(f"{' '.join(problems[:_SHOWN])}{more}", "Correct these lines; nothing was added.")
+    if not ideas:
+        raise InputError(f"{', '.join(map(str, paths))} holds no idea.", "Give JSON Lines with a text on every line.")
+    return ideas
+
+
+def outcome_classes(ideas: Sequence[LabelledIdea], given: Sequence[str]) -> tuple[str, ...]:
+    """The outcomes of a new graph: as given, from worst to best, else as they occur, in alphabetical order.
+
+    Raises InputError for labels that are missing, unknown or all the same."""
+    unlabelled = [idea for idea in ideas if idea.label is None]
+    if unlabelled:
+        raise InputError(
+            f"{len(unlabelled)} of {len(ideas)} ideas have no label, the first is {unlabelled[0].id!r}.",
+            "Name the field with --label-field; ideas without an outcome are added later with `assayer graph add`.",
+        )
+    met = sorted({idea.label for idea in ideas if idea.label is not None})
+    if unknown := [label for label in met if given and label not in given]:
+        raise InputError(
+            f"The label {unknown[0]!r} is not among {', '.join(given)}.", "Name all outcomes with --classes."
+        )
+    if len(met) < 2:
+        raise InputError(
+            f"All {len(ideas)} ideas have the label {met[0]!r}; outcomes can only be told apart where there are two.",
+            "Add ideas with another outcome.",
+        )
+    if len(set(given)) != len(given):
+        raise InputError("--classes names an outcome twice.")
+    return tuple(given) or tuple(met)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Place and text of the lines that are not blank."""
+    try:
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (EOFError, zlib.error, UnicodeDecodeError):
+        raise InputError(f"{path} is damaged or no text.", "Give .jsonl or .jsonl.gz files.") from None
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield f"{path.name}:{number}", line
+
+
+def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        raise InputError(f"{place} is not JSON.") from None
+    if not isinstance(record, dict):
+        raise InputError(f"{place} is not a JSON object.")
+    title, text = _text(record, _TITLES, place), _text(record, _TEXTS, place)
+    if not text:
+        raise InputError(f"{place} has no text; it is looked for in {', '.join(_TEXTS)}.")
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(f"{place} has {len(text):,} characters; an idea may have {MOST_CHARACTERS:,}.")
+    digest = hashlib.sha256(f"{title} {text}".encode()).hexdigest()[:16]
+    return LabelledIdea(
+        id=IdeaId(_text(record, _IDS, place) or digest),
+        title=" ".join(title.split()) or _beginning(text),
+        text=text,
+        label=_text(record, (fields.label,), place) or None,
+        date=_date(_text(record, (fields.date, "publication_date", "year"), place), place),
+        url=_text(record, _URLS, place),
+    )
+
+
+def _text(record: dict[str, object], names: Sequence[str], place: str) -> str:
+    """The first of some fields that is there; numbers as they are written."""
+    value = next((record[name] for name in names if record.get(name) not in (None, "")), "")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InputError(f"{place}: {names[0]} is neither text nor number.")
+    return sanitise(str(value))[0].strip()
+
+
+def _date(text: str, place: str) -> dt.date | None:
+    """The last day of the year, month or day that is named."""
+    if not text:
+        return None
+    parts = text[:10].split("-")
+    try:
+        numbers = [int(part) for part in parts]
+        if len(numbers) == 1:
+            return dt.date(numbers[0], 12, 31)
+        if len(numbers) == 2:
+            return dt.date(numbers[0], numbers[1], monthrange(*numbers)[1])
+        return dt.date(*numbers[:3])
+    except (ValueError, TypeError):
+        raise InputError(f"{place}: {text!r} is no date; write YYYY-MM-DD, YYYY-MM or YYYY.") from None
+
+
+def _beginning(text: str) -> str:
+    words = text.split()
+    return " ".join(words[:12]) + ("…" if len(words) > 12 else "")

@@ -1,0 +1,183 @@
+"""A directory with a database cluster in it: making one, starting and stopping its server.
+
+Everything here blocks, and expects its caller to be alone with the directory.
+"""
+
+import hashlib
+import os
+import shlex
+import shutil
+import socket
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlencode
+
+from tenacity import RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+from assayer.errors import ConfigurationError, StorageError
+from cluster.postgres import postmaster
+from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
+
+__all__ = ["PostgresDataDirectory"]
+
+_PORT = 5432
+"""Only part of the socket's name; no network port is opened."""
+_SOCKET = f".s.PGSQL.{_PORT}"
+_LONGEST_SOCKET = 103
+"""Bytes of a socket's path that every system takes (macOS 103, Linux 107)."""
+
+
+class PostgresDataDirectory:
+    def __init__(self, home: Path, programs: PostgresPrograms, seconds: float, durable: bool) -> None:
+        """The cluster is `home`/pgdata; `seconds` bounds every wait."""
+        self._home = home
+        self._cluster = home / "pgdata"
+        self._programs = programs
+        self._seconds = seconds
+        self._durable = durable
+
+    def serve(self) -> str:
+        """The URL of a running server. Raises ConfigurationError, StorageError or OSError."""
+        self._refuse_foreign()
+        sockets = self._socket_dir()
+        if not self._cluster.exists():
+            self._create()
+        server = postmaster.find(self._cluster)
+        if server is not None and server.ready and not _accepts_connections(sockets / _SOCKET):
+            self.stop()  # it is dying, or somebody removed the way to it
+            server = None
+        if server is None:
+            self._start(sockets)
+        self._await_ready()
+        return f"postgresql://postgres@/postgres?{urlencode({'host': str(sockets), 'port': _PORT})}"
+
+    def stop(self) -> None:
+        if postmaster.find(self._cluster) is None:
+            return
+        for mode in ("fast", "immediate"):
+            code, _ = self._pg_ctl("stop", "-m", mode)
+            if not code:
+                break
+        if (sockets := self._socket_dir()) != self._cluster:
+            with suppress(OSError):
+                sockets.rmdir()
+
+    def _refuse_foreign(self) -> None:
+        if (self._home / "PG_VERSION").exists():
+            raise ConfigurationError(
+                f"{self._home} is itself a PostgreSQL data directory, which assayer did not make.",
+                f"Give another directory. {OWN_SERVER_HINT}",
+            )
+        if not self._cluster.exists():
+            return
+        try:
+            theirs = (self._cluster / "PG_VERSION").read_text().strip()
+        except FileNotFoundError:
+            raise ConfigurationError(
+                f"{self._cluster} is not a PostgreSQL data directory: it has no PG_VERSION.",
+                f"Move it away to start with an empty database. {OWN_SERVER_HINT}",
+            ) from None
+        if theirs != str(self._programs.version):
+            raise ConfigurationError(
+                f"The database in {self._home} belongs to PostgreSQL {theirs}; "
+                f"this installation brings {self._programs.version}.",
+                f"Move the directory away to start with an empty database. {OWN_SERVER_HINT}",
+            )
+
+    def _create(self) -> None:
+        """Beside its place, then moved there in one step: a kill in the middle leaves no half-made database."""
+        for old in self._home.glob("new-*"):
+            shutil.rmtree(old, ignore_errors=True)
+        new = Path(tempfile.mkdtemp(prefix="new-", dir=self._home))
+        self._programs.give(new)
+        self._programs.open_way(new)
+        options = ["--auth=trust", "--encoding=UTF8", "--no-locale", "--username=postgres", "-D", "."]
+        if not self._durable:
+            options.append("--no-sync")
+        code, output = self._programs.call("initdb", *options, cwd=new, seconds=self._seconds)
+        if code:
+            raise StorageError(f"A database could not be made in {self._home}: {output[-500:]}", OWN_SERVER_HINT)
+        new.rename(self._cluster)
+
+    def _start(self, sockets: Path) -> None:
+        self._programs.open_way(self._cluster)
+        if sockets != self._cluster:
+            self._make_private(sockets)
+        postmaster.clear_remains(self._cluster, sockets, self._seconds)
+        # 200 connections are some twenty processes; a checkpoint every five minutes is no news for the log.
+        options = f"-h '' -p {_PORT} -k {shlex.quote(str(sockets))} -c max_connections=200 -c log_checkpoints=off"
+        if not self._durable:
+            options += " -c fsync=off"
+        code, output = self._pg_ctl("start", "-l", "log", "-o", options)
+        # A server that another, killed process was starting may have been quicker than ours.
+        if code and postmaster.find(self._cluster) is None:
+            raise self._trouble(f"did not start: {self._log_end() or output[-500:]}")
+
+    def _await_ready(self) -> None:
+        """Also for a server that another process, killed since, was starting."""
+        waiting = Retrying(
+            retry=retry_if_result(lambda server: server is not None and not server.ready),
+            wait=wait_fixed(0.02),
+            stop=stop_after_delay(self._seconds),
+        )
+        try:
+            server = waiting(postmaster.find, self._cluster)
+        except RetryError:
+            raise self._trouble(f"was not ready within {self._seconds:g} s.") from None
+        if server is None:
+            raise self._trouble(f"stopped while it started: {self._log_end()}")
+
+    def _socket_dir(self) -> Path:
+        """The cluster itself, which nobody else may enter; elsewhere only when its path is too long."""
+        digest = hashlib.sha256(os.fsencode(self._cluster)).hexdigest()[:12]
+        elsewhere = Path(tempfile.gettempdir()) / f"assayer-{digest}"
+        for candidate in (self._cluster, elsewhere):
+            if len(os.fsencode(candidate / _SOCKET)) <= _LONGEST_SOCKET:
+                return candidate
+        raise ConfigurationError(
+            f"The path of a socket may have {_LONGEST_SOCKET} bytes; {self._cluster} and {elsewhere} are too long.",
+            f"Set ASSAYER_HOME or TMPDIR to a shorter path. {OWN_SERVER_HINT}",
+        )
+
+    def _make_private(self, sockets: Path) -> None:
+        """In a directory that all may write to, somebody else may have been there first."""
+        with suppress(FileExistsError):
+            sockets.mkdir(mode=0o700)
+            self._programs.give(sockets)
+        found = sockets.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != self._programs.uid or found.st_mode & 0o077:
+            raise ConfigurationError(
+                f"{sockets} belongs to somebody else; the database's socket cannot safely be put there.",
+                f"Set ASSAYER_HOME to a shorter path. {OWN_SERVER_HINT}",
+            )
+
+    def _pg_ctl(self, action: str, *arguments: str) -> tuple[int, str]:
+        # Relative paths, because pg_ctl hands them to a shell.
+        common = ("-w", "-t", str(round(self._seconds)), "-D", ".")
+        return self._programs.call("pg_ctl", action, *common, *arguments, cwd=self._cluster, seconds=self._seconds + 5)
+
+    def _log_end(self) -> str:
+        try:
+            lines = (self._cluster / "log").read_text(errors="replace").splitlines()
+        except FileNotFoundError:
+            return ""
+        return " / ".join(line for line in lines[-20:] if "FATAL" in line or "PANIC" in line)[-500:]
+
+    def _trouble(self, what: str) -> StorageError:
+        return StorageError(
+            f"The embedded PostgreSQL in {self._home} {what}", f"Its log is {self._cluster / 'log'}. {OWN_SERVER_HINT}"
+        )
+
+
+def _accepts_connections(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except (TimeoutError, BlockingIOError):
+            return True  # busy, but there
+        return True

@@ -1,0 +1,106 @@
+"""What a ranking can start from: point scores in reports of `assayer evaluate`, comparisons of an earlier ranking."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from assayer.errors import InputError
+from assayer.models import Absent, Idea, IdeaId, Report
+from assayer.models.ranking import Comparison
+from assayer.ranking.comparison import sanitised_comparison
+from assayer.reports.scores import score_of
+
+__all__ = ["ReportScores", "count_applicable", "read_comparisons", "read_reports", "read_scores"]
+
+
+class ReportScores(NamedTuple):
+    by_idea: dict[IdeaId, float]
+    """0 to 1; the mean where an idea has several reports."""
+    absent: Counter[str]
+    """Why reports have no score to start from, and how many each."""
+
+
+def read_scores(folder: Path) -> ReportScores:
+    """Of every idea with a report that scores it.
+
+    Raises InputError for a folder without reports, for reports that cannot be read, and for several methods at once.
+    """
+    reports = list(read_reports(folder))
+    methods = sorted({report.method for report in reports})
+    if not methods:
+        raise InputError(f"{folder} holds no report.", "Give a folder that `assayer evaluate --format json` wrote.")
+    if len(methods) > 1:
+        raise InputError(
+            f"{folder} holds reports of {' and '.join(methods)}, whose scores cannot be compared.",
+            "Give the reports of one method.",
+        )
+    found: dict[IdeaId, list[float]] = defaultdict(list)
+    absent: Counter[str] = Counter()
+    for report in reports:
+        score = score_of(report)
+        if isinstance(score, Absent):
+            absent[score.reason] += 1
+        else:
+            found[report.idea.id].append(score)
+    return ReportScores({idea: sum(scores) / len(scores) for idea, scores in found.items()}, absent)
+
+
+def read_reports(folder: Path) -> Iterator[Report]:
+    """One after another, by file name. Raises InputError for what is no folder and for reports that cannot be read."""
+    return (report for path in _files(folder) if (report := _report(path)) is not None)
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder.", "Give the folder that `assayer evaluate --format json` wrote.")
+    return sorted(folder.glob("*.json"))
+
+
+def _report(path: Path) -> Report | None:
+    """None for JSON that is no report, such as a ranking in the same folder."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        if not isinstance(content, dict) or "evaluation_id" not in content:
+            return None
+        return Report.model_validate(content)
+    except (OSError, ValueError, ValidationError):
+        raise InputError(f"{path} cannot be read as a report.", "Evaluate its idea again, or take it away.") from None
+
+
+def read_comparisons(path: Path) -> list[Comparison]:
+    """Raises InputError naming the first line that is none; reasons are sanitised like all text from outside."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
+    found = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            found.append(_comparison(line, f"{path}:{number}"))
+    return found
+
+
+def count_applicable(ideas: Sequence[Idea], known: Sequence[Comparison], path: Path) -> int:
+    """How many are of two of these ideas. Raises InputError where none is: it is then not the file that was meant."""
+    ids = {idea.id for idea in ideas}
+    used = sum(one.first in ids and one.second in ids for one in known)
+    if not used:
+        raise InputError(
+            f"None of the {len(known)} comparisons in {path} is between two of these {len(ideas)} ideas.",
+            "An idea whose words have changed is another idea; give the file of a ranking of these ones.",
+        )
+    return used
+
+
+def _comparison(line: str, place: str) -> Comparison:
+    try:
+        one = Comparison.model_validate_json(line)
+    except ValidationError:
+        raise InputError(
+            f"{place} is not a comparison.", "Give the comparisons.jsonl that an earlier `assayer rank` wrote."
+        ) from None
+    return sanitised_comparison(one)

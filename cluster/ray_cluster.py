@@ -1,0 +1,143 @@
+"""Ray clusters: one of the service's own, one for a corpus build, or one that runs already.
+
+Ray reads part of its environment when it is imported: enter `private_environment` first. Nothing here imports Ray
+before a cluster is asked for.
+"""
+
+import logging
+import math
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from assayer.errors import ConfigurationError
+from cluster.serving.settings import PoolSettings, ServingSettings
+
+__all__ = ["corpus_build_cluster", "existing_cluster", "private_environment", "service_cluster"]
+
+_NAMESPACE = "assayer"
+_SERVICE_OBJECT_STORE = 256 * 2**20
+"""Bytes for what is too large to travel in a message: vectors, full texts."""
+_BUILD_OBJECT_STORE = 512 * 2**20
+"""Bytes; texts pass through it a few portions at a time."""
+_OTHER_CLUSTERS = ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_NAMESPACE")
+"""They would lead to somebody else's cluster."""
+
+
+@contextmanager
+def private_environment() -> Iterator[Path]:
+    """For a cluster of our own: its folder, deleted afterwards. Its processes show each other a token kept there."""
+    # Not the usual place for such folders: sockets need a short path. This one is private too.
+    temporary = tempfile.TemporaryDirectory(prefix="assayer-ray-", dir="/tmp", ignore_cleanup_errors=True)
+    with temporary as name:
+        folder = Path(name)
+        token = folder / "token"
+        token.touch(mode=0o600)
+        token.write_text(_token(), "ascii")
+        with _environment_variables(
+            {
+                "RAY_TMPDIR": name,
+                "RAY_AUTH_MODE": "token",
+                "RAY_AUTH_TOKEN_PATH": str(token),
+                "RAY_USAGE_STATS_ENABLED": "0",
+                # Ray's default is 15: behind every ordinary process of the machine, the database included.
+                "RAY_worker_niceness": "0",
+            }
+        ):
+            yield folder
+
+
+@cache
+def _token() -> str:
+    """Ray reads it once in a process, so all the clusters that a process begins have the same."""
+    return secrets.token_hex(32)
+
+
+@contextmanager
+def _environment_variables(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.pop(name, None) for name in (*variables, *_OTHER_CLUSTERS)}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+@contextmanager
+def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
+    """A Ray for this service alone, within a private environment; all of it ends with the context."""
+    import ray
+
+    metrics_folder = folder / "figures"
+    metrics_folder.mkdir(exist_ok=True)
+    ray.init(
+        address="local",
+        # So that each process can tell the metrics of all; in Ray's own environment Ray's agents would add theirs.
+        runtime_env={"env_vars": {"PROMETHEUS_MULTIPROC_DIR": str(metrics_folder)}},
+        num_cpus=max(os.cpu_count() or 1, math.ceil(_cpus(serving))),
+        object_store_memory=_SERVICE_OBJECT_STORE,
+        include_dashboard=False,
+        namespace=_NAMESPACE,
+        log_to_driver=False,
+        logging_level=logging.WARNING,
+        _temp_dir=str(folder),
+    )
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def existing_cluster(address: str) -> Iterator[None]:
+    """Somebody else's Ray, which goes on afterwards. Raises ConfigurationError."""
+    import ray
+
+    try:
+        ray.init(address=address, namespace=_NAMESPACE, log_to_driver=False, logging_level=logging.WARNING)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise ConfigurationError(
+            f"There is no Ray cluster to join at {address}: {str(error).splitlines()[0]}",
+            "Leave --address out to start one for this service alone.",
+        ) from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _cpus(serving: ServingSettings) -> float:
+    """What every process together asks for, so that a small machine is not refused what it can share."""
+    pools = [pool for pool in vars(serving).values() if isinstance(pool, PoolSettings)]
+    return sum(pool.cpus * (pool.most or pool.replicas) for pool in pools)
+
+
+@contextmanager
+def corpus_build_cluster(folder: Path, cpus: int | None = None) -> Iterator[None]:
+    """Within a private environment; all of it ends with the context. ConfigurationError where Ray does not start."""
+    import ray
+
+    try:
+        ray.init(
+            address="local",
+            num_cpus=(cpus or os.cpu_count() or 1) + 1,  # one for the readers, which mostly wait
+            object_store_memory=_BUILD_OBJECT_STORE,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.WARNING,
+            _temp_dir=str(folder),
+        )
+    except Exception as error:  # Ray has no class of its own for it
+        hint = "The machine may be too busy: try again, or build in one process with assayer corpus build."
+        raise ConfigurationError(f"Ray has not started: {str(error).splitlines()[0]}", hint) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()

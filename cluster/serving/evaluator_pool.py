@@ -1,0 +1,108 @@
+"""Evaluators as a pool: each works on as many jobs as it has places, with the parts that it shares with the others."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from ray.serve.handle import DeploymentHandle
+
+from cluster.database import open_database
+from cluster.engine import Engine, open_engine
+from cluster.engine_parts import SharedParts
+from cluster.job_performer import make_worker
+from cluster.methods import METHOD_DESCRIPTIONS
+from cluster.service import check_readiness, process_name
+from cluster.serving.index_pool import IndexReplica, pooled_corpora
+from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica, PooledDocuments, PooledSourceGateway
+from cluster.serving.llm_pool import LlmReplica, PooledLlmTransport
+from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
+from cluster.serving.pool_client import PoolClient
+from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
+from cluster.settings import Settings
+from orchestrator.api.common_schemas import Check
+from orchestrator.execution.ports import LeaseOutcome
+from orchestrator.execution.worker import Worker
+from orchestrator.jobs.models import Lease
+from orchestrator.store import Database, NotificationListener
+
+__all__ = ["EvaluatorReplica"]
+
+_LLM_QUEUE_SECONDS = 900.0
+"""For which a question may wait for its turn, beside the time that the endpoint may take."""
+
+
+@dataclass(frozen=True)
+class _EvaluatorContext:
+    database: Database
+    engine: Engine
+    worker: Worker
+    working: "asyncio.Task[None]"
+
+
+class EvaluatorReplica(Replica):
+    async def __init__(  # type: ignore[misc]  # Serve awaits it
+        self,
+        config: ReplicaConfig,
+        line: DeploymentHandle[LlmReplica] | None = None,
+        embedder: DeploymentHandle[EmbedderReplica] | None = None,
+        reranker: DeploymentHandle[RerankerReplica] | None = None,
+        index: Sequence[DeploymentHandle[IndexReplica]] = (),
+        literature: DeploymentHandle[LiteratureReplica] | None = None,
+        full_texts: DeploymentHandle[DocumentsReplica] | None = None,
+    ) -> None:
+        settings = _with_concurrency(self.begin(config))
+        serving = settings.serving
+        shared = (serving.call_seconds, serving.patience_seconds)
+        patient = (settings.full_texts.work_seconds, serving.patience_seconds)
+        parts = SharedParts(
+            llm_transport=_llm_transport(line, settings),
+            embedder=await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else None,
+            reranker=await PooledReranker.open(PoolClient(reranker, *shared)) if reranker else None,
+            corpora=pooled_corpora([PoolClient(one, *shared) for one in index], settings) if index else None,
+            remote=PooledSourceGateway(PoolClient(literature, *patient)) if literature else None,
+            documents=PooledDocuments(PoolClient(full_texts, *patient)) if full_texts else None,
+        )
+        self._context = await BackgroundContext.open(_open_evaluator(settings, parts))
+
+    async def perform(self, lease: Lease) -> LeaseOutcome:
+        """To the end of the work, or `refused` when every place is taken."""
+        return await self._context.value.worker.perform(lease)
+
+    async def examine(self) -> list[Check]:
+        """What evaluations need, as this process sees it."""
+        context = self._context.value
+        return await check_readiness(context.database, context.engine)
+
+    async def check_health(self) -> None:
+        context = self._context.value
+        ensure_running(self._context.task, "The evaluator")
+        ensure_running(context.working, "The worker")
+
+    async def __del__(self) -> None:
+        await self._context.close()
+
+
+@asynccontextmanager
+async def _open_evaluator(settings: Settings, parts: SharedParts) -> AsyncIterator[_EvaluatorContext]:
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(open_database(settings))
+        listener = await stack.enter_async_context(NotificationListener(database))
+        opening = open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, parts=parts)
+        engine = await stack.enter_async_context(opening)
+        worker = make_worker(process_name(), settings, database, listener, engine)
+        working = await stack.enter_async_context(background_task(worker.run()))
+        stack.push_async_callback(worker.drain, 0)
+        yield _EvaluatorContext(database, engine, worker, working)
+
+
+def _with_concurrency(settings: Settings) -> Settings:
+    places = {"concurrency": settings.serving.evaluator.ongoing}
+    return settings.model_copy(update={"evaluation": settings.evaluation.model_copy(update=places)})
+
+
+def _llm_transport(handle: DeploymentHandle[LlmReplica] | None, settings: Settings) -> PooledLlmTransport | None:
+    if handle is None or settings.llm is None:
+        return None
+    seconds = settings.llm.request_timeout_seconds + _LLM_QUEUE_SECONDS
+    return PooledLlmTransport(PoolClient(handle, seconds, settings.serving.patience_seconds), settings.llm.base_url)

@@ -1,0 +1,148 @@
+"""The local corpus as pools, one for each shard: every process answers for the version that whoever asks began with."""
+
+import datetime as dt
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
+
+from assayer.errors import CorpusError, PartUnavailable
+from assayer.ports import Embedder
+from assayer.run.structured_concurrency import together
+from cluster.serving.pool_client import PoolClient
+from cluster.serving.replica import Replica, ReplicaConfig
+from cluster.settings import Settings
+from index import Corpus, VersionStore
+from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
+from index.search.version_reader import VersionReader
+from index.version_cache import VersionCache
+from index.versions.manifest import check_embedder
+from index.versions.verification_cache import VerificationCache
+
+__all__ = ["IndexReplica", "PooledCorpora", "VersionGone", "pooled_corpora"]
+
+P = ParamSpec("P")
+Out = TypeVar("Out")
+
+_CURRENT_VERSION_SECONDS = 0.5
+"""How long a pool's word on which version is the current one is believed, so that not every search asks twice."""
+
+
+class VersionGone(PartUnavailable):
+    """The version with which somebody began is not there any more: to get an answer it has to begin anew."""
+
+
+class VersionDetails(NamedTuple):
+    """What a pool tells of a version."""
+
+    whole: CorpusInfo
+    days: tuple[dt.date, ...]
+    """On which the papers of its part were published."""
+
+
+class IndexReplica(Replica):
+    def __init__(self, config: ReplicaConfig, number: int = 0) -> None:
+        """Of the shard with that number, or of the whole where there are no shards."""
+        settings = self.begin(config)
+        directory, device = settings.corpus_path, settings.corpus.device
+        verified = VerificationCache(settings.verified_path)
+
+        def opened(version: str) -> CorpusPart:
+            return CorpusPart.open(directory, describe_corpus(directory, version or None), number, verified, device)
+
+        self._versions = VersionCache(VersionStore(directory).current_version, opened)
+
+    async def current(self) -> str:
+        """Name of the newest version that is open here. Raises CorpusError when there is none: a service without a
+        corpus has methods that need none."""
+        return (await self._versions.current()).whole.version
+
+    async def tell(self, version: str) -> VersionDetails:
+        """Raises CorpusError when it is not there."""
+        part = await self._versions.at(version)
+        return VersionDetails(part.whole, part.days)
+
+    async def ask(
+        self, version: str, question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Raises VersionGone when it was there, and is not any more."""
+        try:
+            part = await self._versions.at(version)
+        except CorpusError as error:
+            raise VersionGone(f"Version {version} of the corpus cannot be asked any more: {error}") from None
+        self._versions.open_current()
+        return await part.call(question, *args, **kwargs)
+
+    async def check_health(self) -> None:
+        """Also looks whether there is a new version, if nobody asks."""
+        self._versions.open_current()
+
+    async def __del__(self) -> None:
+        await self._versions.aclose()
+
+
+class _PooledShard:
+    """Implements index.search.corpus_queries.ReaderHandle: a part of one version, in a pool."""
+
+    def __init__(self, pool: PoolClient[IndexReplica], version: str) -> None:
+        self._pool = pool
+        self._version = version
+
+    async def call(
+        self, function: Callable[Concatenate[VersionReader, P], Out], *args: P.args, **kwargs: P.kwargs
+    ) -> Out:
+        answer: Out = await self._pool.ask(IndexReplica.ask, self._version, function, args, kwargs)
+        return answer
+
+
+class PooledCorpora:
+    """Implements cluster.engine_parts.CorpusVersions over pools of all shards, in their order."""
+
+    def __init__(
+        self,
+        pools: Sequence[PoolClient[IndexReplica]],
+        directory: Path,
+        embedder: Embedder,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`directory` is only told to people; `clock` tells seconds from any moment on."""
+        self.pools = pools
+        self._directory = directory
+        self._embedder = embedder
+        self._clock = clock
+        self._open: WeakValueDictionary[str, Corpus] = WeakValueDictionary()
+        self._latest: tuple[Corpus, float] | None = None
+        """With the time when it was said to be."""
+
+    async def current(self) -> Corpus:
+        now = self._clock()
+        if self._latest is None or now - self._latest[1] > _CURRENT_VERSION_SECONDS:
+            version = await self.pools[0].ask(IndexReplica.current)
+            self._latest = (await self.at(version), now)
+        return self._latest[0]
+
+    async def at(self, version: str) -> Corpus:
+        found = self._open.get(version)
+        if found is None:
+            found = self._open[version] = await self._opened(version)
+        return found
+
+    async def _opened(self, version: str) -> Corpus:
+        told = await together(pool.ask(IndexReplica.tell, version) for pool in self.pools)
+        whole = told[0].whole
+        check_embedder(whole, self._embedder, self._directory)
+        if whole.part_count != len(self.pools):
+            raise CorpusError(
+                f"The corpus in {self._directory} has {whole.part_count} parts, and this service began with "
+                f"{len(self.pools)}.",
+                "Deploy the service again.",
+            )
+        parts = [_PooledShard(pool, version) for pool in self.pools]
+        return Corpus(whole, (day for one in told for day in one.days), parts, self._embedder)
+
+
+def pooled_corpora(
+    pools: Sequence[PoolClient[IndexReplica]], settings: Settings
+) -> Callable[[Embedder], PooledCorpora]:
+    return lambda embedder: PooledCorpora(pools, settings.corpus_path, embedder)

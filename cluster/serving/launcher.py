@@ -1,0 +1,74 @@
+"""Runs the service on a Ray cluster until it is told to stop.
+
+Import it within the environment in which Ray is to run: Ray reads part of it when it is imported.
+"""
+
+import logging
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import NamedTuple
+
+from ray import serve
+from ray.serve.schema import ApplicationStatus
+
+from assayer.errors import Defect
+from cluster.serving.application import NAME, build
+from cluster.serving.dispatcher_pool import DispatcherReplica
+from cluster.serving.replica import ReplicaConfig
+
+__all__ = ["ListenAddress", "run_until_stopped"]
+
+
+class ListenAddress(NamedTuple):
+    host: str
+    port: int
+
+
+_POLL_SECONDS = 1.0
+_MARGIN_SECONDS = 15.0
+"""For the last answers after the drain."""
+
+
+def run_until_stopped(
+    config: ReplicaConfig, door: ListenAddress, drain_seconds: float, listening: Callable[[], None]
+) -> None:
+    """Within a cluster. `listening` is called once requests are answered. The first SIGTERM or SIGINT drains, the
+    second ends at once. Raises ConfigurationError, and Defect when the service does not start or falls apart."""
+    logging.getLogger("ray.serve").setLevel(logging.WARNING)
+    with _stop_event() as told, ExitStack() as stack:
+        serve.start(
+            proxy_location="HeadOnly",
+            http_options={"host": door.host, "port": door.port, "request_timeout_s": None},
+            logging_config={"log_level": "WARNING", "enable_access_log": False},
+        )
+        stack.callback(serve.delete, NAME)
+        serve.run(build(config), name=NAME, route_prefix="/")
+        listening()
+        while not told.wait(_POLL_SECONDS):
+            status = serve.status().applications[NAME]
+            if status.status is ApplicationStatus.DEPLOY_FAILED:
+                raise Defect(f"The service fell apart: {status.message}")
+        dispatcher = serve.get_deployment_handle("dispatcher", NAME)
+        drain = getattr(dispatcher, DispatcherReplica.drain.__name__)
+        drain.remote(drain_seconds).result(timeout_s=drain_seconds + _MARGIN_SECONDS)
+
+
+@contextmanager
+def _stop_event() -> Iterator[threading.Event]:
+    """Set by the first signal; the second interrupts whatever is going on."""
+    told = threading.Event()
+
+    def tell(_: int, __: FrameType | None) -> None:
+        if told.is_set():
+            raise KeyboardInterrupt
+        told.set()
+
+    before = {number: signal.signal(number, tell) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield told
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,88 @@
+"""Embedding and reranking as pools: one model loaded for all, its passes shared by whoever asks at the time."""
+
+import os
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Self
+
+from assayer.ports import Vectors
+from cluster.serving.pool_client import PoolClient
+from cluster.serving.replica import Replica, ReplicaConfig
+from cluster.serving.settings import PoolSettings
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.reranking.reranker import CrossEncoderReranker
+
+__all__ = ["EmbedderReplica", "PooledEmbedder", "PooledReranker", "RerankerReplica"]
+
+
+class EmbedderDescription(NamedTuple):
+    name: str
+    dimensions: int
+
+
+def _threads(pool: PoolSettings) -> int | None:
+    """Ray lets a process that asks for less than a processor compute in one thread; ours share the machine instead."""
+    return None if pool.cpus >= 1 else os.cpu_count()
+
+
+class EmbedderReplica(Replica):
+    """What is asked at the same time is computed together by the embedder itself."""
+
+    def __init__(self, config: ReplicaConfig) -> None:
+        settings = self.begin(config)
+        threads = settings.embedder.threads or _threads(settings.serving.embedder)
+        self._embedder = SentenceTransformerEmbedder(settings.embedder.model_copy(update={"threads": threads}))
+
+    async def describe(self) -> EmbedderDescription:
+        return EmbedderDescription(self._embedder.name, self._embedder.dimensions)
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        return await self._embedder.embed(texts, kind)
+
+    def __del__(self) -> None:
+        self._embedder.close()
+
+
+class PooledEmbedder:
+    """Implements assayer.ports.Embedder."""
+
+    def __init__(self, pool: PoolClient[EmbedderReplica], described: EmbedderDescription) -> None:
+        self._pool = pool
+        self.name, self.dimensions = described
+
+    @classmethod
+    async def open(cls, pool: PoolClient[EmbedderReplica]) -> Self:
+        return cls(pool, await pool.ask(EmbedderReplica.describe))
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        return await self._pool.ask(EmbedderReplica.embed, list(texts), kind)
+
+
+class RerankerReplica(Replica):
+    def __init__(self, config: ReplicaConfig) -> None:
+        settings = self.begin(config)
+        threads = settings.reranker.threads or _threads(settings.serving.reranker)
+        self._reranker = CrossEncoderReranker(settings.reranker.model_copy(update={"threads": threads}))
+
+    async def describe(self) -> str:
+        return self._reranker.name
+
+    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        return await self._reranker.score(query, texts)
+
+    def __del__(self) -> None:
+        self._reranker.close()
+
+
+class PooledReranker:
+    """Implements assayer.ports.Reranker."""
+
+    def __init__(self, pool: PoolClient[RerankerReplica], name: str) -> None:
+        self._pool = pool
+        self.name = name
+
+    @classmethod
+    async def open(cls, pool: PoolClient[RerankerReplica]) -> Self:
+        return cls(pool, await pool.ask(RerankerReplica.describe))
+
+    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        return await self._pool.ask(RerankerReplica.score, query, list(texts))

@@ -1,0 +1,103 @@
+"""Calls to a pool: typed, with a deadline, with the errors of whoever answers, and tried again when a process died."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from ray.exceptions import RayActorError, RaySystemError, RayTaskError
+from ray.serve.exceptions import BackPressureError, RayServeException
+from ray.serve.handle import DeploymentHandle, DeploymentResponse
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
+
+from assayer.errors import PartUnavailable
+from assayer.run.context_variables import is_urgent
+from cluster.serving.replica import Replica
+
+__all__ = ["PoolClient", "PoolFull", "ReplicaLost"]
+
+T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+
+
+class ReplicaLost(PartUnavailable):
+    """The process that had the call died, hung, or was stopped; whether it did its work is not known."""
+
+
+class PoolFull(PartUnavailable):
+    """The pool's queue is full: the call was never made."""
+
+
+@dataclass(frozen=True)
+class PoolClient(Generic[T]):
+    """Calls methods of the deployed class `T`: `await caller.ask(T.method, argument, …)`."""
+
+    handle: DeploymentHandle[T]
+    seconds: float
+    """Deadline of one call."""
+    patience: float
+    """How long a call is tried again while the pool has no process for it."""
+    _methods: dict[str, DeploymentHandle[T]] = field(default_factory=dict, init=False)
+    """By name; made once each."""
+
+    async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        """For what may be done twice. Raises what the method raises, and PartUnavailable."""
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type((ReplicaLost, PoolFull)),
+            wait=wait_random_exponential(multiplier=_FIRST_PAUSE, max=_LONGEST_PAUSE),
+            stop=stop_after_delay(self.patience),
+            reraise=True,
+        )
+        return await retrying(self.once, method, *args, **kwargs)
+
+    async def once(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Raises what the method raises, Gone or Full. A caller who is cancelled takes the call along."""
+        try:
+            async with asyncio.timeout(self.seconds):
+                response: Any = self._send(method.__name__, *args, **kwargs)
+                answer: R = await _answer(response)
+                return answer
+        except TimeoutError:
+            raise ReplicaLost(f"{self._name} did not answer within {self.seconds:g} s.") from None
+        except RayTaskError as error:
+            raise _original_error(error) from None
+        except BackPressureError:
+            raise PoolFull(f"{self._name} has more to do than it can queue.") from None
+        except (RayActorError, RaySystemError, RayServeException) as error:
+            raise ReplicaLost(f"A process of {self._name} died: {type(error).__name__}.") from None
+
+    def _send(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        if is_urgent():
+            return self._method(Replica.urgently.__name__).remote(name, *args, **kwargs)
+        return self._method(name).remote(*args, **kwargs)
+
+    def _method(self, name: str) -> DeploymentHandle[T]:
+        if name not in self._methods:
+            self._methods[name] = self.handle.options(method_name=name)
+        return self._methods[name]
+
+    @property
+    def _name(self) -> str:
+        return f"The pool {self.handle.deployment_name!r}"
+
+
+async def _answer(response: DeploymentResponse[Any]) -> Any:
+    """Serve does not tell a process that its caller was cancelled, unless it is told to."""
+    try:
+        return await response
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            response.cancel()  # type: ignore[no-untyped-call]
+            raise
+        # Nobody cancelled us: the process did, on its way out.
+        raise RayServeException("cancelled in a process that is being stopped") from None
+
+
+def _original_error(error: RayTaskError) -> Exception:
+    """As it was raised over there, in its own type and with all that it says."""
+    cause = getattr(error, "cause", None)
+    return cause if isinstance(cause, Exception) else error

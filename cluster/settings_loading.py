@@ -1,0 +1,129 @@
+"""Loads the settings and explains what is wrong with them.
+
+Sources, the strongest first: command-line options, `ASSAYER_…` environment variables (`__` between levels),
+a TOML file (`ASSAYER_CONFIG`, else `assayer.toml` in the working directory), the profile, the defaults.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import SettingsError
+
+from assayer.errors import ConfigurationError
+from cluster.settings import Profile, Settings
+
+__all__ = ["load_settings"]
+
+
+def load_settings(profile: Profile = "laptop") -> Settings:
+    """Raises ConfigurationError naming the setting that is wrong."""
+    environment = os.environ
+    _refuse_unknown(environment)
+    written = _merge(_read_profile(profile), _read_file(environment))
+    try:
+        return Settings(**_merge(_openai_variables(environment, written), written))
+    except ValidationError as error:
+        raise _explain(error) from None
+    except SettingsError as error:
+        raise _explain_undecodable(error, environment) from None
+
+
+def _explain(error: ValidationError) -> ConfigurationError:
+    """The first thing that is wrong, under the name of its environment variable."""
+    first = error.errors()[0]
+    name = "ASSAYER_" + "__".join(str(part) for part in first["loc"]).upper()
+    if first["type"] == "extra_forbidden":
+        return _unknown_setting(name)
+    said = first["msg"].removeprefix("Value error, ")
+    message = f"{name}: {said}." if first["loc"] else f"{said}."
+    return ConfigurationError(message, "Correct the environment variable or the configuration file.")
+
+
+def _explain_undecodable(error: SettingsError, environment: Mapping[str, str]) -> ConfigurationError:
+    """Only the decoder below knows which text it could not read."""
+    text = getattr(error.__cause__, "doc", None)
+    name = next((name for name, value in environment.items() if name.startswith("ASSAYER_") and value == text), "")
+    return ConfigurationError(f"{name or error} must be written as JSON.", "Correct the environment variable.")
+
+
+def _refuse_unknown(environment: Mapping[str, str]) -> None:
+    """A misspelt variable would otherwise be ignored in silence."""
+    for variable in environment:
+        path = variable.removeprefix("ASSAYER_").lower().split("__")
+        if variable.startswith("ASSAYER_") and path != ["config"] and not _is_setting(Settings, path):
+            raise _unknown_setting(variable)
+
+
+def _unknown_setting(variable: str) -> ConfigurationError:
+    known = ["ASSAYER_CONFIG", *variable_names(Settings, "ASSAYER_")]
+    close = get_close_matches(variable, known, n=1)
+    hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}."
+    return ConfigurationError(f"There is no setting {variable}.", hint)
+
+
+def _is_setting(model: type[BaseModel], path: Sequence[str]) -> bool:
+    field = model.model_fields.get(path[0])
+    if field is None:
+        return False
+    inner = _nested_model(field)
+    return len(path) == 1 or inner is None or _is_setting(inner, path[1:])
+
+
+def variable_names(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    """The environment variable of every setting."""
+    for name, field in model.model_fields.items():
+        inner = _nested_model(field)
+        yield from [f"{prefix}{name.upper()}"] if inner is None else variable_names(inner, f"{prefix}{name.upper()}__")
+
+
+def _nested_model(field: FieldInfo) -> type[BaseModel] | None:
+    """The settings that a field holds in its turn, if any; a list of them is one value, written in the file."""
+    if get_origin(field.annotation) is tuple:
+        return None
+    kinds = get_args(field.annotation) or (field.annotation,)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def _openai_variables(environment: Mapping[str, str], written: Mapping[str, Any]) -> dict[str, Any]:
+    """What the OpenAI SDK's own variables say; anything of ours is stronger. Its key goes to its own address, or
+    to OpenAI, and to no other host that our settings name."""
+    names = {"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY"}
+    found = {key: environment[name] for key, name in names.items() if environment.get(name)}
+    ours = written.get("llm", {})
+    if environment.get("ASSAYER_LLM__BASE_URL") or "base_url" in ours:
+        found = {}
+    if not (environment.get("ASSAYER_LLM__MODEL") or "model" in ours):
+        found = {}  # they choose no model: without one of ours there is no LLM
+    return {"llm": found} if found else {}
+
+
+def _read_profile(profile: Profile) -> dict[str, Any]:
+    return tomllib.loads((resources.files("cluster") / "profiles" / f"{profile}.toml").read_text("utf-8"))
+
+
+def _read_file(environment: Mapping[str, str]) -> dict[str, Any]:
+    named = environment.get("ASSAYER_CONFIG")
+    path = Path(named or "assayer.toml")
+    if not path.is_file():
+        if named:
+            raise ConfigurationError(f"ASSAYER_CONFIG names {path}, which is not a file.")
+        return {}
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
+
+
+def _merge(weak: dict[str, Any], strong: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(weak)
+    for key, value in strong.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged

@@ -1,0 +1,71 @@
+"""Prometheus metrics of this process, and traces for an OpenTelemetry collector."""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import start_http_server
+
+from assayer.errors import ConfigurationError
+from cluster.settings import MetricsSettings
+from orchestrator.execution.dispatcher import PeriodicTask
+from orchestrator.store import Database
+from orchestrator.store.finished_jobs import PgFinishedJobs
+
+__all__ = ["metrics_server", "trace_export"]
+
+
+_LOOPBACK = "127.0.0.1"
+
+
+@contextmanager
+def metrics_server(settings: MetricsSettings) -> Iterator[None]:
+    """While this is open, `http://127.0.0.1:PORT/metrics` tells what happened so far. Raises ConfigurationError."""
+    if settings.port is None:
+        yield
+        return
+    try:
+        server, thread = start_http_server(settings.port, _LOOPBACK)
+    except OSError as error:
+        raise ConfigurationError(
+            f"Metrics cannot be served at port {settings.port}: {error.strerror or error}.",
+            "Set ASSAYER_METRICS__PORT to a free port, or leave it out.",
+        ) from None
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+_LOG = logging.getLogger(__name__)
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_SECONDS = 2.0
+"""Between two looks for jobs that have ended."""
+
+
+@contextmanager
+def trace_export(database: Database) -> Iterator[tuple[PeriodicTask, ...]]:
+    """What the dispatcher has to do for it, if anything."""
+    if not any(os.environ.get(name) for name in _ENDPOINTS):
+        yield ()
+        return
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+        from orchestrator.tracing import TraceExporter
+    except ImportError as error:
+        _LOG.warning("no traces are made: %s. Install them with: pip install 'assayer[otel]'", error)
+        yield ()
+        return
+    exporter = OTLPSpanExporter()
+    try:
+        yield (
+            PeriodicTask(
+                "tell the collector of traces", _SECONDS, TraceExporter(PgFinishedJobs(database), exporter).send
+            ),
+        )
+    finally:
+        exporter.shutdown()  # type: ignore[no-untyped-call]

@@ -1,0 +1,116 @@
+"""Viewpoint graphs as the program finds them: rows in the database, and what is derived from them in a folder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.methods.grapheval import GraphEvalOptions
+from assayer.methods.grapheval.graph.records import AdditionSummary, GraphContents, GraphPlan, PreparedIdea
+from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
+from assayer.methods.grapheval.scoring.label_propagation import propagation_scorer
+from assayer.models import Absent
+from cluster.settings import Settings
+from index.viewpoint_neighbours import FaissNeighbours
+from orchestrator.store import Database
+from orchestrator.store.viewpoint_graph import PgViewpointGraph
+
+__all__ = ["StoredGraph", "calibration_file", "checkpoint_file", "open_judge", "stored_graph"]
+
+NO_GRAPH = Absent(
+    reason="there is no graph of labelled ideas. Build one from your own: assayer graph build FILE.jsonl."
+)
+UNCALIBRATED = Absent(reason="no calibration was fitted for this graph and scorer; `assayer graph train` fits one.")
+
+
+@dataclass(frozen=True)
+class StoredGraph:
+    """A graph, its index, and the files that belong to it."""
+
+    store: PgViewpointGraph
+    neighbours: FaissNeighbours
+    home: Path
+
+    async def folder(self) -> Path:
+        """Of this very graph: another of the same name has another. Raises InputError where there is no graph."""
+        return self.home / await self.store.key()
+
+    async def plan(self) -> GraphPlan | None:
+        return await self.store.plan()
+
+    async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
+        folder = await self.folder()
+        self.neighbours.restore(folder / _INDEX)
+        added = await self.store.add(ideas)
+        self.neighbours.save(folder / _INDEX)
+        return added
+
+    async def load(self) -> GraphContents:
+        """Also brings the index up to date."""
+        folder = await self.folder()
+        self.neighbours.restore(folder / _INDEX)
+        kept = len(self.neighbours)
+        contents = await self.store.load()
+        if len(self.neighbours) != kept:
+            self.neighbours.save(folder / _INDEX)
+        return contents
+
+    async def judge(self, options: GraphEvalOptions) -> GraphJudge:
+        """Raises InputError where there is no graph, ConfigurationError for what was made for another one."""
+        contents = await self.load()
+        folder = await self.folder()
+        scorer = _scorer(options, folder, contents.plan)
+        calibration = _calibration(calibration_file(folder, options))
+        return GraphJudge(contents, self.neighbours, scorer, options.reach, calibration)
+
+
+def stored_graph(settings: Settings, database: Database, name: str) -> StoredGraph:
+    neighbours = FaissNeighbours()
+    return StoredGraph(PgViewpointGraph(database, name, neighbours), neighbours, settings.home / "graphs")
+
+
+async def open_judge(settings: Settings, database: Database) -> GraphJudge | Absent:
+    """The configured graph, ready to be asked, or why it is not."""
+    graph = stored_graph(settings, database, settings.grapheval.graph)
+    if await graph.plan() is None:
+        return NO_GRAPH
+    return await graph.judge(settings.grapheval)
+
+
+_INDEX = "neighbours.faiss"
+
+
+def calibration_file(folder: Path, options: GraphEvalOptions) -> Path:
+    return folder / f"calibration-{options.scorer}.json"
+
+
+def checkpoint_file(folder: Path) -> Path:
+    return folder / "network.safetensors"
+
+
+def _scorer(options: GraphEvalOptions, folder: Path, plan: GraphPlan) -> Scorer:
+    if options.scorer == "propagation":
+        return propagation_scorer(options)
+    from workers.viewpoint_network import NetworkScorer, load_checkpoint
+
+    path = checkpoint_file(folder)
+    if not path.is_file():
+        raise InputError(
+            f"No network was trained on the graph {plan.name!r}.", "Train one: assayer graph train --scorer network."
+        )
+    return NetworkScorer(load_checkpoint(path), plan.embedder)
+
+
+def _calibration(path: Path) -> ProbabilityCalibration | Absent:
+    if not path.is_file():
+        return UNCALIBRATED
+    try:
+        return ProbabilityCalibration.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise ConfigurationError(
+            f"The calibration {path} cannot be read.", "Fit it again: assayer graph train."
+        ) from None

@@ -1,0 +1,129 @@
+"""From records to a segment: sorted by date, however many, then written with vectors, passages and citations."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from index.building.text_embedding import TextEmbedding
+from index.corpus_fit import SAMPLE_SIZE, fit_passages
+from index.hashing import Hashes
+from index.records.paper_record import PaperRecord
+from index.segments.citation_graph import write_citations
+from index.segments.paper_store import BATCH, PAPERS_SCHEMA, PaperStore, record_batch, write_papers
+from index.segments.passages import PassageLocation, paper_texts, passage_texts, passages_of, write_locations
+from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER
+from index.segments.vector_index import VectorIndexParameters, build_vector_index, create_vectors_file
+
+__all__ = ["SortedPapers", "WrittenSegment", "sort_papers", "write_segment"]
+
+_RUN = 16_384
+"""Records held in memory while they are read."""
+_BLOCK = 8 * BATCH
+"""Rows held in memory while they are merged."""
+_ORDER = [("publication_date", "ascending"), ("id", "ascending")]
+_KEYS = ["publication_date", "id", "digest"]
+
+
+class WrittenSegment(NamedTuple):
+    """The parts of a segment that was written."""
+
+    store: PaperStore
+    passages: int
+    paper_index: VectorIndexParameters
+    passage_index: VectorIndexParameters | None
+
+
+async def write_segment(
+    batches: Iterable[pa.RecordBatch], directory: Path, embedding: TextEmbedding, exact_up_to: int
+) -> WrittenSegment:
+    """`batches` as `write_papers` expects them. Memory does not grow with the papers, except for the locations of their
+    passages, some tens of bytes each."""
+    store = await asyncio.to_thread(_write_records, batches, directory)
+    places = await asyncio.to_thread(_passage_locations, store)
+    tuning = np.empty((0, embedding.embedder.dimensions), np.float32)
+    if max(len(store), len(places)) > exact_up_to:
+        sample = np.linspace(0, len(store) - 1, min(len(store), SAMPLE_SIZE)).astype(int).tolist()
+        tuning = await embedding.embed_queries(
+            [one for row in sample for one in fit_passages(store.title_and_abstract(row)[1])]
+        )
+
+    async def index(name: str, count: int, texts: Iterator[str]) -> VectorIndexParameters:
+        (directory / name).mkdir()
+        vectors = create_vectors_file(directory / name, count, embedding.embedder.dimensions)
+        await embedding.fill(vectors, texts)
+        return await asyncio.to_thread(build_vector_index, vectors, directory / name, tuning, exact_up_to)
+
+    papers = await index(PAPERS_FOLDER, len(store), (one.text for one in paper_texts(store)))
+    passages = None
+    if len(places):
+        passages = await index(PASSAGES_FOLDER, len(places), (one.text for one in passage_texts(store, places)))
+        write_locations(places, directory / PASSAGES_FOLDER)
+    return WrittenSegment(store, len(places), papers, passages)
+
+
+def _write_records(batches: Iterable[pa.RecordBatch], directory: Path) -> PaperStore:
+    write_papers(batches, directory)
+    store = PaperStore(directory)
+    write_citations(store.column("references").chunks, directory)
+    return store
+
+
+def _passage_locations(store: PaperStore) -> NDArray[np.int32]:
+    """Of all passages, columns as in PassageLocation."""
+    found = [np.empty((0, len(PassageLocation._fields)), np.int32)]
+    for row, record in enumerate(store.all_indexed_columns()):
+        own = passages_of(row, record["abstract"], [one["text"] for one in record["sections"] or ()])
+        if own:
+            found.append(np.array(own, np.int32))
+    return np.concatenate(found)
+
+
+def sort_papers(records: Iterable[PaperRecord], path: Path) -> "SortedPapers":
+    """By date, then by id, undated last. The records go to the file; only their keys stay in memory."""
+    keys = []
+    waiting = iter(records)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, PAPERS_SCHEMA) as writer:
+        while some := list(islice(waiting, _RUN)):
+            run = record_batch(some)
+            run = run.take(pc.sort_indices(run, sort_keys=_ORDER))
+            writer.write_batch(run)
+            keys.append(run.select(_KEYS))
+    schema = pa.schema([PAPERS_SCHEMA.field(name) for name in _KEYS])
+    return SortedPapers(path, pa.Table.from_batches(keys, schema))
+
+
+class SortedPapers:
+    def __init__(self, path: Path, keys: pa.Table) -> None:
+        """`keys` in the order of the file."""
+        reader = pa.ipc.open_file(pa.memory_map(str(path)))
+        self._runs = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+        self._order: NDArray[np.int64] = pc.sort_indices(keys, sort_keys=_ORDER).to_numpy().astype(np.int64)
+        self.digests: Hashes = keys["digest"].to_numpy()[self._order]
+        """Of the papers in order."""
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def batches(self, first: int, last: int) -> Iterator[pa.RecordBatch]:
+        """The papers from `first` up to `last` in batches of the size that a store has."""
+        for start in range(first, last, _BLOCK):
+            yield from self._block(self._order[start : min(last, start + _BLOCK)]).to_batches(max_chunksize=BATCH)
+
+    def _block(self, rows: NDArray[np.int64]) -> pa.Table:
+        """Each run is sorted too, so its part of a block is one slice of it."""
+        runs, places = np.divmod(rows, _RUN)
+        pieces, wanted, taken = [], np.empty(len(rows), np.int64), 0
+        for run in np.unique(runs):
+            here = runs == run
+            first, last = int(places[here].min()), int(places[here].max()) + 1
+            wanted[here] = taken + places[here] - first
+            pieces.append(self._runs[run].slice(first, last - first))
+            taken += last - first
+        return pa.Table.from_batches(pieces).combine_chunks().take(pa.array(wanted))

@@ -1,0 +1,217 @@
+"""Builds segments and versions: what a build and an update have in common."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow.compute as pc
+from pydantic import Field, ValidationError
+
+from assayer.errors import CorpusError
+from assayer.models import Frozen
+from assayer.ports import Vectors
+from index.building.acceptance import Accept
+from index.building.segment_writer import SortedPapers, WrittenSegment, sort_papers, write_segment
+from index.building.text_embedding import TextEmbedding
+from index.corpus_fit import FitCalibration, measure_fit
+from index.hashing import Hashes, file_checksums, verify_files
+from index.records.paper_record import PaperRecord
+from index.records.record_sources import RecordSource, RejectedLine
+from index.search.version_reader import VersionReader
+from index.segments.bm25_index import Bm25Document, copy_bm25_index, document_id, write_bm25_index
+from index.segments.passages import IndexedText, paper_texts, passage_texts
+from index.segments.row_filter import NO_FILTERS, write_hidden
+from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment, SegmentEntry
+from index.segments.vector_index import EXACT_UP_TO, VectorMatches
+from index.versions.manifest import FORMAT, MANIFEST, CorpusChanges, Manifest, count_rejections, write_sealed
+from index.versions.version_store import BM25_FOLDER, REJECTED_FILE, VersionStore
+
+__all__ = ["BuildOptions", "VersionBuilder", "VersionPlan"]
+
+_ENTRY = "segment.json"
+
+
+class BuildOptions(Frozen):
+    exact_up_to: int = Field(default=EXACT_UP_TO, ge=0)
+    """Rows that are searched exactly; beyond, an approximate index is built."""
+    papers_per_segment: int = Field(default=1_000_000, ge=1)
+    """At most."""
+    keep: int = Field(default=3, ge=1)
+    """Versions that stay in the directory, the current one included, besides those that are in use. An interrupted
+    evaluation resumes with its version as long as it is there."""
+    embed_anew: bool = False
+    """Ignore the vectors that came with records."""
+
+
+@dataclass(frozen=True)
+class VersionPlan:
+    """What a new version consists of. Segments that it shares with the previous version are in `kept`."""
+
+    kept: Sequence[SegmentEntry]
+    added: Sequence[SegmentEntry]
+    hidden: Mapping[str, Sequence[int]]
+    """Rows by the kept segment's name."""
+    removed: Sequence[int] = ()
+    """Ids of papers in the previous version's BM25 index that are removed."""
+    removed_passages: Sequence[int] = ()
+    before: Path | None = None
+    """Directory of the previous version, whose BM25 index is copied."""
+    fit: FitCalibration | None = None
+    """Reused while the corpus has about the same size."""
+    sources: tuple[RecordSource, ...] = ()
+    rejections: Sequence[RejectedLine] = ()
+    changes: CorpusChanges | None = None
+
+    @property
+    def entries(self) -> tuple[SegmentEntry, ...]:
+        hidden = {name: len(rows) for name, rows in self.hidden.items()}
+        return (*(one.model_copy(update={"hidden": hidden.get(one.name, 0)}) for one in self.kept), *self.added)
+
+
+@dataclass(frozen=True)
+class VersionBuilder:
+    versions: VersionStore
+    embedding: TextEmbedding
+    options: BuildOptions
+
+    async def write_segments(self, records: Iterable[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
+        """Sorted by date and split into segments. An intact segment that an interrupted build left is reused."""
+        with self.versions.scratch_directory() as directory:
+            papers = await asyncio.to_thread(sort_papers, records, directory / "sorted.arrow")
+            return await self.write_sorted(papers, first_ordinal)
+
+    async def write_sorted(self, papers: SortedPapers, first_ordinal: int) -> list[SegmentEntry]:
+        """As `write_segments`, of papers that are sorted."""
+        starts = range(0, len(papers), self.options.papers_per_segment)
+        return [await self._write_segment(papers, start, first_ordinal + number) for number, start in enumerate(starts)]
+
+    async def _write_segment(self, papers: SortedPapers, start: int, ordinal: int) -> SegmentEntry:
+        stop = min(len(papers), start + self.options.papers_per_segment)
+        name = self._segment_name(papers.digests[start:stop])
+        found = await asyncio.to_thread(_intact_segment, self.versions.segment_path(name))
+        if found is None:
+            with self.versions.scratch_directory() as directory:
+                batches = papers.batches(start, stop)
+                written = await write_segment(batches, directory, self.embedding, self.options.exact_up_to)
+                found = await asyncio.to_thread(_segment_entry, name, written, directory)
+                (directory / _ENTRY).write_text(found.model_dump_json(indent=1) + "\n", "utf-8")
+                await asyncio.to_thread(self.versions.add_segment, directory, name)
+        return found.model_copy(update={"ordinal": ordinal})
+
+    def _segment_name(self, digests: Hashes) -> str:
+        """Hash of everything that determines the segment built from the records with these digests."""
+        made = [FORMAT, self.embedding.embedder.name, self.options.exact_up_to, self.embedding.signature]
+        return hashlib.sha256(json.dumps(made).encode() + digests.astype("<u8").tobytes()).hexdigest()[:16]
+
+    def version_name(self, plan: VersionPlan) -> str:
+        made = hashlib.sha256(json.dumps([FORMAT, self.embedding.embedder.name, self.options.exact_up_to]).encode())
+        for entry in plan.entries:
+            made.update(json.dumps([entry.name, list(plan.hidden.get(entry.name, ()))]).encode())
+        return made.hexdigest()[:16]
+
+    async def publish(self, plan: VersionPlan, accept: Accept | None = None) -> Manifest:
+        """Raises what `accept` raises; the version is then removed, and its segments can be reused by the next
+        attempt."""
+        version = self.version_name(plan)
+        with self.versions.scratch_directory() as directory:
+            await asyncio.to_thread(self._write, plan, directory)
+            reader = VersionReader(list(self._open_segments(plan)), directory / BM25_FOLDER)
+            manifest = Manifest(
+                version=version,
+                embedder=self.embedding.embedder.name,
+                dimensions=self.embedding.embedder.dimensions,
+                exact_up_to=self.options.exact_up_to,
+                segments=plan.entries,
+                fit=await self._fit(reader, plan.fit),
+                sources=plan.sources,
+                rejected=count_rejections(plan.rejections),
+                changes=plan.changes,
+                files=await asyncio.to_thread(file_checksums, directory, MANIFEST),
+            )
+            write_sealed(manifest, directory)
+            await asyncio.to_thread(self.versions.add_version, directory, version)
+        if accept is not None:
+            with self.versions.removed_on_error(version):
+                await accept(self.versions.directory, manifest)
+        self.versions.set_current(version)
+        self.versions.prune(self.options.keep)
+        return manifest
+
+    def _write(self, plan: VersionPlan, directory: Path) -> None:
+        lines = (rejection.model_dump_json() + "\n" for rejection in plan.rejections)
+        (directory / REJECTED_FILE).write_text("".join(lines), "utf-8")
+        for name, rows in plan.hidden.items():
+            write_hidden(directory, name, rows)
+        (directory / BM25_FOLDER).mkdir()
+        added = [self._open_segment(entry, ()) for entry in plan.added]
+        for name, documents, removed in (
+            (PAPERS_FOLDER, (one for segment in added for one in _paper_documents(segment)), plan.removed),
+            (PASSAGES_FOLDER, (one for segment in added for one in _passage_documents(segment)), plan.removed_passages),
+        ):
+            if plan.before is None:
+                (directory / BM25_FOLDER / name).mkdir()
+            else:
+                copy_bm25_index(plan.before / BM25_FOLDER / name, directory / BM25_FOLDER / name)
+            write_bm25_index(directory / BM25_FOLDER / name, documents, removed)
+
+    def _open_segments(self, plan: VersionPlan) -> Iterator[Segment]:
+        for entry in plan.entries:
+            yield self._open_segment(entry, plan.hidden.get(entry.name, ()))
+
+    def _open_segment(self, entry: SegmentEntry, hidden: Sequence[int]) -> Segment:
+        rows = np.array(sorted(hidden), np.int64)
+        return Segment(self.versions.segment_path(entry.name), entry, rows, self.options.exact_up_to)
+
+    async def _fit(self, reader: VersionReader, before: FitCalibration | None) -> FitCalibration | None:
+        def search(asked: Vectors, limit: int) -> list[VectorMatches]:
+            return reader.nearest(asked, limit, NO_FILTERS)
+
+        return await measure_fit([reader], search, lambda place: place.unit, self.embedding.embed_queries, before)
+
+
+def _paper_documents(segment: Segment) -> Iterator[Bm25Document]:
+    for row, one in enumerate(paper_texts(segment.store)):
+        yield _document(segment, row, one)
+
+
+def _passage_documents(segment: Segment) -> Iterator[Bm25Document]:
+    for row, one in enumerate(passage_texts(segment.store, segment.passage_locations)):
+        yield _document(segment, row, one)
+
+
+def _document(segment: Segment, row: int, one: IndexedText) -> Bm25Document:
+    own, (text, record) = document_id(segment.entry.ordinal, row), one
+    day, venue, retracted = record["publication_date"], record["venue"], record["retracted"]
+    return Bm25Document(own, text, day, venue, tuple(record["fields"]), retracted)
+
+
+def _segment_entry(name: str, written: WrittenSegment, directory: Path) -> SegmentEntry:
+    store = written.store
+    days = store.publication_days()
+    return SegmentEntry(
+        name=name,
+        ordinal=0,
+        papers=len(store),
+        dated=len(store) - store.column("publication_date").null_count,
+        earliest=min(days, default=None),
+        latest=max(days, default=None),
+        full_texts=pc.sum(pc.greater(pc.list_value_length(store.column("sections")), 0)).as_py() or 0,
+        with_references=len(store) - store.column("references").null_count,
+        passages=written.passages,
+        paper_index=written.paper_index,
+        passage_index=written.passage_index,
+        files=file_checksums(directory),
+    )
+
+
+def _intact_segment(directory: Path) -> SegmentEntry | None:
+    try:
+        entry = SegmentEntry.model_validate_json((directory / _ENTRY).read_bytes())
+        verify_files(entry.files, directory)
+    except (OSError, ValidationError, CorpusError):
+        return None
+    return entry

@@ -1,0 +1,275 @@
+"""What a corpus of some size needs: disk, memory, hours and price, each figure with its formula.
+
+The constants are in `capacity_planning.toml`, each with where it was measured or who published it.
+"""
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+from pydantic import Field
+
+from assayer.errors import InputError
+from assayer.models import Frozen
+from index.segments.approximate_index import IndexKind, index_kind_for
+from index.segments.vector_index import EXACT_UP_TO
+
+Unit = Literal["bytes", "hours", "USD"]
+Entry = TypeVar("Entry")
+CostTerm: TypeAlias = tuple[float, str, float]
+"""Count, noun, and amount of each."""
+
+__all__ = [
+    "CapacityPlan",
+    "CapacityRequest",
+    "MachineProfile",
+    "PlannedFigure",
+    "PlanningConstant",
+    "PlanningConstants",
+    "plan_capacity",
+    "planning_constants",
+]
+
+_MOST_IN_SEGMENT = 1_000_000
+_VOCABULARY_GROWTH = 0.62
+"""Heaps' law, fitted on 2,000 to 25,527 papers."""
+_LISTS, _TRAINED_ON = 2, 64
+"""Lists, times the root of the rows, and rows of each to train on: `index.segments.approximate_index`."""
+_WRITTEN_AGAIN = 3.0
+"""Papers written for each that comes: segments up to twice as large join it, see `index.building.compaction`."""
+
+
+class PlanningConstant(Frozen):
+    value: float
+    unit: str
+    source: str
+
+
+class PlannedModel(Frozen):
+    dimensions: int
+
+
+class EmbeddingRate(Frozen):
+    texts_per_second: float
+    """Titles with abstracts, or passages, embedded by one machine."""
+    source: str
+
+
+class MachineProfile(Frozen):
+    """One machine."""
+
+    what: str
+    usd_per_hour: float
+    price: str
+    """Who published it."""
+    rates: Mapping[str, EmbeddingRate]
+    """By the model's name."""
+
+
+class PlanningConstants(Frozen):
+    constants: Mapping[str, PlanningConstant]
+    models: Mapping[str, PlannedModel]
+    profiles: Mapping[str, MachineProfile]
+
+    def __getitem__(self, name: str) -> float:
+        return self.constants[name].value
+
+
+class CapacityRequest(Frozen):
+    papers: int = Field(ge=1)
+    model: str
+    profile: str
+    full_texts: float = Field(default=0.0, ge=0, le=1)
+    """Share of the papers."""
+    daily: float = Field(default=0.001, ge=0, le=1)
+    """Share of the papers that is new or changed each night."""
+    machines: int = Field(default=1, ge=1)
+    """That share the work of building."""
+    keep: int = Field(default=3, ge=1)
+    """Versions."""
+    usd_per_hour: float | None = Field(default=None, ge=0)
+    """Of one machine; None: the profile's."""
+    texts_per_second: float | None = Field(default=None, gt=0)
+    """Of one machine; None: the profile's for the model."""
+
+
+class PlannedFigure(NamedTuple):
+    name: str
+    value: float
+    unit: Unit
+    formula: str
+
+
+class CapacityPlan(NamedTuple):
+    disk: tuple[PlannedFigure, ...]
+    memory: tuple[PlannedFigure, ...]
+    building: tuple[PlannedFigure, ...]
+    nightly: tuple[PlannedFigure, ...]
+
+
+class _Size(NamedTuple):
+    """Of the corpus, as counts of what its files hold."""
+
+    papers: int
+    references: float
+    passages: float
+    dimensions: int
+
+    @property
+    def texts(self) -> float:
+        return self.papers + self.passages
+
+    @property
+    def rows(self) -> float:
+        """Of a segment."""
+        return min(self.texts, _MOST_IN_SEGMENT)
+
+    @property
+    def kind(self) -> IndexKind:
+        return index_kind_for(round(self.rows), self.dimensions, EXACT_UP_TO)
+
+    @property
+    def lists(self) -> float:
+        """Of an index."""
+        return 0 if self.kind == "exact" else _LISTS * math.sqrt(self.rows)
+
+    @property
+    def code_bytes(self) -> float:
+        """Of a row, its number included; a byte or two bits a dimension."""
+        codes = {"exact": 0, "ivf_sq8": self.dimensions + 8, "ivf_pq": self.dimensions / 4 + 8}
+        return codes[self.kind]
+
+
+def planning_constants() -> PlanningConstants:
+    return PlanningConstants.model_validate(
+        tomllib.loads(resources.files("index").joinpath("capacity_planning.toml").read_text("utf-8"))
+    )
+
+
+def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: float | None = None) -> CapacityPlan:
+    """`references` of a paper, on average; the known average of all papers by default. Raises InputError for an unknown
+    model or profile."""
+    model = _lookup("embedding model", wanted.model, have.models)
+    profile = _lookup("profile", wanted.profile, have.profiles)
+    rate = wanted.texts_per_second or profile.rates[wanted.model].texts_per_second
+    usd = profile.usd_per_hour if wanted.usd_per_hour is None else wanted.usd_per_hour
+    cited = have["references"] if references is None else references
+    size = _Size(
+        papers=wanted.papers,
+        references=wanted.papers * cited,
+        passages=wanted.papers * wanted.full_texts * have["passages"],
+        dimensions=model.dimensions,
+    )
+    disk = _disk(size, have)
+    return CapacityPlan(
+        (*disk, *_totals(disk, size, wanted)),
+        _memory(size, disk, have),
+        _building(size, wanted, have, rate, usd),
+        _nightly(size, wanted, have, rate, usd, sum(one.value for one in disk)),
+    )
+
+
+def _disk(size: _Size, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
+    papers, texts = (size.papers, "papers"), (size.texts, "texts")
+    references, passages = (size.references, "references"), (size.passages, "passages")
+    lists = (size.lists * size.texts / size.rows, "lists")
+    vocabulary = (size.texts**_VOCABULARY_GROWTH, f"(texts^{_VOCABULARY_GROWTH})")
+    return (
+        _sum(
+            "Records",
+            "bytes",
+            (*papers, have["record_bytes"]),
+            (*references, have["reference_bytes"]),
+            (*passages, have["passage_bytes"]),
+        ),
+        _sum("Ids, dates, citations", "bytes", (*papers, have["table_bytes"]), (*references, have["edge_bytes"])),
+        _sum("Vectors, half precision", "bytes", (*texts, 2 * size.dimensions)),
+        _sum(f"Index ({size.kind})", "bytes", (*texts, size.code_bytes), (*lists, 4 * size.dimensions)),
+        _sum("Words", "bytes", (*texts, have["posting_bytes"]), (*vocabulary, have["vocabulary_bytes"])),
+    )
+
+
+def _totals(disk: Sequence[PlannedFigure], size: _Size, wanted: CapacityRequest) -> tuple[PlannedFigure, ...]:
+    """Versions share what an update does not rewrite; a build needs all records a second time, sorted."""
+    version = sum(one.value for one in disk)
+    again = min(1.0, wanted.daily * _WRITTEN_AGAIN)
+    kept = version * (1 + (wanted.keep - 1) * again)
+    return (
+        PlannedFigure("One version", version, "bytes", "all of these"),
+        PlannedFigure(
+            f"{wanted.keep} versions", kept, "bytes", f"one version × (1 + {wanted.keep - 1} × {again:g} written again)"
+        ),
+        PlannedFigure("While it is built", version + disk[0].value, "bytes", "one version + records, sorted"),
+    )
+
+
+def _memory(size: _Size, disk: Sequence[PlannedFigure], have: PlanningConstants) -> tuple[PlannedFigure, ...]:
+    _, tables, _, index, words = disk
+    sample = min(size.rows, size.lists * _TRAINED_ON)
+    return (
+        PlannedFigure(
+            "To answer quickly", tables.value + index.value + words.value, "bytes", "ids + index + words, mapped"
+        ),
+        PlannedFigure("To read no disk", sum(one.value for one in disk), "bytes", "one version, mapped"),
+        _sum(
+            "To build, a process",
+            "bytes",
+            (1, "process", have["process_bytes"]),
+            (sample, "vectors to train on", 4 * size.dimensions),
+        ),
+    )
+
+
+def _building(
+    size: _Size, wanted: CapacityRequest, have: PlanningConstants, rate: float, usd: float
+) -> tuple[PlannedFigure, ...]:
+    papers, texts, machines = (size.papers, "papers"), (size.texts, "texts"), wanted.machines
+    hours = (
+        _hours("Embedding", machines, (*texts, 1 / rate)),
+        _hours("Reading, sorting, writing", machines, (*papers, have["record_seconds"])),
+        _hours("Index", machines, (*texts, have["index_seconds"])),
+        _hours("Words", machines, (*texts, have["word_seconds"])),
+    )
+    return _priced(hours, machines, usd)
+
+
+def _nightly(
+    size: _Size, wanted: CapacityRequest, have: PlanningConstants, rate: float, usd: float, version: float
+) -> tuple[PlannedFigure, ...]:
+    """For one machine: a nightly update is little work."""
+    coming = size.texts * wanted.daily
+    again = (coming * _WRITTEN_AGAIN, "texts written again")
+    written = have["record_seconds"] + have["index_seconds"] + have["word_seconds"]
+    hours = (
+        _hours("Embedding", 1, (coming, "texts that are new or changed", 1 / rate)),
+        _hours("Writing", 1, (*again, written)),
+        _hours("Checking what is there", 1, (version / 1e9, "GB", 1e9 / have["checked_bytes"])),
+    )
+    return _priced(hours, 1, usd)
+
+
+def _priced(hours: tuple[PlannedFigure, ...], machines: int, usd_per_hour: float) -> tuple[PlannedFigure, ...]:
+    total = PlannedFigure("In all", sum(one.value for one in hours), "hours", "one after the other")
+    usd = total.value * machines * usd_per_hour
+    formula = f"{total.value:,.2f} h × {machines} × {usd_per_hour:g} USD"
+    return (*hours, total, PlannedFigure("Price", usd, "USD", formula))
+
+
+def _sum(name: str, unit: Unit, *terms: CostTerm) -> PlannedFigure:
+    said = [f"{count:,.0f} {noun} × {each:,.5g}" for count, noun, each in terms if count]
+    return PlannedFigure(name, sum(count * each for count, _, each in terms), unit, " + ".join(said))
+
+
+def _hours(name: str, machines: int, term: CostTerm) -> PlannedFigure:
+    count, noun, seconds = term
+    shared = f" / {machines} machines" if machines > 1 else ""
+    value = count * seconds / 3600 / machines
+    return PlannedFigure(name, value, "hours", f"{count:,.0f} {noun} × {seconds:.3g} s{shared}")
+
+
+def _lookup(noun: str, name: str, table: Mapping[str, Entry]) -> Entry:
+    if name not in table:
+        raise InputError(f"{name!r} is no {noun} that the planner knows.", f"Known are: {', '.join(table)}.")
+    return table[name]

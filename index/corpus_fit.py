@@ -1,0 +1,185 @@
+"""Does a corpus cover the field of a text? Measured on the corpus itself; docs/adr/0003-corpus-fit.md.
+
+The statistic: cut the text into passages of about 80 words, take for each the mean cosine with its nearest
+papers, and average over the passages. The same statistic of the corpus's own abstracts, each with its own
+paper left out, says what is usual inside the field.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.models import CorpusFit, Filters, FitLevel, Frozen, Paper, Window
+from assayer.ports import Vectors
+from index.segments.passages import split_passages
+from index.segments.row_filter import NO_FILTERS
+from index.segments.vector_index import VectorMatches
+
+__all__ = [
+    "FEWEST_PAPERS",
+    "FIT_CONSTANTS",
+    "SAMPLE_SIZE",
+    "FitCalibration",
+    "NearestSearch",
+    "SampledReader",
+    "SampledUnit",
+    "calibrate_fit",
+    "fit_passages",
+    "judge_fit",
+    "mean_nearness",
+    "measure_fit",
+    "neighbours_for",
+]
+
+
+NearestSearch: TypeAlias = Callable[[Vectors, int], Sequence[VectorMatches]]
+"""For each vector so many of the nearest papers that count."""
+
+FEWEST_PAPERS = 10
+"""Papers; fewer cover no field."""
+SAMPLE_SIZE = 500
+"""Papers whose fit is measured."""
+_WORDS = 80
+_FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS = 3, 20
+_GOOD = (0.05, 0.75)
+_PARTIAL = (0.01, 0.65)
+"""Quantile of the corpus's own papers, and the least share of their median. The second keeps the outliers of
+a small or mixed corpus from lowering the bar to anything."""
+
+FIT_CONSTANTS = (FEWEST_PAPERS, _WORDS, _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS, _GOOD, _PARTIAL)
+"""Constants that a calibration depends on."""
+
+
+class FitCalibration(Frozen):
+    """What the statistic is among the corpus's own papers."""
+
+    neighbours: int
+    papers: int
+    """In the corpus when it was measured."""
+    sample: int
+    """Papers measured."""
+    median: float
+    good_from: float
+    partial_from: float
+
+
+def neighbours_for(papers: int) -> int:
+    """How many nearest papers count: at most a tenth, so that a small corpus is not compared with its rim."""
+    return max(_FEWEST_NEIGHBOURS, min(_MOST_NEIGHBOURS, papers // 10))
+
+
+def fit_passages(text: str) -> list[str]:
+    return [text[span.start : span.end].strip() for span in split_passages(text, _WORDS)]
+
+
+def mean_nearness(passages: Vectors, search: NearestSearch, neighbours: int, without: int | None = None) -> float:
+    """Mean cosine with the nearest papers, over all passages; `without` is a paper that does not count."""
+    extra = 0 if without is None else 1
+    means = []
+    for nearest in search(passages, neighbours + extra):
+        others = nearest.similarities[nearest.rows != without]
+        means.append(others[:neighbours].mean())
+    return float(np.mean(means))
+
+
+def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int, papers: int) -> FitCalibration:
+    """From the statistic of some of the corpus's own papers."""
+    median = float(np.median(values))
+
+    def bar(quantile: float, share: float) -> float:
+        return round(max(float(np.quantile(values, quantile)), share * median), 4)
+
+    return FitCalibration(
+        neighbours=neighbours,
+        papers=papers,
+        sample=len(values),
+        median=round(median, 4),
+        good_from=bar(*_GOOD),
+        partial_from=bar(*_PARTIAL),
+    )
+
+
+def judge_fit(value: float, calibration: FitCalibration | None, papers: int, window: Window) -> CorpusFit:
+    """`papers` are those of the window."""
+    when = _published_in(window)
+    if calibration is None or papers < FEWEST_PAPERS:
+        reason = f"The corpus holds {papers} papers{when}; fewer than {FEWEST_PAPERS} cover no field."
+        return CorpusFit(level="poor", value=round(value, 3), criterion=reason)
+    level: FitLevel = "poor"
+    if value >= calibration.partial_from:
+        level = "good" if value >= calibration.good_from else "partial"
+    return CorpusFit(
+        level=level,
+        value=round(value, 3),
+        criterion=(
+            f"Mean cosine of the idea's passages with the {calibration.neighbours} nearest of {papers:,} papers{when}. "
+            f"Good from {calibration.good_from:.3f}, partial from {calibration.partial_from:.3f}: among the corpus's "
+            f"own papers (median {calibration.median:.3f}) 5 % and 1 % lie lower, and neither bar is below 75 % "
+            "and 65 % of the median."
+        ),
+    )
+
+
+class SampledReader(Protocol):
+    """What is asked of a reader of the corpus, or of one of its shards."""
+
+    def __len__(self) -> int: ...
+
+    def count_passing(self, filters: Filters) -> int: ...
+
+    def passes(self, unit: int, filters: Filters) -> bool: ...
+
+    def paper(self, unit: int) -> Paper: ...
+
+
+class SampledUnit(NamedTuple):
+    reader: int
+    """Number among the readers."""
+    unit: int
+
+
+def _published_in(window: Window) -> str:
+    if window.after is None:
+        return f" published up to {window.before}" if window.before else ""
+    return f" published from {window.after}" + (f" to {window.before}" if window.before else " on")
+
+
+async def measure_fit(
+    readers: Sequence[SampledReader],
+    search: NearestSearch,
+    number: Callable[[SampledUnit], int],
+    embed: Callable[[Sequence[str]], Awaitable[Vectors]],
+    before: FitCalibration | None,
+) -> FitCalibration | None:
+    """Of a sample from every reader in proportion, the statistic of each paper's own abstract with the paper left out.
+    `search` asks all readers together, and `number` says what it calls a paper. `before` is kept while the corpus has
+    about the same size; None for one too small to measure."""
+    papers = sum(reader.count_passing(NO_FILTERS) for reader in readers)
+    if papers < FEWEST_PAPERS:
+        return None
+    if before is not None and 0.9 <= papers / before.papers <= 1.1:
+        return before
+    sample = _sample(readers)
+    windows = [fit_passages(readers[place.reader].paper(place.unit).abstract) for place in sample]
+    vectors = await embed([window for some in windows for window in some])
+    groups = np.split(vectors, np.cumsum([len(some) for some in windows])[:-1])
+    neighbours = neighbours_for(papers)
+
+    def measure() -> FitCalibration:
+        pairs = zip(sample, groups, strict=True)
+        values = [mean_nearness(some, search, neighbours, without=number(place)) for place, some in pairs]
+        return calibrate_fit(values, neighbours, papers)
+
+    return await asyncio.to_thread(measure)
+
+
+def _sample(readers: Sequence[SampledReader]) -> list[SampledUnit]:
+    """Evenly from all; of what is hidden there is less."""
+    starts = np.cumsum([0, *map(len, readers)])
+    spaced = np.unique(np.linspace(0, starts[-1] - 1, SAMPLE_SIZE).astype(np.int64))
+    numbers = np.searchsorted(starts, spaced, side="right") - 1
+    places = map(SampledUnit, numbers.tolist(), (spaced - starts[numbers]).tolist())
+    return [place for place in places if readers[place.reader].passes(place.unit, NO_FILTERS)]

@@ -1,0 +1,63 @@
+"""Writing below a directory: a lock for one process at a time, and errors of the operating system in plain words."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from assayer.errors import CorpusError, InputError
+
+__all__ = ["explained_disk_errors", "folder_lock", "library_errors_as_oserror"]
+
+_HINTS = {
+    errno.ENOSPC: "Free some space and run it again.",
+    errno.EDQUOT: "Free some space and run it again.",
+    errno.EFBIG: "Raise the limit of file sizes (ulimit -f) and run it again.",
+    errno.EROFS: "Mount it for writing, or give another directory: ASSAYER_CORPUS__PATH.",
+    errno.EACCES: "Give this user the right to write there, or another directory: ASSAYER_CORPUS__PATH.",
+    errno.EPERM: "Give this user the right to write there, or another directory: ASSAYER_CORPUS__PATH.",
+    errno.ENOTDIR: "Give a directory: ASSAYER_CORPUS__PATH.",
+    errno.EEXIST: "Give a directory: ASSAYER_CORPUS__PATH.",
+}
+
+
+@contextmanager
+def folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
+    """Holds an exclusive lock: a second process would delete the first one's files as leftovers. Raises InputError."""
+    try:
+        file = (folder / lock).open("wb")
+    except FileNotFoundError:
+        raise InputError(f"There is no folder {folder}.", "Make one: assayer corpus ingest.") from None
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}.") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"Another run is at work in {folder}.", "Wait for its end.") from None
+        yield
+
+
+@contextmanager
+def explained_disk_errors(directory: Path) -> Iterator[None]:
+    """Turns an OSError into a CorpusError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        hint = _HINTS.get(error.errno or 0, "")
+        raise CorpusError(f"The corpus in {directory} cannot be written: {reason}.", hint) from error
+
+
+@contextmanager
+def library_errors_as_oserror(directory: Path) -> Iterator[None]:
+    """FAISS and tantivy report a full disk with exceptions of their own; they become an OSError."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        for number in _HINTS:
+            if os.strerror(number) in str(error):
+                raise OSError(number, os.strerror(number), str(directory)) from error
+        raise

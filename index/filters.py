@@ -1,7 +1,0 @@
-"""Which papers a search is about, besides its words."""
-
-from assayer.models import Filters
-
-__all__ = ["EVERYTHING", "Filters"]
-
-EVERYTHING = Filters()

@@ -1,0 +1,207 @@
+"""Harvests arXiv's metadata over OAI-PMH (metadataPrefix arXiv), a window of days at a time.
+
+Our own client: existing ones bring their own HTTP, and addresses must be fetched through our checks.
+"""
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from lxml import etree
+
+from assayer.errors import SourceMalformed, SourceRefused
+from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.withdrawals import says_withdrawn
+from index.ingest.pipeline import Ingest, ReportProgress
+from index.ingest.raw_files import IngestedSource, SourceWriter
+from index.ingest.record_rows import IdentifierRow, RecordRow, as_day, deletion
+from index.ingest.source_files import IngestSource, IngestTransport
+
+__all__ = [
+    "MAX_PAGE_BYTES",
+    "ArxivHarvest",
+    "OaiError",
+    "OaiPage",
+    "OaiRecord",
+    "arxiv_paper_id",
+    "harvest_windows",
+    "read_oai_page",
+]
+
+
+_MOST_PAGES = 10_000
+_BAD_TOKEN = "badResumptionToken"  # noqa: S105 - a code of the protocol
+_ATTEMPTS = 3
+MAX_PAGE_BYTES = 64 * 2**20
+_OAI = "{http://www.openarchives.org/OAI/2.0/}"
+_ARXIV = "{http://arxiv.org/OAI/arXiv/}"
+_SERVICE_HINT = "Check the address of the OAI-PMH service."
+_NO_RECORDS = "noRecordsMatch"
+
+
+def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
+    """Months, the first and the last perhaps in part; none when there is no day between."""
+    while first <= last:
+        after = (first.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
+        yield first, min(after - dt.timedelta(days=1), last)
+        first = after
+
+
+class ArxivHarvest:
+    """Days are the records' datestamps. Only days that are over are asked for, as today may still bring something."""
+
+    def __init__(self, transport: IngestTransport, base_url: str, subjects: str = "") -> None:
+        """`subjects` is a set of the service: `cs`, `math`, `physics:hep-th`; all when empty."""
+        self._transport = transport
+        self._base_url = base_url
+        self._set = subjects
+
+    async def harvest(
+        self, ingest: Ingest, first: dt.date, last: dt.date, report: ReportProgress
+    ) -> list[IngestedSource]:
+        """Windows that were harvested already are skipped. Raises SourceError."""
+        sources = [self._source(*window) for window in harvest_windows(first, last)]
+        missing = ingest.missing(sources)
+        marks = []
+        for number, source in enumerate(missing):
+            report("Harvesting", number, len(missing))
+            marks.append(await self._harvest_window(source, ingest))
+        report("Harvesting", len(missing), len(missing))
+        return marks
+
+    def _source(self, first: dt.date, last: dt.date) -> IngestSource:
+        """A later window counts more: arXiv moves a record into the window of its last change."""
+        name = f"{self._set or 'all'}/{first}--{last}"
+        return IngestSource(kind="arxiv", name=name, layer=last.toordinal(), seal="oai")
+
+    async def _harvest_window(self, source: IngestSource, ingest: Ingest) -> IngestedSource:
+        """Starts again when the service has forgotten the resumption token."""
+        for _ in range(_ATTEMPTS):
+            try:
+                with SourceWriter(source, ingest.root, ingest.state.partitions) as intake:
+                    await self._read_pages(source, intake)
+            except _TokenExpired:
+                continue
+            return intake.mark
+        raise SourceRefused(
+            f"arXiv's OAI-PMH service gives up the list of {source.name} again and again.", "Try again later."
+        )
+
+    async def _read_pages(self, source: IngestSource, intake: SourceWriter) -> None:
+        first, last = source.name.rsplit("/", 1)[1].split("--")
+        asked = {"verb": "ListRecords", "metadataPrefix": "arXiv", "from": first, "until": last}
+        query = asked | ({"set": self._set} if self._set else {})
+        line = 0
+        for _ in range(_MOST_PAGES):
+            page = read_oai_page(await self._transport.read(f"{self._base_url}?{urlencode(query)}"))
+            if isinstance(page, OaiError):
+                raise _failure(page, source)
+            for entry in page.entries:
+                line += 1
+                intake.add(line, entry.row, entry.size, entry.deleted)
+            if not page.token:
+                return
+            query = {"verb": "ListRecords", "resumptionToken": page.token}
+        raise SourceMalformed(f"The list of {source.name} at arXiv does not end.")
+
+
+class _TokenExpired(Exception):
+    """The service has forgotten the resumption token."""
+
+
+class OaiError(NamedTuple):
+    """An error answer: `badResumptionToken`, `badArgument`, …"""
+
+    code: str
+    message: str
+
+
+def _failure(error: OaiError, source: IngestSource) -> Exception:
+    if error.code == _BAD_TOKEN:
+        return _TokenExpired()
+    return SourceRefused(f"arXiv's OAI-PMH service refuses {source.name}: {error.code} {error.message}".strip())
+
+
+class OaiRecord(NamedTuple):
+    row: RecordRow | str
+    """Or why the record has none."""
+    deleted: bool
+    size: int
+
+
+class OaiPage(NamedTuple):
+    entries: tuple[OaiRecord, ...]
+    token: str
+    """Of the next page; empty on the last."""
+
+
+def arxiv_paper_id(name: str) -> str:
+    """The id under which our arXiv source knows the paper."""
+    return f"arxiv:{name}"
+
+
+def read_oai_page(body: bytes) -> OaiPage | OaiError:
+    """An empty window is an empty page. Raises SourceMalformed."""
+    root = _root(body)
+    error = root.find(f"{_OAI}error")
+    if error is not None and error.get("code") != _NO_RECORDS:
+        return OaiError(error.get("code", ""), " ".join((error.text or "").split())[:200])
+    listed = root.find(f"{_OAI}ListRecords")
+    if error is None and listed is None:
+        raise SourceMalformed("The answer of arXiv's OAI-PMH service lists no records.", _SERVICE_HINT)
+    records = [] if listed is None else listed.findall(f"{_OAI}record")
+    token = "" if listed is None else listed.findtext(f"{_OAI}resumptionToken") or ""
+    return OaiPage(tuple(_entry(record) for record in records), token.strip())
+
+
+def _root(body: bytes) -> etree._Element:
+    """Parsed without DTDs, entities and network."""
+    if len(body) > MAX_PAGE_BYTES:
+        raise SourceMalformed(f"A page of arXiv's OAI-PMH service has {len(body):,} bytes.", _SERVICE_HINT)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        raise SourceMalformed("The answer of arXiv's OAI-PMH service is not XML.", _SERVICE_HINT) from None
+    if root.tag != f"{_OAI}OAI-PMH" or root.getroottree().docinfo.internalDTD is not None:
+        raise SourceMalformed("The answer of arXiv's OAI-PMH service is no OAI-PMH document.", _SERVICE_HINT)
+    return root
+
+
+def _entry(record: etree._Element) -> OaiRecord:
+    header = record.find(f"{_OAI}header")
+    name = arxiv_id((header.findtext(f"{_OAI}identifier") or "").rsplit(":", 1)[-1]) if header is not None else ""
+    if not name:
+        return OaiRecord("id is missing", False, 0)
+    if header is not None and header.get("status") == "deleted":
+        return OaiRecord(deletion(arxiv_paper_id(name)), True, 100)
+    told = record.find(f"{_OAI}metadata/{_ARXIV}arXiv")
+    return OaiRecord("metadata is missing", False, 0) if told is None else _paper(name, told)
+
+
+def _paper(name: str, told: etree._Element) -> OaiRecord:
+    def words(tag: str) -> str:
+        return " ".join((told.findtext(f"{_ARXIV}{tag}") or "").split())
+
+    title, abstract = words("title"), words("abstract")
+    if not title or not abstract:
+        return OaiRecord("title is missing" if not title else "abstract is missing", False, 0)
+    row = RecordRow(
+        arxiv_paper_id(name),
+        title,
+        abstract,
+        [author for one in told.iterfind(f"{_ARXIV}authors/{_ARXIV}author") if (author := _author(one))],
+        as_day(words("created")),
+        words("journal-ref"),
+        f"https://arxiv.org/abs/{name}",
+        identifiers=IdentifierRow(doi=doi(words("doi").split(" ")[0]), arxiv=name),
+        fields=words("categories").split(),
+        retracted=says_withdrawn(words("comments"), abstract),
+    )
+    return OaiRecord(row, False, len(title) + len(abstract) + 500)
+
+
+def _author(node: etree._Element) -> str:
+    parts = (node.findtext(f"{_ARXIV}{tag}") or "" for tag in ("forenames", "keyname", "suffix"))
+    return " ".join(" ".join(parts).split())

@@ -1,0 +1,111 @@
+"""Raw files of one partition as DuckDB tables, and which of their rows are current.
+
+DuckDB works out of core: a partition that does not fit its memory is spilled to disk.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from assayer.errors import ConfigurationError
+from assayer.models import Frozen
+from index.ingest.storage_path import StoragePath
+
+try:
+    import duckdb
+except ImportError:
+    raise ConfigurationError("Ingest joins with DuckDB, which is not installed.", "Install assayer[ingest].") from None
+
+__all__ = ["BATCH", "Database", "JoinLimits", "Relation", "add_raw_table", "open_database"]
+
+Database: TypeAlias = duckdb.DuckDBPyConnection
+Relation: TypeAlias = duckdb.DuckDBPyRelation
+
+BATCH = 8192
+"""Rows that are read from DuckDB at a time."""
+
+_SETUP = """
+SET enable_progress_bar = false;
+CREATE MACRO latest(name) AS TABLE
+  SELECT * FROM query_table(name) SEMI JOIN (
+    SELECT filename, line, deleted FROM query_table(name)
+    QUALIFY row_number() OVER (PARTITION BY key ORDER BY layer DESC, deleted, filename, line) = 1
+  ) USING (filename, line) WHERE NOT deleted;
+CREATE MACRO edges(name) AS TABLE
+  SELECT * FROM (
+    SELECT * FROM query_table(name) WHERE key IS NOT NULL
+    QUALIFY row_number() OVER (
+      PARTITION BY key, coalesce(citation, -1 - cited) ORDER BY layer DESC, deleted, filename, line) = 1
+  ) e
+  WHERE NOT deleted AND cited IS NOT NULL AND NOT EXISTS (
+    FROM query_table(name) d
+    WHERE d.deleted AND d.key IS NULL AND d.citation = e.citation AND d.layer > e.layer
+  ) AND NOT EXISTS (
+    FROM query_table(name) d
+    WHERE d.deleted AND d.citation IS NULL AND d.key = e.key AND d.cited = e.cited AND d.layer > e.layer
+  );
+"""
+"""`latest`: of each key the row of the highest layer, and in a layer the first; none when that row is a deletion. Only
+narrow columns are sorted: texts and vectors are read again for the rows that are kept. `edges`: the same for
+citations, whose key is their own number where they have one; a deletion may give that number alone, or the two
+papers alone."""
+
+
+class JoinLimits(Frozen):
+    memory_mb: int = 4096
+    threads: int = 2
+    vector_model: str = "allenai/specter2"
+    """What `Embedder.name` calls the model that made Semantic Scholar's vectors."""
+
+
+@contextmanager
+def open_database(root: StoragePath, limits: JoinLimits) -> Iterator[Database]:
+    """An empty database that reads files below the root. Raises ConfigurationError for what does not fit the limits,
+    and OSError."""
+    with (
+        TemporaryDirectory(prefix="assayer-") as spill,
+        _duckdb_errors_explained(limits),
+        _connection(spill, limits) as base,
+    ):
+        if root.local is None:
+            base.register_filesystem(root.filesystem)
+        yield base
+
+
+def add_raw_table(base: Database, name: str, files: Sequence[StoragePath], schema: pa.Schema) -> None:
+    """From raw files; an empty table with their columns when there are none."""
+    if files:
+        base.read_parquet([str(file) for file in files], filename=True).create_view(name)
+    else:
+        base.register(name, schema.append(pa.field("filename", pa.string())).empty_table())
+
+
+def _connection(spill: str, limits: JoinLimits) -> Database:
+    base = duckdb.connect(
+        config={
+            "memory_limit": f"{limits.memory_mb}MB",
+            "threads": limits.threads,
+            "temp_directory": spill,
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+    )
+    base.execute("SET VARIABLE vector_model = ?", [limits.vector_model])
+    base.execute(_SETUP)
+    return base
+
+
+@contextmanager
+def _duckdb_errors_explained(limits: JoinLimits) -> Iterator[None]:
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise ConfigurationError(
+            f"A partition cannot be joined in {limits.memory_mb} MB.", "Raise ASSAYER_INGEST__MEMORY_MB."
+        ) from error
+    except duckdb.IOException as error:
+        raise OSError(str(error).splitlines()[0]) from error

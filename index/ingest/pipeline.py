@@ -1,0 +1,313 @@
+"""The ingest pipeline: reads the source files that are missing, then joins the partitions that this changes.
+
+A folder of ingest:
+
+    ingest.json          its state; written when a run has ended well
+    raw/KIND/SOURCE/     stage one, a folder for each source file: part-*.parquet, rejected.jsonl, source.json; after
+                         a number of diffs one for all that came before (`raw_compaction`)
+    records/             stage two: part-*.parquet, all paper records
+    upserts/, deletions/ changes since the first run that the corpus has not taken yet; deletions.txt has all of them
+"""
+
+import asyncio
+import errno
+import multiprocessing
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from threading import Thread
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.models import Frozen
+from assayer.run.structured_concurrency import together
+from index.ingest.duckdb_tables import JoinLimits
+from index.ingest.raw_compaction import compact_raw_files, remove_leftovers
+from index.ingest.raw_files import (
+    IngestedSource,
+    ingest_file,
+    ingested_sources,
+    partition_file,
+    remove_source,
+    source_folder,
+)
+from index.ingest.record_join import DELETIONS, PartitionSummary, join_partition, joined_sources
+from index.ingest.source_files import IngestSource, SourceAccess, SourceKind
+from index.ingest.source_formats import SOURCE_FORMATS
+from index.ingest.storage_path import StoragePath
+from index.versions.manifest import RejectionCount
+
+__all__ = ["Ingest", "IngestOptions", "IngestState", "IngestSummary", "ReportProgress"]
+
+_STATE_FILE = "ingest.json"
+_DELETIONS_FILE = "deletions.txt"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+ReportProgress = Callable[[str, int, int], None]
+"""Name of the stage, steps done, steps in all."""
+
+
+class IngestOptions(Frozen):
+    partitions: int = 64
+    """Of a new folder; one is read, joined and written at a time."""
+    jobs: int = 1
+    """Files that are parsed at the same time, each in a process of its own when there are several."""
+    join: JoinLimits = JoinLimits()
+
+
+class IngestState(Frozen):
+    """The state of a folder of ingest after its last successful run."""
+
+    origin: str
+    """`s2`, `arxiv`, `openalex` or `jsonl`."""
+    partitions: int
+    until: str = ""
+    """The release or day up to which it is complete; empty before the first run has ended, and where there is none."""
+    built: bool = False
+    kinds: tuple[SourceKind, ...] = ()
+    """Of the files that were all read."""
+    subjects: str | None = None
+    """arXiv's set that the folder is for; empty for all, None before it was set."""
+    manifest: str = ""
+    """OpenAlex's manifest that the folder was made from."""
+
+
+class IngestSummary(NamedTuple):
+    taken: int
+    """Source files."""
+    there: int
+    """That were there before."""
+    rows: int
+    """Lines of those taken that are usable."""
+    parts: int
+    """Partitions joined."""
+    records: int
+    """In the partitions joined."""
+    upserts: int
+    deletions: int
+    rejected: tuple[RejectionCount, ...]
+
+
+class Ingest:
+    """One folder, one origin. Nothing else may write into the folder meanwhile."""
+
+    def __init__(self, address: str, origin: str, options: IngestOptions, report: ReportProgress) -> None:
+        """Raises InputError for a folder that holds something else."""
+        self.root = StoragePath.parse(address)
+        self._options = options
+        self._report = report
+        self.state = self._read_state(origin)
+
+    async def run(
+        self, sources: Sequence[IngestSource], supply: SourceAccess, until: str = "", *, complete: bool = False
+    ) -> IngestSummary:
+        """Reads the sources that are missing and joins the partitions that this changes. With `complete`, other sources
+        are removed."""
+        if complete:  # what is known of the sources before does not hold for these
+            self.state = self.state.model_copy(update={"until": "", "kinds": ()})
+        self._write_state()
+        await asyncio.to_thread(self._remove_obsolete, sources if complete else None)
+        taken = await self._ingest_missing(sources, supply)
+        return await self.join(taken, until, tuple(dict.fromkeys(source.kind for source in sources)))
+
+    def begin(self, until: str) -> None:
+        """Records what a first run is about to read, so that an interrupted one resumes with the same."""
+        self.state = self.state.model_copy(update={"until": until})
+        self._write_state()
+
+    def bind_subjects(self, wanted: str | None) -> str:
+        """The set that the folder is for, fixed at the first run; None accepts it. Raises InputError for another: one
+        day up to which everything is there cannot be that of two sets."""
+        held = self.state.subjects
+        if None not in (held, wanted) and held != wanted:
+            raise InputError(
+                f"{self.root} holds {_set(held)} and not {_set(wanted)}.", "Each set has a folder of its own."
+            )
+        subjects = wanted or held or ""
+        self.state = self.state.model_copy(update={"subjects": subjects})
+        self._write_state()
+        return subjects
+
+    async def join(
+        self, taken: Sequence[IngestedSource], until: str = "", kinds: Sequence[SourceKind] = ()
+    ) -> IngestSummary:
+        """Joins the partitions whose sources are not those that their records were made from."""
+        self._write_state()
+        there = len(await asyncio.to_thread(ingested_sources, self.root)) - len(taken)
+        marks = await asyncio.to_thread(self._compact)
+        parts = await self._join_changed(marks)
+        await asyncio.to_thread(self._list_deletions)
+        held = tuple(dict.fromkeys((*self.state.kinds, *kinds)))
+        self.state = self.state.model_copy(update={"until": until or self.state.until, "built": True, "kinds": held})
+        self._write_state()
+        return _summary(taken, there, parts)
+
+    @property
+    def next_layer(self) -> int:
+        """Above the layers of all sources."""
+        return max((mark.layer for _, mark in ingested_sources(self.root)), default=-1) + 1
+
+    def remember_manifest(self, wanted: str) -> None:
+        """Where the next run finds the manifest."""
+        self.state = self.state.model_copy(update={"manifest": wanted})
+
+    def deletions(self, kind: SourceKind) -> list[IngestSource]:
+        """Sources that were read and contain only deletions."""
+        marks = [
+            mark for _, mark in ingested_sources(self.root) if mark.kind == kind and mark.deletions and not mark.rows
+        ]
+        return [IngestSource(kind=kind, name=one.name, layer=one.layer, seal=one.seal, deleted=True) for one in marks]
+
+    def missing(self, sources: Sequence[IngestSource]) -> list[IngestSource]:
+        marks = [mark for _, mark in ingested_sources(self.root)]
+        there = {(mark.kind, mark.name, mark.seal) for mark in marks}
+        there |= {(mark.kind, one.name, one.seal) for mark in marks for one in mark.absorbs}
+        return [one for one in sources if (one.kind, one.name, one.seal) not in there]
+
+    def _read_state(self, origin: str) -> IngestState:
+        place = self.root / _STATE_FILE
+        if not place.exists():
+            if any(not name.startswith(".") for name in self.root.child_names()):
+                raise InputError(f"{self.root} holds something else than ingested papers.", "Give an empty folder.")
+            return IngestState(origin=origin, partitions=self._options.partitions)
+        try:
+            holding = IngestState.model_validate_json(place.read())
+        except ValidationError:
+            raise InputError(f"{place} cannot be read.", "Begin anew with an empty folder.") from None
+        if holding.origin != origin:
+            raise InputError(f"{self.root} holds papers from {holding.origin}.", "Each origin has a folder of its own.")
+        return holding
+
+    def _write_state(self) -> None:
+        (self.root / _STATE_FILE).write(self.state.model_dump_json(indent=1).encode() + b"\n")
+
+    async def _ingest_missing(self, sources: Sequence[IngestSource], supply: SourceAccess) -> list[IngestedSource]:
+        missing = await asyncio.to_thread(self.missing, sources)
+        done = len(sources) - len(missing)
+        turns = asyncio.Semaphore(self._options.jobs + 1)  # one more, which is fetched while others are parsed
+        self._report("Reading", done, len(sources))
+
+        async def one(source: IngestSource) -> IngestedSource:
+            nonlocal done
+            async with turns, supply.fetched(source) as address:
+                mark = await asyncio.get_running_loop().run_in_executor(
+                    pool, ingest_file, source, address, str(self.root), self.state.partitions
+                )
+            done += 1
+            self._report("Reading", done, len(sources))
+            return mark
+
+        with _failures_explained(self.root), _pool(self._options.jobs) as pool:
+            return await together(one(source) for source in missing)
+
+    def _remove_obsolete(self, kept: Sequence[IngestSource] | None) -> None:
+        """Removes leftovers of interrupted runs, and all sources but those given; None keeps all."""
+        remove_leftovers(self.root)
+        if kept is not None:
+            stay = {source_folder(self.root, source).path for source in kept}
+            for folder, _ in ingested_sources(self.root):
+                if folder.path not in stay:
+                    remove_source(folder)
+
+    def _compact(self) -> list[tuple[StoragePath, IngestedSource]]:
+        """Compacts raw files and returns the sources that are there afterwards."""
+        with _failures_explained(self.root):
+            remove_leftovers(self.root)
+            compact_raw_files(self.root, self._options.join, partial(self._report, "Compacting"))
+        return ingested_sources(self.root)
+
+    async def _join_changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[PartitionSummary]:
+        changed = await asyncio.to_thread(self._changed, marks)
+        if changed:  # until all are joined, the list would not fit what is in upserts/
+            await asyncio.to_thread((self.root / _DELETIONS_FILE).remove)
+        summaries = []
+        for number, part in enumerate(changed):
+            self._report("Joining", number, len(changed))
+            summaries.append(await asyncio.to_thread(self._join_one, part, marks))
+        self._report("Joining", len(changed), len(changed))
+        return summaries
+
+    def _changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[int]:
+        parts = range(self.state.partitions)
+        return [part for part in parts if joined_sources(self.root, part) != _names(part, marks)]
+
+    def _join_one(self, part: int, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> PartitionSummary:
+        files: dict[SourceKind, list[StoragePath]] = {
+            kind: [folder / partition_file(part) for folder, mark in marks if mark.kind == kind and part in mark.parts]
+            for kind in SOURCE_FORMATS
+            if any(mark.kind == kind for _, mark in marks)
+        }
+        with _failures_explained(self.root):
+            return join_partition(self.root, part, files, _names(part, marks), not self.state.built, self._options.join)
+
+    def _list_deletions(self) -> None:
+        folder = self.root / DELETIONS
+        gone = [(folder / name).read() for name in folder.child_names()]
+        if gone:
+            (self.root / _DELETIONS_FILE).write(b"".join(gone))
+        else:
+            (self.root / _DELETIONS_FILE).remove()
+
+
+def _set(subjects: str | None) -> str:
+    return f"arXiv's set {subjects}" if subjects else "all of arXiv"
+
+
+def _names(part: int, marks: Iterable[tuple[StoragePath, IngestedSource]]) -> tuple[str, ...]:
+    """Identifies the sources of a partition's records."""
+    return tuple(sorted(f"{mark.kind}/{mark.name}@{mark.seal}" for _, mark in marks if part in mark.parts))
+
+
+def _summary(taken: Sequence[IngestedSource], there: int, parts: Sequence[PartitionSummary]) -> IngestSummary:
+    reasons: Counter[str] = Counter()
+    for one in (*(one for mark in taken for one in mark.rejected), *(one for part in parts for one in part.rejected)):
+        reasons[one.reason] += one.count
+    return IngestSummary(
+        taken=len(taken),
+        there=there,
+        rows=sum(mark.rows for mark in taken),
+        parts=len(parts),
+        records=sum(part.records for part in parts),
+        upserts=sum(part.upserts for part in parts),
+        deletions=sum(part.deletions for part in parts),
+        rejected=tuple(RejectionCount(reason=reason, count=count) for reason, count in reasons.most_common()),
+    )
+
+
+@contextmanager
+def _failures_explained(root: StoragePath) -> Iterator[None]:
+    """Turns errors of the operating system into errors that say what to do. The run can be repeated."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        hint = "Make room there, then run it again." if error.errno in _FULL else "Run it again when that is mended."
+        raise InputError(f"Ingest into {root} failed: {reason}.", hint) from error
+    except BrokenProcessPool as error:
+        raise ConfigurationError(
+            "A process that parsed a file was killed.", "Memory may be short: lower ASSAYER_INGEST__JOBS."
+        ) from error
+
+
+def _pool(jobs: int) -> Executor:
+    if jobs == 1:
+        return ThreadPoolExecutor(1, thread_name_prefix="ingest")
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    """Ends a worker whose parent was killed: it would write into a folder that the next run uses."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()

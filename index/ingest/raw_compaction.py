@@ -1,0 +1,126 @@
+"""Compaction of raw files: many source files become one, so that diffs do not accumulate.
+
+Of each key the current row is kept, with its layer; replaced and deleted rows are dropped. Only sources that are read
+once are compacted (releases, diffs, harvests): files that an operator or a manifest names come and go under their own
+names.
+
+Safe against kills: the new file counts once its `source.json` is written, which names the sources that it absorbs;
+those that were not removed yet are removed by the next run (`remove_leftovers`).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from index.ingest.duckdb_tables import BATCH, JoinLimits, add_raw_table, open_database
+from index.ingest.raw_files import (
+    SOURCE_FILE,
+    AbsorbedSource,
+    IngestedSource,
+    ingested_sources,
+    partition_file,
+    remove_source,
+    source_folder,
+    source_folders,
+)
+from index.ingest.source_files import S2_KINDS, IngestSource, SourceKind
+from index.ingest.source_formats import SOURCE_FORMATS
+from index.ingest.storage_path import StoragePath
+
+__all__ = ["compact_raw_files", "remove_leftovers"]
+
+_COMPACTED: tuple[SourceKind, ...] = (*S2_KINDS, "arxiv")
+_MOST_LAYERS = 8
+"""Of one kind, before they are compacted: each compaction rewrites all rows of the kind, as each join does."""
+
+_Sources = Sequence[tuple[StoragePath, IngestedSource]]
+
+
+def remove_leftovers(root: StoragePath) -> None:
+    """Removes leftovers of interrupted runs: sources that were not finished, and sources that were absorbed."""
+    absorbed = {(mark.kind, one) for _, mark in ingested_sources(root) for one in mark.absorbs}
+    for folder in source_folders(root):
+        if not (folder / SOURCE_FILE).exists():
+            folder.remove()
+    for folder, mark in ingested_sources(root):
+        if (mark.kind, AbsorbedSource(name=mark.name, seal=mark.seal)) in absorbed:
+            remove_source(folder)
+
+
+def compact_raw_files(root: StoragePath, limits: JoinLimits, report: Callable[[int, int], None]) -> None:
+    """Every kind with too many layers, one after the other; each needs disk space for a second copy of itself. `report`
+    is called with the partitions done and their number."""
+    marks = ingested_sources(root)
+    for kind in _COMPACTED:
+        own = [(folder, mark) for folder, mark in marks if mark.kind == kind]
+        if len({mark.layer for _, mark in own}) > _MOST_LAYERS:
+            _compact_kind(root, kind, own, limits, report)
+
+
+def _compact_kind(
+    root: StoragePath, kind: SourceKind, marks: _Sources, limits: JoinLimits, report: Callable[[int, int], None]
+) -> None:
+    source = _compacted_source(kind, marks)
+    into = source_folder(root, source)
+    parts = sorted({part for _, mark in marks for part in mark.parts})
+    rows = {}
+    for number, part in enumerate(parts):
+        report(number, len(parts))
+        files = [folder / partition_file(part) for folder, mark in marks if part in mark.parts]
+        if some := _compact_partition(root, kind, files, into / partition_file(part), limits):
+            rows[part] = some
+    report(len(parts), len(parts))
+    mark = IngestedSource(
+        kind=kind,
+        name=source.name,
+        layer=source.layer,
+        seal=source.seal,
+        rows=sum(rows.values()),
+        deletions=0,
+        bytes=sum(mark.bytes for _, mark in marks),
+        rejected=(),
+        parts=tuple(rows),
+        absorbs=tuple(AbsorbedSource(name=mark.name, seal=mark.seal) for _, mark in marks),
+    )
+    (into / SOURCE_FILE).write(mark.model_dump_json(indent=1).encode())
+    for folder, _ in marks:
+        remove_source(folder)
+
+
+def _compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
+    """Named by a hash of its sources, so that the same name means the same rows."""
+    names = "\n".join(sorted(f"{mark.name}@{mark.seal}" for _, mark in marks))
+    name = f"folded/{blake2b(names.encode(), digest_size=8).hexdigest()}"
+    return IngestSource(kind=kind, name=name, layer=max(mark.layer for _, mark in marks), seal="folded")
+
+
+def _compact_partition(
+    root: StoragePath, kind: SourceKind, files: Sequence[StoragePath], into: StoragePath, limits: JoinLimits
+) -> int:
+    """Writes the current rows under new line numbers; returns how many. No file is left when there are none."""
+    schema, standing = SOURCE_FORMATS[kind].schema, "edges" if kind == "citations" else "latest"
+    with open_database(root, limits) as base:
+        add_raw_table(base, "rows", files, schema)
+        batches = base.sql(f"SELECT * FROM {standing}('rows')").to_arrow_reader(BATCH)  # noqa: S608 - one of two names
+        with (
+            into.open_atomic() as sink,
+            pq.ParquetWriter(sink, schema, compression="zstd", compression_level=1) as writer,
+        ):
+            written = 0
+            for batch in _numbered(batches, schema):
+                writer.write_batch(batch)
+                written += batch.num_rows
+    if not written:
+        into.remove()
+    return written
+
+
+def _numbered(batches: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    place = schema.get_field_index("line")
+    before = 0
+    for batch in batches:
+        lines = pa.array(range(before + 1, before + batch.num_rows + 1), pa.int64())
+        yield batch.select(schema.names).cast(schema).set_column(place, schema.field(place), lines)
+        before += batch.num_rows

@@ -1,0 +1,255 @@
+"""Stage one: a source file becomes raw Parquet, partitioned by the hash of the paper's id, completely or not at all."""
+
+import csv
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import IO, Any, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assayer.models import Frozen
+from index.hashing import hash64
+from index.ingest.openalex_snapshot import merged_ids
+from index.ingest.record_rows import deletion
+from index.ingest.source_files import IngestSource
+from index.ingest.source_formats import SOURCE_FORMATS, paper_of
+from index.ingest.storage_path import StoragePath, open_address
+from index.records.json_lines import DAMAGE_ERRORS, DAMAGED, bounded_lines, read_lines
+from index.versions.manifest import RejectionCount
+
+__all__ = [
+    "REJECTED_FILE",
+    "SOURCE_FILE",
+    "AbsorbedSource",
+    "IngestedSource",
+    "RawFileWriter",
+    "RowStamp",
+    "SourceWriter",
+    "ingest_file",
+    "ingested_sources",
+    "partition_file",
+    "remove_source",
+    "source_folder",
+    "source_folders",
+]
+
+
+SOURCE_FILE, REJECTED_FILE = "source.json", "rejected.jsonl"
+_FLUSH = 64 * 2**20
+"""Bytes of source text held before they are written as a row group of each partition."""
+_LISTED = 1_000
+"""Rejected lines that are listed of one source; all are counted."""
+_RAW = "raw"
+
+
+class RowStamp(NamedTuple):
+    """Which row of a key is current: the last one by layer, then by line."""
+
+    line: int
+    layer: int
+    deleted: bool
+
+
+class AbsorbedSource(Frozen):
+    """Name and seal of a source that was compacted into another."""
+
+    name: str
+    seal: str
+
+
+class IngestedSource(Frozen):
+    """Record of a source file that was read completely, and of its counts. Written last: a folder without it does not
+    count."""
+
+    kind: str
+    name: str
+    layer: int
+    seal: str
+    """Distinguishes contents under the same name: a size, an ETag, a checksum."""
+    rows: int
+    deletions: int
+    bytes: int
+    """Unpacked."""
+    rejected: tuple[RejectionCount, ...]
+    parts: tuple[int, ...]
+    """Partitions with rows of it."""
+    absorbs: tuple[AbsorbedSource, ...] = ()
+    """Sources that were compacted into it; they no longer count where they are still there."""
+
+
+def partition_file(part: int) -> str:
+    return f"part-{part:05}.parquet"
+
+
+class RawFileWriter:
+    """Splits rows into one Parquet file a partition; the files are complete after the `with`. Holds at most 64 MB of
+    text."""
+
+    def __init__(self, folder: StoragePath, schema: pa.Schema, partitions: int) -> None:
+        """`schema` includes the stamp's columns; rows are tuples in the order of the other columns."""
+        self._folder = folder
+        self._schema = schema
+        self._partitions = partitions
+        self._stack = ExitStack()
+        self._files: dict[int, pq.ParquetWriter] = {}
+        self._rows: list[Sequence[Any]] = []
+        self._ids: list[str | None] = []
+        self._held = 0
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        return tuple(sorted(self._files))
+
+    def add(self, paper: str | None, row: Sequence[Any], stamp: RowStamp, size: int) -> None:
+        """`paper` is the id that decides the partition; None puts the row into every one. `size` in bytes of text."""
+        self._rows.append((*row, *stamp))
+        self._ids.append(paper)
+        self._held += size
+        if self._held >= _FLUSH:
+            self._flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._stack:
+            if kind is None:
+                self._flush()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        columns = zip(*self._rows, strict=True)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, self._schema, strict=True)]
+        table = pa.Table.from_arrays(arrays, schema=self._schema)
+        parts = (hash64(one or "" for one in self._ids) % np.uint64(self._partitions)).astype(np.int64)
+        parts[[one is None for one in self._ids]] = -1
+        everywhere = parts == -1
+        for part in range(self._partitions) if everywhere.any() else np.unique(parts).tolist():
+            rows = np.flatnonzero((parts == part) | everywhere)
+            self._file(part).write_table(table.take(rows))
+        self._rows, self._ids, self._held = [], [], 0
+
+    def _file(self, part: int) -> pq.ParquetWriter:
+        if part not in self._files:
+            sink = self._stack.enter_context((self._folder / partition_file(part)).open_atomic())
+            writer = pq.ParquetWriter(sink, self._schema, compression="zstd", compression_level=1)
+            self._files[part] = self._stack.enter_context(writer)
+        return self._files[part]
+
+
+def source_folder(root: StoragePath, source: IngestSource) -> StoragePath:
+    """Readable, and unique by name."""
+    readable = re.sub(r"[^A-Za-z0-9._=-]+", "-", source.name).strip("-.")[-80:]
+    return root / _RAW / source.kind / f"{readable}-{hashlib.blake2b(source.name.encode(), digest_size=4).hexdigest()}"
+
+
+def source_folders(root: StoragePath) -> list[StoragePath]:
+    """Of all sources, unfinished ones included."""
+    raw = root / _RAW
+    return [raw / kind / name for kind in raw.child_names() for name in (raw / kind).child_names()]
+
+
+def ingested_sources(root: StoragePath) -> list[tuple[StoragePath, IngestedSource]]:
+    """Of the sources that were read completely, with their folders."""
+    return [
+        (folder, IngestedSource.model_validate_json((folder / SOURCE_FILE).read()))
+        for folder in source_folders(root)
+        if (folder / SOURCE_FILE).exists()
+    ]
+
+
+def remove_source(folder: StoragePath) -> None:
+    """Removes its `source.json` first: half a source never counts."""
+    (folder / SOURCE_FILE).remove()
+    folder.remove()
+
+
+class SourceWriter:
+    """Writes the rows of one source; it counts when the `with` ends without an error."""
+
+    def __init__(self, source: IngestSource, root: StoragePath, partitions: int) -> None:
+        self._source = source
+        self._folder = source_folder(root, source)
+        remove_source(self._folder)  # leftovers of an interrupted attempt
+        self._stack = ExitStack()
+        self._rejected = self._stack.enter_context((self._folder / REJECTED_FILE).open_atomic())
+        writer = RawFileWriter(self._folder, SOURCE_FORMATS[source.kind].schema, partitions)
+        self._writer = self._stack.enter_context(writer)
+        self._reasons: Counter[str] = Counter()
+        self._rows = self._deletions = self._bytes = 0
+
+    def add(self, line: int, row: Sequence[Any] | str, size: int, deleted: bool = False) -> None:
+        """`row` may be the reason why the line is rejected."""
+        self._bytes += size
+        if isinstance(row, str):
+            self._reject(line, row)
+            return
+        self._rows += not deleted
+        self._deletions += deleted
+        self._writer.add(paper_of(row[0]), row, RowStamp(line, self._source.layer, deleted), size)
+
+    @property
+    def mark(self) -> IngestedSource:
+        reasons = tuple(RejectionCount(reason=reason, count=count) for reason, count in self._reasons.most_common())
+        return IngestedSource(
+            kind=self._source.kind,
+            name=self._source.name,
+            layer=self._source.layer,
+            seal=self._source.seal,
+            rows=self._rows,
+            deletions=self._deletions,
+            bytes=self._bytes,
+            rejected=reasons,
+            parts=self._writer.parts,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+        if kind is None:
+            (self._folder / SOURCE_FILE).write(self.mark.model_dump_json(indent=1).encode())
+
+    def _reject(self, line: int, reason: str) -> None:
+        self._reasons[reason] += 1
+        if self._reasons.total() <= _LISTED:
+            told = {"source": self._source.name, "line": line, "reason": reason}
+            self._rejected.write(json.dumps(told, ensure_ascii=False).encode() + b"\n")
+
+
+def ingest_file(source: IngestSource, address: str, root: str, partitions: int) -> IngestedSource:
+    """Reads the file at the address; what comes before a damaged place counts."""
+    with open_address(address) as file, SourceWriter(source, StoragePath.parse(root), partitions) as intake:
+        if source.kind == "openalex" and source.deleted:
+            _write_merged_ids(file, intake)
+        else:
+            row_of = SOURCE_FORMATS[source.kind].row_of
+            for line in read_lines(file):
+                row = line.data if isinstance(line.data, str) else row_of(line.data)
+                intake.add(line.number, row, line.size, source.deleted)
+    return intake.mark
+
+
+def _write_merged_ids(file: IO[bytes], intake: SourceWriter) -> None:
+    number = 1
+    lines = (line.decode("utf-8", "replace").removeprefix("\ufeff") for line in bounded_lines(file) if line)
+    try:
+        for number, gone in enumerate(merged_ids(lines), start=2):
+            intake.add(number, deletion(gone), len(gone), deleted=True)
+    except DAMAGE_ERRORS:
+        intake.add(number + 1, DAMAGED, 0)
+    except csv.Error:
+        intake.add(number + 1, "not a table from here on", 0)

@@ -1,0 +1,152 @@
+"""Semantic Scholar's datasets service: releases, the files of their datasets, and the diffs between releases."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+from urllib.parse import quote, urlsplit
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from assayer.errors import ConfigurationError, SourceMalformed, SourceRefused
+from index.ingest.source_files import IngestSource, IngestTransport, SourceKind
+
+__all__ = ["Release", "S2Datasets", "S2File", "S2Files"]
+
+_HINT = "Check ASSAYER_S2__BASE_URL."
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+_Told = TypeVar("_Told", bound=_Answer)
+
+
+class _Dataset(_Answer):
+    name: str
+    files: tuple[str, ...] = ()
+
+
+class Release(_Answer):
+    release_id: str
+    datasets: tuple[_Dataset, ...] = ()
+
+
+class _Diff(_Answer):
+    from_release: str
+    to_release: str
+    update_files: tuple[str, ...] = ()
+    delete_files: tuple[str, ...] = ()
+
+
+class _Diffs(_Answer):
+    diffs: tuple[_Diff, ...] = ()
+
+
+class S2File(NamedTuple):
+    """Identifies a file whose links expire."""
+
+    kind: SourceKind
+    since: str
+    """Empty for a file of a full release."""
+    release: str
+    deleted: bool
+    name: str
+
+    @property
+    def source(self) -> IngestSource:
+        what = "delete" if self.deleted else "update" if self.since else "full"
+        layer = int(self.release.replace("-", "")) if self.since else 0
+        name = f"{self.release}/{what}/{self.name}"
+        return IngestSource(kind=self.kind, name=name, layer=layer, seal=self.release, deleted=self.deleted)
+
+
+class S2Datasets:
+    """Raises SourceUnavailable, SourceRefused, SourceMalformed, and ConfigurationError without a key."""
+
+    def __init__(self, transport: IngestTransport, base_url: str, key: str) -> None:
+        if not key:
+            raise ConfigurationError(
+                "Semantic Scholar lends its datasets to holders of a key only.", "Set ASSAYER_S2__API_KEY."
+            )
+        self._transport = transport
+        self._base = f"{base_url}/datasets/v1"
+        self._key = key
+
+    async def release(self, name: str) -> Release:
+        return await self._ask(f"release/{quote(name, safe='')}", Release)
+
+    async def files(self, release: str, kind: SourceKind) -> dict[S2File, str]:
+        """With the links that are valid now."""
+        asked = f"release/{quote(release, safe='')}/dataset/{kind}"
+        told = await self._ask(asked, _Dataset)
+        return _by_file([(S2File(kind, "", release, False, _name(link)), link) for link in told.files])
+
+    async def changes(self, since: str, until: str, kind: SourceKind) -> dict[S2File, str]:
+        """The files of the diffs from one release to another, with the links that are valid now."""
+        asked = f"diffs/{quote(since, safe='')}/to/{quote(until, safe='')}/{kind}"
+        told = await self._ask(asked, _Diffs)
+        return _by_file(
+            [
+                (S2File(kind, since, diff.to_release, deleted, _name(link)), link)
+                for diff in told.diffs
+                for deleted, links in ((False, diff.update_files), (True, diff.delete_files))
+                for link in links
+            ]
+        )
+
+    async def _ask(self, path: str, shape: type[_Told]) -> _Told:
+        body = await self._transport.read(f"{self._base}/{path}", self._key)
+        try:
+            return shape.model_validate_json(body)
+        except ValidationError:
+            raise SourceMalformed(f"Semantic Scholar's answer to {path} cannot be read.", _HINT) from None
+
+
+class S2Files:
+    """Downloads source files into a local folder, and asks for new links when they have expired."""
+
+    def __init__(
+        self, service: S2Datasets, transport: IngestTransport, links: Mapping[S2File, str], incoming: Path
+    ) -> None:
+        self._service = service
+        self._transport = transport
+        self._links = dict(links)
+        self._files = {file.source.name + file.kind: file for file in links}
+        self._incoming = incoming
+
+    @property
+    def sources(self) -> Sequence[IngestSource]:
+        return [file.source for file in self._links]
+
+    @asynccontextmanager
+    async def fetched(self, source: IngestSource) -> AsyncIterator[str]:
+        file = self._files[source.name + source.kind]
+        path = self._incoming / f"{source.kind}-{source.name.replace('/', '-')}"
+        if await self._transport.save(self._links[file], path) == "refused":
+            await self._renew(file)
+            if await self._transport.save(self._links[file], path) == "refused":
+                raise SourceRefused(f"Semantic Scholar does not deliver {source.name} of {source.kind}.", _HINT)
+        yield str(path)
+        path.unlink()
+
+    async def _renew(self, file: S2File) -> None:
+        if file.since:
+            fresh = await self._service.changes(file.since, file.release, file.kind)
+        else:
+            fresh = await self._service.files(file.release, file.kind)
+        self._links |= {one: link for one, link in fresh.items() if one in self._links}
+
+
+def _by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
+    """Raises SourceMalformed where two files have one name."""
+    found = dict(links)
+    if len(found) != len(links):
+        raise SourceMalformed("Semantic Scholar lists two files of one dataset under one name.", _HINT)
+    return found
+
+
+def _name(link: str) -> str:
+    """Of the file, without the signature: the same for every link to it."""
+    return urlsplit(link).path.rsplit("/", 1)[-1]

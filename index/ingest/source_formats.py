@@ -1,0 +1,48 @@
+"""The formats of source files: how lines become rows, and the rows' columns. New formats are added here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from index.ingest import openalex_snapshot, record_rows, semantic_scholar_rows
+from index.ingest.source_files import SourceKind
+
+__all__ = ["SOURCE_FORMATS", "SourceFormat", "paper_of", "raw_schema"]
+
+
+class SourceFormat(NamedTuple):
+    schema: pa.Schema
+    """Of a raw file."""
+    row_of: Callable[[Mapping[str, Any]], Sequence[Any] | str]
+    """A row, its key first, or the reason why a line is rejected."""
+
+
+def _no_lines(_: Mapping[str, Any]) -> str:
+    return "arXiv's records are read from OAI-PMH pages"
+
+
+def raw_schema(columns: pa.Schema) -> pa.Schema:
+    """With the columns of the stamp behind them."""
+    stamp = [pa.field("line", pa.int64()), pa.field("layer", pa.int32()), pa.field("deleted", pa.bool_())]
+    return pa.schema([*columns, *stamp])
+
+
+SOURCE_FORMATS: Mapping[SourceKind, SourceFormat] = {
+    "papers": SourceFormat(raw_schema(semantic_scholar_rows.PAPERS), semantic_scholar_rows.paper_row),
+    "abstracts": SourceFormat(raw_schema(semantic_scholar_rows.ABSTRACTS), semantic_scholar_rows.abstract_row),
+    "citations": SourceFormat(raw_schema(semantic_scholar_rows.CITATIONS), semantic_scholar_rows.citation_row),
+    "s2orc": SourceFormat(raw_schema(semantic_scholar_rows.SECTIONS), semantic_scholar_rows.sections_row),
+    "s2orc_v2": SourceFormat(raw_schema(semantic_scholar_rows.SECTIONS), semantic_scholar_rows.sections_row),
+    "embeddings-specter_v2": SourceFormat(
+        raw_schema(semantic_scholar_rows.EMBEDDINGS), semantic_scholar_rows.embedding_row
+    ),
+    "openalex": SourceFormat(raw_schema(record_rows.RECORDS), openalex_snapshot.work_row),
+    "arxiv": SourceFormat(raw_schema(record_rows.RECORDS), _no_lines),
+    "jsonl": SourceFormat(raw_schema(record_rows.RECORDS), record_rows.jsonl_row),
+}
+
+
+def paper_of(key: int | str | None) -> str | None:
+    """The id of the paper that a row's key stands for."""
+    return semantic_scholar_rows.s2_paper_id(key) if isinstance(key, int) else key

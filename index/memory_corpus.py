@@ -1,0 +1,141 @@
+"""A corpus in memory: the in-memory adapter of `index.Corpus` for tests and for a handful of papers."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from assayer.cutoff import admits
+from assayer.errors import CorpusError
+from assayer.models import Absent, CorpusFit, Filters, FullText, Hit, Paper, PaperId, Passage, Retraction, Window
+from assayer.ports import Embedder, Vectors
+
+__all__ = ["MemoryCorpus", "MemoryCorpusVersions"]
+
+
+class MemoryCorpus:
+    """Implements the Literature port by exact search over a few papers. `fit` is given, not measured."""
+
+    source = "corpus"
+
+    def __init__(
+        self,
+        papers: Sequence[Paper],
+        embedder: Embedder,
+        references: Mapping[PaperId, Sequence[PaperId]] | None = None,
+        fit: CorpusFit | None = None,
+    ) -> None:
+        self._papers = {paper.id: paper for paper in papers}
+        self._embedder = embedder
+        self._references = references or {}
+        self._fit = fit or CorpusFit(level="good", value=1.0, criterion="given, not measured")
+        self._vectors: dict[PaperId, Vectors] = {}
+
+    @property
+    def version(self) -> str:
+        return f"memory-{len(self._papers)}"
+
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
+        return await self.find(queries, limit, Filters(window=window))
+
+    async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
+        """Papers have no fields of study here: a filter by fields finds none."""
+        vectors = await self._embedder.embed(queries, "query")
+        return [await self._nearest(vector, limit, filters) for vector in vectors]
+
+    async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
+        return await self.find_passages(queries, limit, Filters(window=window))
+
+    async def find_passages(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Passage]]:
+        return [
+            [
+                Passage(paper=hit.paper, section="abstract", text=hit.paper.abstract, similarity=hit.similarity)
+                for hit in hits
+            ]
+            for hits in await self.find(queries, limit, filters)
+        ]
+
+    async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
+        await self._embed()
+        known = [paper for paper in papers if paper in self._papers]
+        filters = {paper: Filters(window=window, without=frozenset({paper})) for paper in known}
+        return {paper: await self._nearest(self._vectors[paper], limit, filters[paper]) for paper in known}
+
+    async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        return {
+            paper: list((await self.papers(self._references[paper], window)).values())[:limit]
+            for paper in papers
+            if paper in self._references
+        }
+
+    async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
+        return {
+            one: self._papers[one]
+            for one in ids
+            if one in self._papers and _counts(self._papers[one], Filters(window=window))
+        }
+
+    async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
+        await self._embed()
+        (vector,) = await self._embedder.embed([text], "query")
+        return {paper: float(self._vectors[paper] @ vector) for paper in papers if paper in self._vectors}
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return await self._embedder.embed(texts, "query")
+
+    async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
+        return await self._embedder.embed([f"{title}. {text}" for title, text in titled], "passage")
+
+    def newest(self, window: Window) -> dt.date | None:
+        dates = (one.publication_date for one in self._papers.values())
+        return max((day for day in dates if day is not None and window.contains(day)), default=None)
+
+    async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
+        return {paper.id: paper.retraction for paper in papers if paper.retraction is not None}
+
+    async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
+        return {paper: Absent(reason="the corpus holds only the abstract") for paper in papers}
+
+    async def fit(self, text: str, window: Window) -> CorpusFit:
+        return self._fit
+
+    async def _embed(self) -> None:
+        if not self._vectors and self._papers:
+            texts = [f"{paper.title}. {paper.abstract}" for paper in self._papers.values()]
+            vectors = await self._embedder.embed(texts, "passage")
+            self._vectors = dict(zip(self._papers, vectors, strict=True))
+
+    async def _nearest(self, vector: Vectors, limit: int, filters: Filters) -> list[Hit]:
+        await self._embed()
+        candidates = [one for one in self._papers.values() if _counts(one, filters)]
+        cosines = np.array([float(self._vectors[paper.id] @ vector) for paper in candidates])
+        order = np.argsort(-cosines, kind="stable")[:limit]
+        return [Hit(paper=candidates[index], similarity=float(cosines[index])) for index in order.tolist()]
+
+
+class MemoryCorpusVersions:
+    """The in-memory adapter of `index.CorpusVersionCache`: the given versions, the last of them current."""
+
+    def __init__(self, *versions: MemoryCorpus) -> None:
+        self._versions = {one.version: one for one in versions}
+
+    async def current(self) -> MemoryCorpus:
+        if not self._versions:
+            raise CorpusError("There is no corpus in memory.")
+        return list(self._versions.values())[-1]
+
+    async def at(self, version: str) -> MemoryCorpus:
+        if version not in self._versions:
+            raise CorpusError(f"Version {version} of the corpus has been removed.")
+        return self._versions[version]
+
+
+def _counts(paper: Paper, filters: Filters) -> bool:
+    retracted = paper.retraction is not None
+    return (
+        admits(filters.window, paper.publication_date, undated=filters.window.before is None)
+        and (not filters.venues or paper.venue.lower() in {venue.lower() for venue in filters.venues})
+        and not filters.fields
+        and filters.retracted in (None, retracted)
+        and paper.id not in filters.without
+    )

@@ -1,0 +1,65 @@
+"""JSON Lines, plain or gzipped: each line an object, or the reason why it is rejected."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any, NamedTuple, cast
+
+from pydantic_core import from_json
+
+__all__ = ["DAMAGED", "DAMAGE_ERRORS", "MAX_LINE_BYTES", "JsonLine", "bounded_lines", "read_lines"]
+
+MAX_LINE_BYTES = 64 * 2**20
+"""Of one line; s2orc's longest have a few million."""
+DAMAGED = "the compressed file is damaged or cut off here"
+DAMAGE_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
+"""Raised by reading a damaged gzip file."""
+_GZIP = b"\x1f\x8b"
+
+
+class JsonLine(NamedTuple):
+    number: int
+    """Counted from 1."""
+    data: dict[str, Any] | str
+    """The object, or the reason why there is none."""
+    size: int
+    """Bytes, unpacked."""
+
+
+def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
+    """Lines before a damaged place are kept. Blank lines are skipped."""
+    number = 0
+    try:
+        for number, line in enumerate(bounded_lines(file), start=1):
+            if line is None:
+                yield JsonLine(number, f"the line has more than {MAX_LINE_BYTES:,} bytes", 0)
+            elif line.strip():
+                yield JsonLine(number, _object(line, first=number == 1), len(line))
+    except DAMAGE_ERRORS:
+        yield JsonLine(number + 1, DAMAGED, 0)
+
+
+def bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
+    """Unpacked; None for a line that is too long. Raises one of DAMAGE_ERRORS."""
+    packed = file.read(2) == _GZIP
+    file.seek(0)
+    stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
+    while line := stream.readline(MAX_LINE_BYTES + 1):
+        if len(line) <= MAX_LINE_BYTES:
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(MAX_LINE_BYTES)
+        yield None
+
+
+def _object(line: bytes, first: bool) -> dict[str, Any] | str:
+    try:
+        text = line.decode("utf-8-sig" if first else "utf-8")
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    try:
+        data = from_json(text, allow_inf_nan=True, cache_strings="keys")
+    except ValueError:
+        return "not valid JSON"
+    return data if isinstance(data, dict) else "not a JSON object"

@@ -1,0 +1,184 @@
+"""What a source file says about a paper, checked and cleaned."""
+
+import calendar
+import datetime as dt
+import re
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.models import Identifiers
+from assayer.text.sanitise import clean_text
+
+__all__ = ["PaperRecord", "RecordSection", "first_problem", "last_day", "parse_vector"]
+
+
+_PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?")
+_ID = re.compile(r"[^\s\[\]]{1,200}")
+"""Ids are used in citation marks, so they hold no white space and no square brackets."""
+_LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+
+
+def last_day(text: str) -> dt.date:
+    """`2021-05-07` as it is; of `2021-05` and `2021` the last day, so that no cutoff includes a paper too early."""
+    period = _PERIOD.fullmatch(text.strip())
+    if period is None:
+        return dt.date.fromisoformat(text.strip()[:10])
+    year, month = int(period["year"]), int(period["month"] or 12)
+    return dt.date(year, month, calendar.monthrange(year, month)[1])
+
+
+def _clean(text: str) -> str:
+    return clean_text(text).strip()
+
+
+def _line(text: str) -> str:
+    return " ".join(_clean(text).split())
+
+
+def _text_of(value: Any) -> Any:
+    """Some dumps write null for an empty text, and numbers for ids."""
+    if value is None:
+        return ""
+    return str(value) if type(value) is int else value
+
+
+def _list_of(value: Any) -> Any:
+    return () if value is None else value
+
+
+def _id(value: str) -> str:
+    if not _ID.fullmatch(value) or not value.isprintable():
+        raise ValueError("is missing, or holds white space, square brackets or invisible characters")
+    return value
+
+
+OneLineText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_line)]
+CleanText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_clean)]
+RecordId = Annotated[str, BeforeValidator(_text_of), AfterValidator(_id)]
+
+
+def _identifier(space: str, value: Any) -> str:
+    """In its normal form; empty for what cannot be one, as identifiers are optional."""
+    text = str(value).strip() if isinstance(value, str | int) else ""
+    if space == "doi":
+        return doi(text)
+    if space == "arxiv":
+        return arxiv_id(text)
+    name = text.rstrip("/").rsplit("/", 1)[-1] if "://" in text else text
+    return name if _ID.fullmatch(name) and name.isprintable() else ""
+
+
+class RecordSection(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    title: OneLineText = ""
+    text: CleanText = ""
+
+
+class PaperRecord(BaseModel):
+    """One record of a source. Unknown fields are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: RecordId
+    title: OneLineText = Field(min_length=1)
+    abstract: CleanText = Field(min_length=1)
+    authors: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
+    year: int | None = Field(default=None, ge=1000, le=9999)
+    publication_date: dt.date | None = None
+    venue: OneLineText = ""
+    url: OneLineText = ""
+    citation_count: int | None = Field(default=None, ge=0, lt=2**31)
+    identifiers: Identifiers = Identifiers()
+    """Given in one object, or each as a field of the record: `doi`, `arxiv`, `s2`, …"""
+    sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
+    references: tuple[RecordId, ...] | None = None
+    """Ids of the papers that it cites; None when the source does not say."""
+    fields: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
+    """Of study, as the source names them."""
+    retracted: bool = False
+
+    @field_validator("title", "abstract")
+    @classmethod
+    def _not_empty(cls, value: str) -> str:
+        if not value:
+            raise ValueError("is missing")
+        return value
+
+    @field_validator("publication_date", mode="before")
+    @classmethod
+    def _date(cls, value: Any) -> dt.date | None:
+        if value is None or value == "":
+            return None
+        try:
+            return last_day(value)
+        except (TypeError, ValueError, AttributeError):
+            raise ValueError("is not a date (YYYY, YYYY-MM or YYYY-MM-DD)") from None
+
+    @field_validator("url")
+    @classmethod
+    def _link(cls, value: str) -> str:
+        if value and not _LINK.fullmatch(value):
+            raise ValueError("is not an http(s) address")
+        return value
+
+    @field_validator("citation_count")
+    @classmethod
+    def _unknown_if_zero(cls, value: int | None) -> int | None:
+        """Sources write 0 for what was not counted."""
+        return value or None
+
+    @field_validator("sections")
+    @classmethod
+    def _with_text(cls, value: tuple[RecordSection, ...]) -> tuple[RecordSection, ...]:
+        return tuple(section for section in value if section.text)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_identifiers(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        together = data.get("identifiers")
+        written = {**(together if isinstance(together, dict) else {}), **data}
+        return {**data, "identifiers": {one: _identifier(one, written.get(one)) for one in Identifiers.model_fields}}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _date_from_year(cls, data: Any) -> Any:
+        if isinstance(data, dict) and not data.get("publication_date") and data.get("year"):
+            return {**data, "publication_date": str(data["year"])}
+        return data
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first problem, worded the same for every record that has it."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"] if not isinstance(part, int)) or "record"
+    if first["type"] in ("missing", "string_too_short"):
+        return f"{field} is missing"
+    return f"{field} {first['msg'].removeprefix('Value error, ')}"
+
+
+def parse_vector(given: Any) -> NDArray[np.float32] | None:
+    """From foreign records. None for what is no list of numbers; numbers beyond float32 become infinite."""
+    try:
+        with np.errstate(over="ignore"):
+            numbers = np.asarray(given, np.float32)
+    except OverflowError:  # a whole number that no float can hold
+        return np.array([np.inf], np.float32)
+    except (TypeError, ValueError):
+        return None
+    return numbers if numbers.ndim == 1 else None

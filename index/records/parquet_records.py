@@ -1,0 +1,162 @@
+"""Paper records in Parquet: written by ingest, read by builds and updates beside JSON Lines."""
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from assayer.errors import InputError
+from assayer.models import Identifiers
+from index.records.paper_record import PaperRecord, first_problem
+
+__all__ = ["RECORDS_SCHEMA", "RecordVector", "RecordWithVector", "RecordWriter", "parquet_files", "read_records"]
+
+RECORDS_SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("title", pa.string()),
+        pa.field("abstract", pa.string()),
+        pa.field("authors", pa.list_(pa.string())),
+        pa.field("publication_date", pa.date32()),
+        pa.field("venue", pa.string()),
+        pa.field("url", pa.string()),
+        pa.field("citation_count", pa.int32()),
+        pa.field("identifiers", pa.struct([pa.field(name, pa.string()) for name in Identifiers.model_fields])),
+        pa.field("references", pa.list_(pa.string())),
+        pa.field("fields", pa.list_(pa.string())),
+        pa.field("retracted", pa.bool_()),
+        pa.field("sections", pa.list_(pa.struct([pa.field("title", pa.string()), pa.field("text", pa.string())]))),
+        pa.field("vector", pa.list_(pa.float32())),
+        pa.field("vector_model", pa.string()),
+    ]
+)
+"""Columns are PaperRecord's fields. Null `references`: the source does not say; null `vector`: there is none."""
+
+_VECTOR, _MODEL = "vector", "vector_model"
+_GROUP = 4096
+"""Rows of a row group: what a reader holds at once."""
+_BATCH = 512
+
+
+class RecordVector(NamedTuple):
+    """A vector that came with a record, of its title and abstract; neither checked nor normalised."""
+
+    values: NDArray[np.float32]
+    model: str
+    """As in `Embedder.name`; empty when the source does not say."""
+
+
+class RecordWithVector(NamedTuple):
+    record: PaperRecord
+    vector: RecordVector | None = None
+
+
+class RecordWriter:
+    """Writes records in row groups; the file is complete after the `with`. A sink that was given open stays open."""
+
+    def __init__(self, sink: Path | IO[bytes]) -> None:
+        self._file = pq.ParquetWriter(sink, RECORDS_SCHEMA, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+        self._vectors: list[RecordVector | None] = []
+
+    def write(self, record: PaperRecord, vector: RecordVector | None = None) -> None:
+        self._rows.append(record.model_dump(exclude={"year"}))
+        self._vectors.append(vector)
+        if len(self._rows) == _GROUP:
+            self._flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._flush()
+        self._file.close()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        plain = pa.Table.from_pylist(self._rows, schema=pa.schema(list(RECORDS_SCHEMA)[:-2]))
+        models = pa.array([one.model or None if one else None for one in self._vectors], pa.string())
+        table = plain.append_column(RECORDS_SCHEMA.field(_VECTOR), _lists(self._vectors))
+        self._file.write_table(table.append_column(RECORDS_SCHEMA.field(_MODEL), models), row_group_size=_GROUP)
+        self._rows, self._vectors = [], []
+
+
+def _lists(vectors: Sequence[RecordVector | None]) -> pa.Array:
+    """The vectors as one Arrow array, without a Python object for each number."""
+    there = [np.asarray(one.values, np.float32) for one in vectors if one]
+    lengths = [len(one.values) if one else 0 for one in vectors]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    values = np.concatenate(there) if there else np.empty(0, np.float32)
+    missing = pa.array([one is None for one in vectors], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values, pa.float32()), mask=missing)
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The Parquet files of a folder in their order, or the one that was named."""
+    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+def read_records(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
+    """Number of each row of a file, counted from 1, with its record or the reason why it is rejected. A damaged row
+    group is reported once, under its first row. Raises InputError for a file that is no Parquet file of records."""
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{path} cannot be read as Parquet: {reason}", "It may be cut off: fetch it again.") from None
+    with file:
+        names = set(file.schema_arrow.names)
+        absent = {"id", "title", "abstract"} - names
+        if absent:
+            raise InputError(f"{path} holds no paper records: it has no column {', '.join(sorted(absent))}.")
+        columns = [name for name in (*RECORDS_SCHEMA.names, "year") if name in names]
+        first = 1
+        for group in range(file.num_row_groups):
+            yield from _group(file, group, columns, first)
+            first += file.metadata.row_group(group).num_rows
+
+
+def _group(
+    file: pq.ParquetFile, group: int, columns: Sequence[str], first: int
+) -> Iterator[tuple[int, RecordWithVector | str]]:
+    number = first
+    try:
+        for batch in file.iter_batches(_BATCH, row_groups=[group], columns=columns):
+            for row in _rows(batch):
+                yield number, row
+                number += 1
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        yield number, "the file is damaged here"
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[RecordWithVector | str]:
+    count = batch.num_rows
+    names = batch.schema.names
+    vectors = _vectors(batch.column(_VECTOR)) if _VECTOR in names else [None] * count
+    models = batch.column(_MODEL).to_pylist() if _MODEL in names else [None] * count
+    plain = batch.select([name for name in names if name not in (_VECTOR, _MODEL)])
+    for data, values, model in zip(plain.to_pylist(), vectors, models, strict=True):
+        if isinstance(day := data.get("publication_date"), dt.date):
+            data["publication_date"] = day.isoformat()
+        try:
+            record = PaperRecord.model_validate(data)
+        except ValidationError as error:
+            yield first_problem(error)
+        else:
+            yield RecordWithVector(record, None if values is None else RecordVector(values, model or ""))
+
+
+def _vectors(column: pa.Array) -> list[NDArray[np.float32] | None]:
+    """Copies, so that a vector that is kept does not keep its whole batch."""
+    return [np.array(one.values.to_numpy(zero_copy_only=False), np.float32) if one.is_valid else None for one in column]

@@ -1,0 +1,161 @@
+"""Reads papers from JSON Lines and Parquet files; what cannot be used is rejected with its place and a reason."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from assayer.errors import InputError
+from assayer.models import Frozen
+from assayer.ports import Embedder
+from index.hashing import checksum, hash64
+from index.records.json_lines import read_lines
+from index.records.paper_record import PaperRecord, first_problem, parse_vector
+from index.records.parquet_records import RecordVector, RecordWithVector, parquet_files, read_records
+
+__all__ = ["RecordReader", "RecordSource", "RejectedLine", "describe_source", "source_files"]
+
+_LINES = (".jsonl", ".jsonl.gz")
+
+
+class RejectedLine(Frozen):
+    """A line that was rejected."""
+
+    source: str
+    line: int
+    """Counted from 1."""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}: {self.reason}"
+
+
+class RecordSource(Frozen):
+    name: str
+    sha256: str
+    bytes: int
+
+
+def describe_source(path: Path) -> RecordSource:
+    """Name, checksum and size. Raises InputError for a path that is no readable source: a file, or a folder of Parquet
+    files."""
+    if not path.exists():
+        raise InputError(f"There is no file {path}.")
+    try:
+        parts = [(part, checksum(part)) for part in source_files(path)]
+        together = hashlib.sha256("".join(f"{made}  {part.name}\n" for part, made in parts).encode()).hexdigest()
+        return RecordSource(
+            name=path.name,
+            sha256=together if path.is_dir() else parts[0][1],
+            bytes=sum(part.stat().st_size for part, _ in parts),
+        )
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+class RecordReader:
+    """The papers of some sources; of equal ids the first. Only hashes of ids stay in memory."""
+
+    def __init__(self, paths: Sequence[Path], embedder: Embedder | None = None) -> None:
+        """Vectors that came with records must be of the embedder's model; without an embedder they are dropped."""
+        self.rejections: list[RejectedLine] = []
+        """Complete once all papers were read."""
+        self._paths = paths
+        self._embedder = embedder
+
+    def __iter__(self) -> Iterator[RecordWithVector]:
+        """Raises InputError for a source without a single valid record, or with vectors of another model."""
+        seen: set[int] = set()
+        for path in self._paths:
+            valid, before = 0, len(self.rejections)
+            for file in source_files(path):
+                for line, item in _items(file):
+                    if isinstance(item, str):
+                        self._reject(file, line, item)
+                        continue
+                    valid += 1
+                    (key,) = hash64([item.record.id]).tolist()
+                    if key in seen:
+                        self._reject(file, line, "duplicate id")
+                        continue
+                    seen.add(key)
+                    yield self._checked(file, line, item)
+            if not valid:
+                raise InputError(f"{path} holds no valid paper.", _why(self.rejections[before:]))
+
+    def _checked(self, file: Path, line: int, item: RecordWithVector) -> RecordWithVector:
+        if item.vector is None or self._embedder is None:
+            return item._replace(vector=None)
+        if item.vector.model != self._embedder.name:
+            raise InputError(
+                f"{file} holds vectors of {item.vector.model or 'a model that it does not name'}, and the corpus is "
+                f"made with {self._embedder.name}.",
+                "Configure that model (ASSAYER_EMBEDDER__MODEL), or have the texts embedded: --embed-anew.",
+            )
+        values = item.vector.values.astype(np.float32)
+        if len(values) != self._embedder.dimensions:
+            found = f"vector has {len(values)} numbers and not {self._embedder.dimensions}"
+            self._reject(file, line, f"{found}: the text is embedded instead")
+            return item._replace(vector=None)
+        length = float(np.linalg.norm(values))
+        if not (np.isfinite(length) and length > 0):
+            self._reject(file, line, "vector is zero or not finite: the text is embedded instead")
+            return item._replace(vector=None)
+        return item._replace(vector=RecordVector(values / np.float32(length), item.vector.model))
+
+    def _reject(self, file: Path, line: int, reason: str) -> None:
+        self.rejections.append(RejectedLine(source=file.name, line=line, reason=reason))
+
+
+def source_files(path: Path) -> list[Path]:
+    """Of a source, in the order of reading. Raises InputError for what is no source."""
+    if path.is_dir():
+        found = parquet_files(path)
+        if not found:
+            raise InputError(f"The folder {path} holds no Parquet file.")
+        return found
+    if not path.name.endswith((*_LINES, ".parquet")):
+        kinds = f"{', '.join(_LINES)} or .parquet"
+        raise InputError(f"{path} is not a source of papers.", f"Give files that end in {kinds}, or folders of those.")
+    if not path.is_file():
+        raise InputError(f"There is no file {path}.")
+    return [path]
+
+
+def _why(rejections: Sequence[RejectedLine]) -> str:
+    if not rejections:
+        return "The file is empty."
+    counts = Counter(rejection.reason for rejection in rejections)
+    first = "; ".join(f"{reason} ({count} lines)" for reason, count in counts.most_common(3))
+    return f"Line {rejections[0].line}: {rejections[0].reason}. In all: {first}."
+
+
+def _items(file: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
+    """Number of the line or row with its record, or with the reason why it is rejected."""
+    return read_records(file) if file.suffix == ".parquet" else _lines(file)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
+    with path.open("rb") as file:
+        for line in read_lines(file):
+            yield line.number, line.data if isinstance(line.data, str) else _record(line.data)
+
+
+def _record(data: dict[str, Any]) -> RecordWithVector | str:
+    try:
+        return RecordWithVector(PaperRecord.model_validate(data), _vector(data))
+    except ValidationError as error:
+        return first_problem(error)
+
+
+def _vector(data: dict[str, Any]) -> RecordVector | None:
+    """What is no list of numbers becomes an empty vector, which is rejected like any of a wrong length."""
+    given = data.get("vector")
+    if given is None:
+        return None
+    values = parse_vector(given)
+    return RecordVector(np.empty(0, np.float32) if values is None else values, str(data.get("vector_model") or ""))

@@ -1,0 +1,179 @@
+"""Candidates for queries among all segments of one version: by cosine and by BM25, papers and passages.
+
+Every segment is searched and the results are merged: exactly, as cosines compare across segments, and the BM25 index
+counts words over all of them together.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.models import Filters
+from assayer.ports import Vectors
+from index.search.hybrid_ranking import HybridMatches, QueryCandidates
+from index.segments.bm25_index import Bm25Index, Bm25Matches
+from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment
+from index.segments.vector_index import VectorMatches
+
+__all__ = ["HybridSearch", "UnitNumbers"]
+
+Units = NDArray[np.int64]
+_NO_UNITS: Units = np.empty(0, np.int64)
+
+
+class UnitNumbers:
+    """A unit is a paper, by its row after those of all earlier segments, or a passage, counted likewise after all
+    papers."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self.papers = np.array([0, *accumulate(len(one) for one in segments)], np.int64)
+        """The first paper's number of each segment, and behind them how many papers there are."""
+        passages = np.array([0, *accumulate(len(one.passage_locations) for one in segments)], np.int64)
+        self.passages = self.papers[-1] + passages
+
+    def is_paper(self, unit: int) -> bool:
+        return unit < int(self.papers[-1])
+
+    def locate(self, unit: int) -> tuple[int, int]:
+        """Number of the segment, and the row in it, of papers or of passages."""
+        starts = self.papers if self.is_paper(unit) else self.passages
+        number = int(np.searchsorted(starts, unit, side="right")) - 1
+        return number, unit - int(starts[number])
+
+
+class HybridSearch:
+    def __init__(self, segments: Sequence[Segment], bm25_folder: Path) -> None:
+        self._segments = segments
+        self.units = UnitNumbers(segments)
+        self._paper_bm25, self._passage_bm25 = (
+            Bm25Index(bm25_folder / PAPERS_FOLDER),
+            Bm25Index(bm25_folder / PASSAGES_FOLDER),
+        )
+
+    @cached_property
+    def _segment_by_ordinal(self) -> dict[int, int]:
+        return {segment.entry.ordinal: number for number, segment in enumerate(self._segments)}
+
+    def move_to(self, device: str) -> None:
+        """All vectors. Raises ConfigurationError."""
+        for segment in self._segments:
+            for index in (segment.papers, segment.passages):
+                if index is not None:
+                    index.move_to(device)
+
+    def nearest_papers(
+        self, vectors: Vectors, limit: int, filters: Filters, without: Iterable[int]
+    ) -> list[VectorMatches]:
+        """Units, for each vector; `without` are papers that do not count, whatever the filters say."""
+        left_out = np.array(sorted(without), np.int64)
+        each = [
+            segment.papers.nearest(vectors, limit + len(left_out), segment.row_filter(filters))
+            for segment in self._segments
+        ]
+        return _merged_matches(each, self.units.papers, limit, len(vectors), left_out)
+
+    def similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> list[float]:
+        """Cosines with papers and passages, in order."""
+        asked = np.asarray(units, np.int64)
+        cosines = np.zeros(len(asked))
+        for number, segment in enumerate(self._segments):
+            for starts, index in ((self.units.papers, segment.papers), (self.units.passages, segment.passages)):
+                here = (asked >= starts[number]) & (asked < starts[number + 1])
+                if index is not None and here.any():
+                    cosines[here] = index.similarities(query, asked[here] - starts[number])
+        found: list[float] = cosines.tolist()
+        return found
+
+    def candidates(
+        self,
+        queries: Sequence[str],
+        vectors: Vectors,
+        depth: int,
+        filters: Filters,
+        without: frozenset[int],
+        with_passages: bool,
+    ) -> list[QueryCandidates]:
+        """So many of each kind for each query, before anything is fused; `without` as in `nearest_papers`."""
+        nearest = self.nearest_papers(vectors, depth, filters, without)
+        papers = [
+            HybridMatches(near, self._bm25_matches(self._paper_bm25, query, depth, filters, without))
+            for query, near in zip(queries, nearest, strict=True)
+        ]
+        passages: Sequence[HybridMatches | None] = [None] * len(queries)
+        if with_passages and self.units.passages[-1] > self.units.passages[0]:
+            nearest = self._nearest_passages(vectors, depth, filters, without)
+            passages = [
+                HybridMatches(near, self._bm25_matches(self._passage_bm25, query, depth, filters, without))
+                for query, near in zip(queries, nearest, strict=True)
+            ]
+        return [
+            QueryCandidates(first, second, depth, self._cosines(vector, first, second))
+            for vector, first, second in zip(vectors, papers, passages, strict=True)
+        ]
+
+    def _nearest_passages(
+        self, vectors: Vectors, limit: int, filters: Filters, without: frozenset[int]
+    ) -> list[VectorMatches]:
+        left_out = self._passages_of(without)
+        each = [
+            segment.passages.nearest(vectors, limit + len(left_out), segment.passage_row_filter(filters))
+            if segment.passages
+            else []
+            for segment in self._segments
+        ]
+        return _merged_matches(each, self.units.passages, limit, len(vectors), left_out)
+
+    def _bm25_matches(
+        self, index: Bm25Index, query: str, depth: int, filters: Filters, without: frozenset[int]
+    ) -> Bm25Matches:
+        """With units instead of the index's own numbers."""
+        starts = self.units.papers if index is self._paper_bm25 else self.units.passages
+        left_out = np.array(sorted(without), np.int64) if index is self._paper_bm25 else self._passages_of(without)
+        found = index.search(query, depth + len(left_out), filters)
+        numbers = [self._segment_by_ordinal[one >> 32] for one in found.documents.tolist()]
+        units = starts[numbers] + (found.documents & 0xFFFFFFFF) if numbers else _NO_UNITS
+        if len(left_out):
+            kept = ~np.isin(units, left_out)
+            return Bm25Matches(units[kept][:depth], found.scores[kept][:depth])
+        return Bm25Matches(units[:depth], found.scores[:depth])
+
+    def _passages_of(self, papers: Iterable[int]) -> Units:
+        found = [_NO_UNITS]
+        for unit in sorted(papers):
+            number, row = self.units.locate(unit)
+            found.append(self.units.passages[number] + self._segments[number].passages_of(np.array([row])))
+        return np.concatenate(found)
+
+    def _cosines(self, vector: NDArray[np.float32], *each: HybridMatches | None) -> dict[int, float]:
+        named = list(
+            dict.fromkeys(
+                unit
+                for found in each
+                if found is not None
+                for unit in (*found.by_vector.rows.tolist(), *found.by_bm25.documents.tolist())
+            )
+        )
+        return dict(zip(named, self.similarities(vector, named), strict=True))
+
+
+def _merged_matches(
+    each: Sequence[Sequence[VectorMatches]], starts: Units, limit: int, queries: int, without: Units
+) -> list[VectorMatches]:
+    """The best of all segments, as units."""
+    merged = []
+    for query in range(queries):
+        parts = [(found[query], start) for found, start in zip(each, starts, strict=False) if found]
+        units = np.concatenate([_NO_UNITS, *(part.rows + start for part, start in parts)])
+        similarities = np.concatenate([np.empty(0), *(part.similarities for part, _ in parts)])
+        if len(without):
+            kept = ~np.isin(units, without)
+            units, similarities = units[kept], similarities[kept]
+        if len(parts) > 1:
+            order = np.lexsort((units, -similarities))
+            units, similarities = units[order], similarities[order]
+        merged.append(VectorMatches(units[:limit], similarities[:limit]))
+    return merged

@@ -1,0 +1,166 @@
+"""Approximate indexes by FAISS: which kind for how many rows, how each is trained, and how it is searched.
+
+All are inverted files whose candidates are scored again with the vectors themselves, so a kind costs recall only by
+what it does not find. Codes are of the vectors, not of their residuals: on the same lists that found as much,
+sooner. What was tried and why it is not here: docs/adr/0013-kinds-of-index.md.
+"""
+
+import math
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.ports import Vectors
+from index.disk_access import library_errors_as_oserror
+from index.segments.row_filter import RowFilter
+
+__all__ = [
+    "INDEX_CONSTANTS",
+    "RESCORED_PER_RESULT",
+    "ApproximateIndex",
+    "ApproximateIndexKind",
+    "Candidates",
+    "IndexKind",
+    "IndexTraining",
+    "build_approximate_index",
+    "index_kind_for",
+    "load_faiss",
+    "with_rescoring",
+]
+
+
+ApproximateIndexKind = Literal["ivf_sq8", "ivf_pq"]
+"""`ivf_sq8`: a byte a dimension. `ivf_pq`: two bits a dimension, compared by table look-up in registers (FAISS's fast
+scan): a quarter of the memory and about half the time, for a longer training."""
+IndexKind = Literal["exact"] | ApproximateIndexKind
+
+_PQ_FROM = 500_000
+"""Rows from which the memory and time that product quantisation saves outweigh its training."""
+RESCORED_PER_RESULT: dict[ApproximateIndexKind, int] = {"ivf_sq8": 2, "ivf_pq": 8}
+"""Candidates fetched for each result wanted, to make up for the rounding of the codes, more where needed."""
+_SAMPLE, _ITERATIONS, _SEED = 64, 10, 1234
+"""Rows a list to train on, rounds of k-means, and its seed."""
+_ROWS_AT_ONCE = 65_536
+_REMEMBERED = 16
+"""Search parameters kept: FAISS's Python half takes 10 µs to create them."""
+
+Candidates = NDArray[np.int64]
+"""Rows, one line a query; -1 where there are fewer."""
+INDEX_CONSTANTS = (_PQ_FROM, tuple(RESCORED_PER_RESULT.items()), _SAMPLE, _ITERATIONS, _SEED)
+"""Constants that a built index depends on."""
+
+
+class IndexTraining(NamedTuple):
+    lists: int
+    rows: int
+    """Of the sample, spread evenly over all."""
+    iterations: int = _ITERATIONS
+    seed: int = _SEED
+
+
+def index_kind_for(rows: int, dimensions: int, exact_up_to: int) -> IndexKind:
+    if rows <= exact_up_to:
+        return "exact"
+    return "ivf_pq" if rows >= _PQ_FROM and dimensions % 2 == 0 else "ivf_sq8"
+
+
+class ApproximateIndex:
+    """Rows that are probably the nearest, scored in single precision."""
+
+    def __init__(self, index: Any, vectors: Vectors) -> None:
+        """`vectors` are what is in the index, in half precision."""
+        self.index = index
+        """FAISS's index, without rescoring."""
+        self._refined = with_rescoring(index, vectors)
+        self._vectors = vectors  # kept alive: the index uses their memory
+        self._parameters = lru_cache(_REMEMBERED)(self._made_parameters)
+
+    @classmethod
+    def open(cls, path: Path, vectors: Vectors) -> "ApproximateIndex":
+        """The file must be our own: FAISS does not validate what it reads."""
+        faiss = load_faiss()
+        return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), vectors)
+
+    @property
+    def lists(self) -> int:
+        return int(self.index.nlist)
+
+    def nearest(
+        self, queries: Vectors, limit: int, scored: int, probes: int, allowed: RowFilter | None = None
+    ) -> Candidates:
+        """For each query the best `limit` rows, best first, of `scored` candidates that are scored with the vectors
+        themselves, or of `limit` if that is more."""
+        asked, parameters = np.ascontiguousarray(queries, np.float32), self._parameters(limit, scored, probes, allowed)
+        return np.asarray(self._refined.search(asked, limit, params=parameters)[1])
+
+    def _made_parameters(self, limit: int, scored: int, probes: int, allowed: RowFilter | None) -> Any:
+        faiss = load_faiss()
+        return faiss.IndexRefineSearchParameters(
+            k_factor=(max(scored, limit) + 0.5) / limit,  # in single precision, and the product is rounded down
+            base_index_params=faiss.SearchParametersIVF(
+                nprobe=min(self.lists, probes), sel=None if allowed is None else self._selector(allowed)
+            ),
+        )
+
+    def _selector(self, allowed: RowFilter) -> Any:
+        if allowed.bits is not None:
+            return load_faiss().IDSelectorBitmap(allowed.bits)
+        return load_faiss().IDSelectorRange(0, allowed.rows, True) if allowed.rows < self.index.ntotal else None
+
+
+def build_approximate_index(
+    vectors: Vectors, path: Path, kind: ApproximateIndexKind
+) -> tuple[ApproximateIndex, IndexTraining]:
+    lists = max(1, round(2 * math.sqrt(len(vectors))))
+    index = _empty(kind, vectors.shape[1], lists)
+    index.cp.niter, index.cp.seed = _ITERATIONS, _SEED
+    index.cp.max_points_per_centroid = _SAMPLE
+    sample = np.linspace(0, len(vectors) - 1, min(len(vectors), lists * _SAMPLE)).astype(np.int64)
+    index.train(vectors[sample].astype(np.float32))
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        index.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
+    with library_errors_as_oserror(path.parent):
+        load_faiss().write_index(index, str(path))
+    return ApproximateIndex(index, vectors), IndexTraining(lists, len(sample))
+
+
+def _empty(kind: ApproximateIndexKind, dimensions: int, lists: int) -> Any:
+    faiss = load_faiss()
+    coarse, metric = faiss.IndexFlatIP(dimensions), faiss.METRIC_INNER_PRODUCT
+    match kind:
+        case "ivf_sq8":
+            code = faiss.ScalarQuantizer.QT_8bit
+            return faiss.IndexIVFScalarQuantizer(coarse, dimensions, lists, code, metric, False)
+        case "ivf_pq":
+            return faiss.IndexIVFPQFastScan(coarse, dimensions, lists, dimensions // 2, 4, metric)
+    assert_never(kind)
+
+
+def with_rescoring(index: Any, vectors: Vectors) -> Any:
+    """An index whose candidates are scored again with `vectors`, in half precision. They are used without a copy and
+    must stay in memory as long as the index."""
+    return load_faiss().IndexRefine(index, _mapped_vectors(vectors))
+
+
+def _mapped_vectors(vectors: Vectors) -> Any:
+    faiss, bytes_of = load_faiss(), vectors.view(np.uint8)
+    half = faiss.ScalarQuantizer.QT_fp16
+    stored = faiss.IndexScalarQuantizer(vectors.shape[1], half, faiss.METRIC_INNER_PRODUCT)
+    no_owner = stored.codes.owner  # a null pointer, which Python has no other way to write
+    address = faiss.swig_ptr(bytes_of)
+    stored.codes = faiss.MaybeOwnedVectorUInt8.create_view(address, bytes_of.nbytes, no_owner)
+    stored.ntotal = len(vectors)
+    return stored
+
+
+def load_faiss() -> Any:
+    """Imported where first needed. Untyped: the types that come with FAISS do not cover its Python half."""
+    # Threads that spin while they wait make everything several times slower once a core is busy otherwise.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    import faiss
+
+    return faiss

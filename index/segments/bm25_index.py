@@ -1,0 +1,208 @@
+"""BM25 over stemmed words, in a tantivy index whose unchanged files a version shares with the previous one.
+
+Documents carry their segment and row, so neither their order nor a deletion affects other documents.
+"""
+
+import datetime as dt
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+import tantivy
+from numpy.typing import NDArray
+from tantivy import FieldType, Occur, Query
+
+from assayer.errors import CorpusError
+from assayer.models import OPEN, Filters
+from index.disk_access import library_errors_as_oserror
+
+__all__ = [
+    "TOKENIZER",
+    "Bm25Document",
+    "Bm25Index",
+    "Bm25Matches",
+    "copy_bm25_index",
+    "document_id",
+    "write_bm25_index",
+]
+
+TOKENIZER = "english stems 1"
+"""Its name is stored in the index: an index with another tokenizer cannot be opened."""
+_MOST_TERMS = 32
+"""Of a query, the rarest: a word that is in every third text decides nothing and costs most."""
+_HEAP_BYTES = 128 << 20
+_UNDATED = 2**31
+"""Day of an undated paper: after every cutoff."""
+_EPOCH = dt.date(1970, 1, 1)
+_REBUILD = "Build it again: assayer corpus build PATH."
+
+
+class Bm25Document(NamedTuple):
+    place: int
+    text: str
+    day: dt.date | None
+    venue: str
+    fields: tuple[str, ...]
+    retracted: bool
+
+
+class Bm25Matches(NamedTuple):
+    """Ids of documents (`document_id`) and their BM25 scores, best first; equal scores by id."""
+
+    documents: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+def document_id(segment: int, row: int) -> int:
+    """Of a row in the segment with that ordinal."""
+    return segment << 32 | row
+
+
+@cache
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", tokenizer_name=TOKENIZER, index_option="freq")
+    builder.add_unsigned_field("place", indexed=True, fast=True)
+    builder.add_integer_field("day", indexed=True, fast=True)
+    builder.add_text_field("venue", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("field", tokenizer_name="raw", index_option="basic")
+    builder.add_boolean_field("retracted", indexed=True)
+    return builder.build()
+
+
+@cache
+def _analyzer() -> tantivy.TextAnalyzer:
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(r"\w\w+"))
+        .filter(tantivy.Filter.remove_long(60))
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.stopword("english"))
+        .filter(tantivy.Filter.stemmer("english"))
+        .build()
+    )
+
+
+def _opened(directory: Path) -> tantivy.Index:
+    try:
+        index = tantivy.Index(_schema(), path=str(directory), reuse=True)
+    except ValueError as error:
+        raise CorpusError(f"The word index in {directory} cannot be opened: {error}.", _REBUILD) from None
+    index.register_tokenizer(TOKENIZER, _analyzer())
+    return index
+
+
+def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: Iterable[int] = ()) -> None:
+    """Adds documents to the index in a directory, which may be empty, and removes others by their ids."""
+    index = _opened(directory)
+    with library_errors_as_oserror(directory):
+        writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
+        for one in removed:
+            writer.delete_documents_by_query(Query.term_query(_schema(), "place", one))
+        for document in added:
+            writer.add_document(_document(document))
+        writer.commit()
+        writer.wait_merging_threads()
+
+
+def copy_bm25_index(source: Path, target: Path) -> None:
+    """The index's large files never change, so both directories share them; the small ones are copied."""
+    target.mkdir()
+    for path in source.iterdir():
+        if path.suffix in (".json", ".lock"):
+            shutil.copyfile(path, target / path.name)
+        else:
+            os.link(path, target / path.name)
+
+
+@contextmanager
+def _lockable(directory: Path) -> Iterator[Path]:
+    """tantivy needs a lock file even to read. Where none can be written, a folder of links replaces the directory while
+    it is opened; open files stay open."""
+    if os.access(directory, os.W_OK):
+        yield directory
+        return
+    with TemporaryDirectory(prefix="assayer-words-") as place:
+        for path in directory.iterdir():
+            if path.suffix != ".lock":
+                (Path(place) / path.name).symlink_to(path.resolve())
+        yield Path(place)
+
+
+class Bm25Index:
+    def __init__(self, directory: Path) -> None:
+        with _lockable(directory) as place:
+            self._searcher = _opened(place).searcher()
+
+    def __len__(self) -> int:
+        return int(self._searcher.num_docs)
+
+    def search(self, query: str, limit: int, filters: Filters) -> Bm25Matches:
+        """The documents that share the rarest words with a query."""
+        terms = self._rarest_terms(query)
+        if not terms or not limit:
+            return Bm25Matches(np.empty(0, np.int64), np.empty(0, np.float64))
+        asked = _filtered(Query.boolean_query([(Occur.Should, _term(*one)) for one in terms]), filters)
+        hits = self._searcher.search(asked, limit, count=False).hits
+        places = np.array(self._searcher.fast_field_values("place", [address for _, address in hits]), np.int64)
+        scores = np.array([score for score, _ in hits], np.float64)
+        order = np.lexsort((places, -scores))
+        return Bm25Matches(places[order], scores[order])
+
+    def _rarest_terms(self, query: str) -> list[tuple[str, int]]:
+        """The query's rarest known words, with their counts."""
+        counts = Counter(_analyzer().analyze(query))
+        known = [(self._searcher.doc_freq("text", word), word) for word in counts]
+        rarest = sorted(one for one in known if one[0])[:_MOST_TERMS]
+        return [(word, counts[word]) for _, word in rarest]
+
+
+def _term(word: str, times: int) -> Query:
+    query = Query.term_query(_schema(), "text", word, "freq")
+    return query if times == 1 else Query.boost_query(query, float(times))
+
+
+def _filtered(query: Query, filters: Filters) -> Query:
+    """The filters as conditions that do not change the score."""
+    must: list[tuple[Occur, Query]] = []
+    days = _days(filters)
+    if days is not None:
+        must.append((Occur.Must, Query.range_query(_schema(), "day", FieldType.Integer, *days)))
+    for name, values in (("venue", filters.venues), ("field", filters.fields)):
+        if values:
+            must.append(
+                (Occur.Must, Query.term_set_query(_schema(), name, [value.lower() for value in sorted(values)]))
+            )
+    if filters.retracted is not None:
+        must.append((Occur.Must, Query.term_query(_schema(), "retracted", filters.retracted)))
+    if not must:
+        return query
+    conditions = [(occur, Query.const_score_query(one, 0.0)) for occur, one in must]
+    return Query.boolean_query([(Occur.Must, query), *conditions])
+
+
+def _days(filters: Filters) -> tuple[int, int] | None:
+    window = filters.window
+    if window == OPEN:
+        return None
+    first = (window.after - _EPOCH).days if window.after else -(2**31)
+    last = (window.before - _EPOCH).days if window.before else _UNDATED
+    return first, last
+
+
+def _document(one: Bm25Document) -> tantivy.Document:
+    document = tantivy.Document()
+    document.add_text("text", one.text)
+    document.add_unsigned("place", one.place)
+    document.add_integer("day", _UNDATED if one.day is None else (one.day - _EPOCH).days)
+    document.add_text("venue", one.venue.lower())
+    for field in one.fields:
+        document.add_text("field", field.lower())
+    document.add_boolean("retracted", one.retracted)
+    return document

@@ -1,0 +1,52 @@
+"""Citations in memory-mapped arrays: eight bytes an edge in each direction, whatever the length of ids.
+
+Edges hold hashes of ids instead of rows. So a segment does not change when another one adds, moves or removes a paper
+that it cites, and an edge to a paper that arrives later is there already.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from index.hashing import Hashes, hash64
+
+__all__ = ["CitationGraph", "write_citations"]
+
+_STARTS, _CITED, _SORTED, _CITING = "cites-starts.npy", "cites.npy", "cited.npy", "citing.npy"
+
+
+def write_citations(references: Sequence[pa.ListArray], directory: Path) -> None:
+    """`references` in the order of the papers' rows, in chunks; null where the source does not say."""
+    lengths = [pc.fill_null(pc.list_value_length(some), 0).to_numpy(zero_copy_only=False) for some in references]
+    counts = np.concatenate([np.empty(0, np.int64), *lengths]).astype(np.int64)
+    cited = np.concatenate([np.empty(0, np.uint64), *(hash64(some.flatten().to_pylist()) for some in references)])
+    citing = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
+    order = np.argsort(cited, kind="stable")
+    np.save(directory / _STARTS, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
+    np.save(directory / _CITED, cited)
+    np.save(directory / _SORTED, cited[order])
+    np.save(directory / _CITING, citing[order])
+
+
+class CitationGraph:
+    """Compressed sparse rows, and the same edges sorted by the cited paper."""
+
+    def __init__(self, directory: Path) -> None:
+        self._starts: NDArray[np.int64] = np.asarray(np.load(directory / _STARTS, mmap_mode="r"))
+        self._cited: Hashes = np.asarray(np.load(directory / _CITED, mmap_mode="r"))
+        self._sorted: Hashes = np.asarray(np.load(directory / _SORTED, mmap_mode="r"))
+        self._citing: NDArray[np.uint32] = np.asarray(np.load(directory / _CITING, mmap_mode="r"))
+
+    def cited_by(self, row: int) -> Hashes:
+        """Hashes of what the paper in a row cites, in the order of its list."""
+        return self._cited[self._starts[row] : self._starts[row + 1]]
+
+    def citing(self, cited: int) -> list[int]:
+        """Rows of the papers that cite the paper with this hash, ascending."""
+        wanted = np.uint64(cited)
+        first, last = np.searchsorted(self._sorted, wanted, "left"), np.searchsorted(self._sorted, wanted, "right")
+        return sorted(set(self._citing[first:last].tolist()))

@@ -1,0 +1,73 @@
+"""Publishes a version of the whole from versions of the shards, with the fit measured over all of them."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from assayer.ports import Embedder, Vectors
+from index.building.text_embedding import TextEmbedding, no_progress
+from index.corpus_fit import FitCalibration, measure_fit
+from index.records.record_sources import RecordSource
+from index.search.version_reader import VersionReader
+from index.segments.row_filter import NO_FILTERS
+from index.segments.vector_index import VectorMatches
+from index.shards.shard_store import ShardedManifest, ShardStore, ShardVersion
+from index.shards.sharded_queries import merge_matches, shard_key
+from index.versions.manifest import FORMAT, CorpusChanges, Manifest, RejectionCount, check_embedder, read_manifest
+from index.versions.version_store import VersionStore
+
+__all__ = ["measure_fit_of_shards", "publish_shards"]
+
+
+async def publish_shards(
+    directory: Path,
+    versions: Sequence[str],
+    embedder: Embedder,
+    keep: int,
+    sources: Sequence[RecordSource] = (),
+    rejected: Sequence[RejectionCount] = (),
+    changes: CorpusChanges | None = None,
+) -> ShardedManifest:
+    """Makes these versions, one of each shard, the current version of the whole; to be called within
+    `ShardStore.build_lock`. Raises CorpusError where a shard is damaged or was built with another model."""
+    shards = ShardStore(directory)
+    places = [VersionStore(shards.shard_path(number)) for number in range(len(versions))]
+    manifests = [read_manifest(place.version_path(version)) for place, version in zip(places, versions, strict=True)]
+    for place, manifest in zip(places, manifests, strict=True):
+        check_embedder(manifest, embedder, place.directory)
+    readers = [VersionReader.open(place, manifest) for place, manifest in zip(places, manifests, strict=True)]
+    fit = await measure_fit_of_shards(
+        readers, embedder, shards.read_manifest().fit if shards.versions.current_version() else None
+    )
+    whole = ShardedManifest(
+        version=_version_name(manifests, fit),
+        embedder=embedder.name,
+        dimensions=embedder.dimensions,
+        exact_up_to=manifests[0].exact_up_to,
+        fit=fit,
+        shards=tuple(ShardVersion(version=one.version, papers=one.papers) for one in manifests),
+        sources=tuple(sources),
+        rejected=tuple(rejected),
+        changes=changes,
+    )
+    shards.publish(whole, keep)
+    return whole
+
+
+def _version_name(shards: Sequence[Manifest], fit: FitCalibration | None) -> str:
+    told = [FORMAT, [one.version for one in shards], fit.model_dump() if fit else None]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+async def measure_fit_of_shards(
+    readers: Sequence[VersionReader], embedder: Embedder, before: FitCalibration | None
+) -> FitCalibration | None:
+    """As `measure_fit`, with a reader of each shard."""
+
+    def search(asked: Vectors, limit: int) -> list[VectorMatches]:
+        each = [reader.nearest(asked, limit, NO_FILTERS) for reader in readers]
+        return [merge_matches(found, limit) for found in zip(*each, strict=True)]
+
+    queries = TextEmbedding(embedder, no_progress).embed_queries
+    return await measure_fit(readers, search, lambda place: shard_key(*place), queries, before)

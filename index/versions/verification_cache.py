@@ -1,0 +1,99 @@
+"""Checksums are verified once a machine, not once a process: the next process trusts files that have not changed since.
+
+Verified files are recorded with their sizes, times and inode numbers, and with the machine's boot id. A change that
+leaves all of these the same is found after the next boot.
+"""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from assayer.models import Frozen
+from index.hashing import FileChecksum, verify_files
+from index.versions.manifest import Manifest
+from index.versions.version_store import VersionStore
+
+__all__ = ["VerificationCache"]
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+class _VerifiedFile(Frozen):
+    path: str
+    sha256: str
+    bytes: int
+    changed_ns: int
+    number: int
+
+
+class _VerifiedFolder(Frozen):
+    directory: Path
+    boot: str
+    files: tuple[_VerifiedFile, ...]
+
+
+class VerificationCache:
+    """Stored in a folder that only this user can write; without one everything is verified."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    def verify(self, versions: VersionStore, manifest: Manifest) -> None:
+        """Raises CorpusError naming the first file that is missing or has changed since it was written."""
+        self._verify(manifest.files, versions.version_path(manifest.version))
+        for segment in manifest.segments:
+            self._verify(segment.files, versions.segment_path(segment.name))
+
+    def _verify(self, files: Sequence[FileChecksum], directory: Path) -> None:
+        if self._folder is None:
+            verify_files(files, directory)
+            return
+        place = self._folder / f"{hashlib.sha256(bytes(directory.resolve())).hexdigest()[:32]}.json"
+        seen = _state_of(files, directory)
+        if seen is not None and _read(place) == seen:
+            return
+        verify_files(files, directory)
+        if seen is not None:
+            self._note(seen, place)
+
+    def _note(self, proof: _VerifiedFolder, place: Path) -> None:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for other in place.parent.glob("*.json"):
+                told = _read(other)
+                if told is None or not told.directory.exists():
+                    other.unlink(missing_ok=True)
+            following = place.with_suffix(f".{os.getpid()}")
+            following.write_text(proof.model_dump_json(), "utf-8")
+            following.replace(place)
+        except OSError:
+            return  # the next process verifies again
+
+
+def _state_of(files: Sequence[FileChecksum], directory: Path) -> _VerifiedFolder | None:
+    """None where a file is missing."""
+    try:
+        stats = [(file, (directory / file.path).stat()) for file in files]
+        boot = _BOOT.read_text("ascii").strip()
+    except OSError:
+        return None
+    return _VerifiedFolder(
+        directory=directory.resolve(),
+        boot=boot,
+        files=tuple(
+            _VerifiedFile(
+                path=file.path, sha256=file.sha256, bytes=stat.st_size, changed_ns=stat.st_mtime_ns, number=stat.st_ino
+            )
+            for file, stat in stats
+        ),
+    )
+
+
+def _read(place: Path) -> _VerifiedFolder | None:
+    try:
+        return _VerifiedFolder.model_validate_json(place.read_bytes())
+    except (OSError, ValidationError):
+        return None

@@ -1,0 +1,205 @@
+"""The directory of a corpus: immutable segments, versions that are made of them, and the name of the current one.
+
+    DIRECTORY/
+    ├── current                  the version that answers; replaced atomically
+    ├── lock                     held while a build is running
+    ├── segments/SEGMENT/        never changed after it was moved here; shared by versions
+    └── versions/VERSION/        never changed after it was published
+
+A reader that has opened a version keeps it, whatever is published meanwhile: it holds a lock on the version, and what
+is locked is not removed.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from assayer.errors import CorpusError
+from index.hashing import verify_files
+from index.versions.manifest import MANIFEST, Manifest, read_manifest
+
+__all__ = ["BM25_FOLDER", "REJECTED_FILE", "VersionStore"]
+
+
+_UNFINISHED = "unfinished-"
+BM25_FOLDER = "words"
+"""Directory of a version's two BM25 indexes, of papers and of passages."""
+REJECTED_FILE = "rejected.jsonl"
+
+
+class VersionStore:
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._versions = directory / "versions"
+        self._segments = directory / "segments"
+        self._current = directory / "current"
+        self._next = directory / "current.next"
+
+    def version_path(self, version: str) -> Path:
+        return self._versions / version
+
+    def segment_path(self, name: str) -> Path:
+        return self._segments / name
+
+    def current_version(self) -> str:
+        """Of the current version; empty when there is none."""
+        try:
+            return self._current.read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def current_path(self) -> Path:
+        """Directory of the current version. Raises CorpusError when there is none."""
+        version = self.current_version()
+        if not version or not self.version_path(version).is_dir():
+            raise CorpusError(f"There is no corpus in {self.directory}.", "Build one: assayer corpus build PATH.")
+        return self.version_path(version)
+
+    def verify(self, manifest: Manifest) -> None:
+        """Raises CorpusError naming the first file that is missing or has changed since it was written."""
+        verify_files(manifest.files, self.version_path(manifest.version))
+        for segment in manifest.segments:
+            verify_files(segment.files, self.segment_path(segment.name))
+
+    def intact_manifest(self, version: str | None = None) -> Manifest | None:
+        """The manifest of a version, by default of the current one, if all its files are there and unchanged."""
+        try:
+            manifest = read_manifest(self.current_path() if version is None else self.version_path(version))
+            self.verify(manifest)
+        except CorpusError:
+            return None
+        return manifest
+
+    @contextmanager
+    def build_lock(self) -> Iterator[None]:
+        """Raises CorpusError while another process builds here. Removes leftovers of interrupted builds."""
+        self._versions.mkdir(parents=True, exist_ok=True)
+        with (self.directory / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise CorpusError(
+                    f"Another process is building the corpus in {self.directory}.", "Wait until it is done."
+                ) from None
+            for left in self.directory.glob(f"*/{_UNFINISHED}*"):
+                shutil.rmtree(left)
+            self._next.unlink(missing_ok=True)
+            yield
+
+    @contextmanager
+    def scratch_directory(self) -> Iterator[Path]:
+        """A directory to build in; gone afterwards unless it was moved to its place."""
+        path = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=self._versions))
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def add_segment(self, finished: Path, segment: str) -> None:
+        """Moves a finished segment to its place, before a version refers to it."""
+        self._segments.mkdir(exist_ok=True)
+        self._move(finished, self.segment_path(segment))
+
+    def publish(self, finished: Path, version: str) -> None:
+        """Moves a finished version to its place and makes it the current one."""
+        self.add_version(finished, version)
+        self.set_current(version)
+
+    def add_version(self, finished: Path, version: str) -> None:
+        """Moves a finished version to its place, where it can be opened by its name."""
+        self._move(finished, self.version_path(version))
+
+    @contextmanager
+    def removed_on_error(self, version: str) -> Iterator[None]:
+        """Removes a new version when an exception is raised."""
+        try:
+            yield
+        except BaseException:
+            _remove_unless_held(self.version_path(version))
+            raise
+
+    def _move(self, finished: Path, place: Path) -> None:
+        for path in [*finished.rglob("*"), finished]:
+            _sync(path)
+        if place.exists():
+            shutil.rmtree(place)
+        finished.chmod(0o755)
+        finished.rename(place)
+        _sync(place.parent)
+
+    def set_current(self, version: str) -> None:
+        self._next.write_text(version + "\n", "ascii")
+        _sync(self._next)
+        self._next.replace(self._current)
+        _sync(self.directory)
+
+    def hold_version(self, version: str) -> int:
+        """Locks a version: it is not removed while the returned file descriptor is open. Raises CorpusError when it has
+        been removed."""
+        gone = CorpusError(f"Version {version} of the corpus in {self.directory} has been removed.")
+        try:
+            descriptor = os.open(self.version_path(version) / MANIFEST, os.O_RDONLY)
+        except OSError:
+            raise gone from None
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if not os.fstat(descriptor).st_nlink:  # it was being removed, and the lock came when that was done
+            os.close(descriptor)
+            raise gone
+        return descriptor
+
+    def prune(self, keep: int) -> None:
+        """Removes all but the newest versions, and the segments that none of the others has. The current one and those
+        in use always stay."""
+        self.keep_only(self.newest_versions(keep))
+        self.prune_segments()
+
+    def newest_versions(self, count: int) -> list[str]:
+        """The current version and those published last before it. Raises CorpusError when there is none."""
+        current = self.current_path()
+        others = [path for path in self._versions.iterdir() if path != current]
+        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        return [path.name for path in [current, *others][:count]]
+
+    def keep_only(self, versions: Iterable[str]) -> None:
+        """Removes all versions but these, the current one and those in use."""
+        kept = {self.current_version(), *versions}
+        for path in [path for path in self._versions.iterdir() if path.name not in kept]:
+            _remove_unless_held(path)
+
+    def prune_segments(self) -> None:
+        """Removes the segments that no version has."""
+        used: set[str] = set()
+        for path in self._versions.iterdir():
+            try:
+                used |= {segment.name for segment in read_manifest(path).segments}
+            except CorpusError:
+                shutil.rmtree(path)  # of another release: nobody can read it
+        for path in self._segments.glob("*"):
+            if path.name not in used:
+                shutil.rmtree(path)
+
+
+def _remove_unless_held(version: Path) -> None:
+    """Removes the manifest first: no reader finds half a version."""
+    try:
+        with (version / MANIFEST).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            (version / MANIFEST).unlink()
+    except BlockingIOError:
+        return
+    except FileNotFoundError:
+        pass  # left by a removal that was killed
+    shutil.rmtree(version)
+
+
+def _sync(path: Path) -> None:
+    """Flushes to the disk, so that a power cut cannot publish a version that is not there."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

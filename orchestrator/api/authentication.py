@@ -1,0 +1,177 @@
+"""API keys as bearer tokens, checked before anything of a body is read, and the scopes that routes need."""
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPBearer
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from assayer.errors import StorageError
+from assayer.ports import Clock
+from orchestrator.api.problems import HttpProblem
+from orchestrator.api.request_log import database_unavailable, request_record, send_problem
+from orchestrator.jobs import api_keys
+from orchestrator.jobs.api_keys import AuthenticatedCaller, KeyRate, KeyRejection, hash_key
+from orchestrator.jobs.models import TenantId
+from orchestrator.settings import ApiSettings
+from orchestrator.store import PgKeys
+
+__all__ = [
+    "Admin",
+    "Authentication",
+    "Manager",
+    "Reader",
+    "Submitter",
+    "bearer_token",
+    "rate_headers",
+    "require_scope",
+    "tenant_for",
+]
+
+_CHALLENGE = 'Bearer realm="assayer"'
+_POLICY = "key"
+"""Names the limit in the RateLimit headers."""
+_REASONS = {
+    "unknown": "There is no such key. Was it copied completely?",
+    "expired": "The key has expired. A key with the scope `manage` can create a new one: POST /v1/keys.",
+    "revoked": "The key has been revoked. A key with the scope `manage` can create a new one: POST /v1/keys.",
+}
+
+_bearer = HTTPBearer(
+    scheme_name="apiKey",
+    bearerFormat="ak_<id>_<secret>",
+    description="An API key. Scopes: submit; read; manage (one's own keys, webhooks, deletion); admin (all tenants).",
+    auto_error=False,
+)
+
+
+class Authentication:
+    """Everything below `/v1/` needs a key; one statement checks it and counts the request. The routes check scopes."""
+
+    def __init__(self, app: ASGIApp, keys: PgKeys, clock: Clock, settings: ApiSettings) -> None:
+        self._app = app
+        self._keys = keys
+        self._clock = clock
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        closed = scope["type"] == "http" and (scope["path"].startswith("/v1/") or self._guards_metrics(scope))
+        if not closed:
+            await self._app(scope, receive, send)
+            return
+        try:
+            caller = await self._caller(scope)
+        except HttpProblem as refusal:
+            await send_problem(refusal, scope, receive, send)
+            return
+        except StorageError:
+            await send_problem(database_unavailable(self._settings), scope, receive, send)
+            return
+        record = request_record(scope)
+        record.tenant, record.key = caller.tenant, caller.key
+        scope["assayer.caller"] = caller
+        await self._app(scope, receive, _with_rate_headers(send, caller))
+
+    def _guards_metrics(self, scope: Scope) -> bool:
+        return scope["path"] == "/metrics" and not self._settings.open_metrics
+
+    async def _caller(self, scope: Scope) -> AuthenticatedCaller:
+        """Raises HttpProblem."""
+        found = await self._keys.authenticate(bearer_token(scope), self._clock.now())
+        if isinstance(found, KeyRejection):
+            record = request_record(scope)
+            record.tenant, record.key = found.tenant, found.key
+            raise _rejection(found)
+        return found
+
+
+def bearer_token(scope: Scope) -> str:
+    """The key as it was sent. Raises HttpProblem."""
+    given = Headers(scope=scope).getlist("authorization")
+    if not given:
+        raise _unauthenticated("missing", "Send `Authorization: Bearer ak_…` with an API key.")
+    scheme, _, token = given[0].partition(" ")
+    token = token.strip()
+    if len(given) > 1 or scheme.lower() != "bearer" or hash_key(token) is None:
+        raise _unauthenticated(
+            "malformed", "That is not an API key. The header reads `Authorization: Bearer ak_<id>_<secret>`."
+        )
+    return token
+
+
+def _unauthenticated(reason: str, detail: str) -> HttpProblem:
+    """RFC 6750: without credentials the challenge names no error."""
+    error = "" if reason == "missing" else f', error="invalid_token", error_description="{reason}"'
+    return HttpProblem("unauthenticated", detail, headers={"WWW-Authenticate": _CHALLENGE + error}, reason=reason)
+
+
+def _rejection(refused: KeyRejection) -> HttpProblem:
+    if refused.reason != "rate":
+        return _unauthenticated(refused.reason, _REASONS[refused.reason])
+    seconds = max(1, math.ceil(refused.retry_after or 0))
+    rate = refused.rate
+    allowed = f" of {rate.per_minute} requests a minute" if rate else ""
+    return HttpProblem(
+        "rate-limited",
+        f"The key has used up its rate limit{allowed}. It may send the next request in {seconds} s.",
+        retry_after=seconds,
+        headers=rate_headers(rate) if rate else {},
+    )
+
+
+def rate_headers(rate: KeyRate) -> dict[str, str]:
+    """draft-ietf-httpapi-ratelimit-headers-10: the quota `q` a window `w`, what remains `r`, seconds to refill `t`."""
+    return {
+        "RateLimit-Policy": f'"{_POLICY}";q={rate.per_minute};w=60',
+        "RateLimit": f'"{_POLICY}";r={rate.remaining};t={math.ceil(rate.full_seconds)}',
+    }
+
+
+def _with_rate_headers(send: Send, caller: AuthenticatedCaller) -> Send:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(rate_headers(caller.rate))
+        await send(message)
+
+    return with_headers
+
+
+def _caller_with_scope(scope: api_keys.Scope) -> Callable[..., Awaitable[AuthenticatedCaller]]:
+    """A dependency: the caller, whose key must have the scope."""
+
+    async def caller(request: Request, _: Annotated[object, Security(_bearer, scopes=[scope])]) -> AuthenticatedCaller:
+        found: AuthenticatedCaller = request.scope["assayer.caller"]
+        require_scope(found, scope)
+        return found
+
+    return caller
+
+
+def require_scope(caller: AuthenticatedCaller, scope: api_keys.Scope) -> None:
+    """Raises HttpProblem (403) unless the caller's key has the scope; `admin` has every scope."""
+    if scope in caller.scopes or "admin" in caller.scopes:
+        return
+    has = ", ".join(sorted(caller.scopes))
+    raise HttpProblem(
+        "forbidden",
+        f"This needs a key with the scope `{scope}`; yours has {has}.",
+        headers={"WWW-Authenticate": f'{_CHALLENGE}, error="insufficient_scope", scope="{scope}"'},
+        scope=scope,
+    )
+
+
+def tenant_for(caller: AuthenticatedCaller, asked: str | None) -> TenantId:
+    """The tenant that a request is about: the caller's own, or for an `admin` any other. Raises HttpProblem."""
+    if asked is None or asked == caller.tenant:
+        return caller.tenant
+    require_scope(caller, "admin")
+    return TenantId(asked)
+
+
+Submitter = Annotated[AuthenticatedCaller, Depends(_caller_with_scope("submit"))]
+Reader = Annotated[AuthenticatedCaller, Depends(_caller_with_scope("read"))]
+Manager = Annotated[AuthenticatedCaller, Depends(_caller_with_scope("manage"))]
+Admin = Annotated[AuthenticatedCaller, Depends(_caller_with_scope("admin"))]

@@ -1,0 +1,223 @@
+"""Back-pressure: how large a body, how many requests, open streams and uploads one process takes on."""
+
+import asyncio
+import re
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import BinaryIO, TypeVar
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from orchestrator.api.problems import HttpProblem
+from orchestrator.api.request_log import send_problem
+from orchestrator.settings import ApiSettings, BatchSettings
+
+__all__ = ["PROBES", "BodyLimit", "RequestLimit", "StreamLimit", "UnreadBodyDrain", "UploadLimit"]
+
+PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Answered however busy the process is: whoever asks takes the process for dead without an answer."""
+
+T = TypeVar("T")
+_PIECE = 1 << 20
+_RETRY_SECONDS = 30
+
+
+class BodyLimit:
+    """Counts a body while it streams in and refuses it (413) at the first byte too many; nothing of it is stored here.
+
+    Starlette's own middleware answers in plain text, without regard to the application's handlers.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ApiSettings, uploads: re.Pattern[str]) -> None:
+        """`uploads` are the paths whose bodies may hold many ideas."""
+        self._app = app
+        self._settings = settings
+        self._uploads = uploads
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_upload = self._uploads.fullmatch(scope["path"]) is not None
+        most = self._settings.max_upload_bytes if is_upload else self._settings.max_body_bytes
+        announced = Headers(scope=scope).get("content-length", "")
+        if announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
+            await send_problem(_too_large(most, int(announced[:20])), scope, receive, send)
+            return
+        taken = 0
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > most:
+                raise _too_large(most, None)
+            return message
+
+        await self._app(scope, counted, send)
+
+
+def _too_large(most: int, announced: int | None) -> HttpProblem:
+    size = "more" if announced is None else f"{announced:,}"
+    return HttpProblem(
+        "content-too-large",
+        f"The body has {size} bytes; the limit is {most:,}. Send less at once: a batch may come in several parts.",
+        headers={"Connection": "close"},
+    )
+
+
+class UnreadBodyDrain:
+    """Reads and discards, for a while, the rest of a body that was answered before it was read: a connection that is
+    closed over unread data is reset, and a client that is still sending loses the answer."""
+
+    def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" else {}
+        if not headers.get("content-length", "0").strip("0") and "transfer-encoding" not in headers:
+            await self._app(scope, receive, send)
+            return
+        whole = False
+
+        async def observed_receive() -> Message:
+            nonlocal whole
+            message = await receive()
+            whole = whole or not message.get("more_body")
+            return message
+
+        async def draining_send(message: Message) -> None:
+            if message["type"] == "http.response.body" and not message.get("more_body") and not whole:
+                await send({**message, "more_body": True})
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._settings.linger_seconds):
+                        while not whole:
+                            await observed_receive()
+                message = {"type": "http.response.body"}
+            await send(message)
+
+        await self._app(scope, observed_receive, draining_send)
+
+
+class RequestLimit:
+    """Refuses (503) further requests, unread, when the process has too many at once. Open streams do not count."""
+
+    def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
+        self._app = app
+        self._settings = settings
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in PROBES:
+            await self._app(scope, receive, send)
+            return
+        if self._running >= self._settings.max_requests:
+            await send_problem(self._busy(), scope, receive, send)
+            return
+        slot = _Slot(self)
+        scope["assayer.slot"] = slot
+        self._running += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            slot.release()
+
+    def _busy(self) -> HttpProblem:
+        return HttpProblem(
+            "busy",
+            f"This server is working on {self._settings.max_requests} requests and takes no more at the moment. "
+            "Try again after the seconds in Retry-After.",
+            retry_after=self._settings.retry_seconds,
+        )
+
+    def request_ended(self) -> None:
+        self._running -= 1
+
+
+class _Slot:
+    """One request's slot; released once, at the latest when the request ends."""
+
+    def __init__(self, limit: RequestLimit) -> None:
+        self._limit: RequestLimit | None = limit
+
+    def release(self) -> None:
+        limit, self._limit = self._limit, None
+        if limit is not None:
+            limit.request_ended()
+
+
+class StreamLimit:
+    """Limits the requests that are held open: event streams, and those that wait for a verdict. One per application."""
+
+    def __init__(self, settings: ApiSettings) -> None:
+        self._settings = settings
+        self._held: Counter[str] = Counter()
+
+    def has_room(self, key: str) -> bool:
+        settings = self._settings
+        return self._held[key] < settings.max_streams_per_key and self._held.total() < settings.max_streams
+
+    @contextmanager
+    def hold(self, key: str, scope: Mapping[str, object]) -> Iterator[None]:
+        """Raises HttpProblem (429) when there are too many. Meanwhile the request's slot is free for others."""
+        if not self.has_room(key):
+            raise HttpProblem(
+                "too-many-streams",
+                f"{self._held[key]} streams of this key are open here. The limit is "
+                f"{self._settings.max_streams_per_key} for a key and {self._settings.max_streams} in all. Close some.",
+                retry_after=self._settings.retry_seconds,
+            )
+        slot = scope.get("assayer.slot")
+        if isinstance(slot, _Slot):
+            slot.release()
+        self._held[key] += 1
+        try:
+            yield
+        finally:
+            self._held[key] -= 1
+            if not self._held[key]:
+                del self._held[key]
+
+
+class UploadLimit:
+    """Limits the large bodies that come in at once, and those that are parsed at once. One per application."""
+
+    def __init__(self, settings: BatchSettings) -> None:
+        self._settings = settings
+        self._incoming = 0
+        self._parsing = asyncio.Semaphore(settings.at_once)
+
+    @asynccontextmanager
+    async def receive(self, request: Request) -> AsyncIterator[BinaryIO]:
+        """The whole body as a file at its start, which goes with the request. Raises HttpProblem when too many come
+        in."""
+        if self._incoming >= self._settings.uploads:
+            raise HttpProblem(
+                "busy",
+                f"{self._incoming} large uploads are coming in, which is the limit. Send this one a little later.",
+                retry_after=_RETRY_SECONDS,
+            )
+        self._incoming += 1
+        try:
+            with tempfile.TemporaryFile() as file:
+                waiting = bytearray()
+                async for piece in request.stream():
+                    waiting += piece
+                    if len(waiting) >= _PIECE:
+                        await asyncio.to_thread(file.write, bytes(waiting))
+                        waiting.clear()
+                await asyncio.to_thread(file.write, bytes(waiting))
+                file.seek(0)
+                yield file
+        finally:
+            self._incoming -= 1
+
+    async def parse(self, work: Callable[[], T]) -> T:
+        """Runs `work` in a thread, when it is its turn."""
+        async with self._parsing:
+            return await asyncio.to_thread(work)

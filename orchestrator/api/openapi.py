@@ -1,0 +1,109 @@
+"""The OpenAPI document: problem responses, headers and representations that signatures do not tell."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+
+from orchestrator.api.common_schemas import ProblemDocument
+from orchestrator.api.problems import MEDIA_TYPE
+
+__all__ = [
+    "ACCEPTED_RESPONSE",
+    "REPLAYABLE_HEADERS",
+    "event_stream_response",
+    "openapi_document",
+    "problem_responses",
+    "public_problem_responses",
+]
+
+_PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
+_DESCRIPTIONS = {
+    400: "The body cannot be read",
+    401: "No valid API key",
+    403: "The key lacks a scope",
+    404: "The caller has none with this id",
+    406: "There is no representation that the client accepts",
+    409: "Its state does not allow this",
+    410: "Deleted",
+    413: "The body is too large",
+    415: "The body's media type is not supported",
+    422: "The request cannot be used; `errors` says where",
+    429: "Too many requests; `Retry-After` says when to try again",
+    501: "The service is not configured for this; the detail names the setting",
+    503: "Out of reach or busy; `Retry-After` says when to try again",
+}
+_RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
+_CHALLENGE = {"WWW-Authenticate": {"schema": {"type": "string"}}}
+REPLAYABLE_HEADERS = {
+    "Location": {"schema": {"type": "string"}, "description": "The path of the new resource."},
+    "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}, "description": "Only on replays."},
+}
+"""Headers of an answer to a POST."""
+ACCEPTED_RESPONSE: dict[int | str, dict[str, Any]] = {
+    202: {"description": "Accepted: it is stored, and will end in exactly one verdict", "headers": REPLAYABLE_HEADERS}
+}
+"""The response to a request that submits a job."""
+
+
+def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Responses of a route that needs a key: the problems given, those of every route, and any other."""
+    return public_problem_responses(401, 403, 429, 503, *statuses)
+
+
+def public_problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The same for a route that needs no key."""
+    documented: dict[int | str, dict[str, Any]] = {status: _response(status) for status in sorted(set(statuses))}
+    return documented | {"default": {"description": "Any other problem", **_PROBLEM}}
+
+
+def _response(status: int) -> dict[str, Any]:
+    headers = _RETRY_AFTER if status in (429, 503) else _CHALLENGE if status == 401 else {}
+    return {"description": _DESCRIPTIONS[status], **_PROBLEM, **({"headers": headers} if headers else {})}
+
+
+def event_stream_response(description: str, data: type[BaseModel]) -> dict[str, Any]:
+    """A response of server-sent events, each with such a document as its data."""
+    data_schema = {"type": "string", "contentMediaType": "application/json", "contentSchema": data.model_json_schema()}
+    event = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": data_schema},
+        "required": ["id", "event", "data"],
+    }
+    return {"description": description, "content": {"text/event-stream": {"schema": event}}}
+
+
+def openapi_document(application: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document, made once."""
+    if application.openapi_schema is None:
+        document = get_openapi(
+            title=application.title,
+            version=application.version,
+            summary=application.summary,
+            description=application.description,
+            routes=application.routes,
+            tags=application.openapi_tags,
+        )
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        described = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(described.pop("$defs", {}))
+        schemas["ProblemDocument"] = described
+        shared = document["components"].setdefault("responses", {})
+        for methods in document["paths"].values():
+            for operation in methods.values():
+                operation["summary"] = operation["description"].partition(".")[0]
+                operation["responses"] = dict(_with_shared_responses(operation["responses"], shared))
+        application.openapi_schema = document
+    return application.openapi_schema
+
+
+def _with_shared_responses(responses: dict[str, Any], shared: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Problem responses are defined once for all routes."""
+    for status, response in responses.items():
+        name = f"Problem{status.capitalize()}"
+        if MEDIA_TYPE in response.get("content", {}) and shared.setdefault(name, response) == response:
+            yield status, {"$ref": f"#/components/responses/{name}"}
+        else:
+            yield status, response

@@ -1,0 +1,196 @@
+"""Reads the rows of a batch from the body of a request, by its media type, and finds duplicates."""
+
+import datetime as dt
+import hashlib
+import io
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import BinaryIO, Literal, TypeAlias
+
+from assayer.errors import InputError
+from assayer.ideas.parsing import parse_idea
+from assayer.models import Frozen
+from assayer.text.decoding import decode_text
+from orchestrator.batches.csv_rows import csv_rows
+from orchestrator.batches.json_rows import json_rows, jsonl_rows
+from orchestrator.batches.rows import AcceptedRow, FileNotice, RejectedRow, RowOrNotice, rejected_row
+from orchestrator.batches.uploaded_files import ArchiveReader, ArchiveRefused, UnreadableFile, UploadedFile, form_files
+from orchestrator.settings import BatchSettings
+
+__all__ = ["MEDIA_TYPES", "BatchIntake", "BodyKind", "DuplicateRow", "collect_rows", "read_rows"]
+
+BodyKind: TypeAlias = Literal["jsonl", "csv", "form", "zip"]
+MEDIA_TYPES: dict[str, BodyKind] = {
+    "application/x-ndjson": "jsonl",
+    "application/jsonl": "jsonl",
+    "application/x-jsonlines": "jsonl",
+    "text/csv": "csv",
+    "multipart/form-data": "form",
+    "application/zip": "zip",
+}
+"""The media types that a batch may have."""
+_ARCHIVE_SUFFIX = ".zip"
+_KINDS = ".pdf, .txt, .md, .json, .jsonl or .csv, or a .zip of them"
+_PDF_MARK = b"%PDF-"
+_PDF_HEAD_BYTES = 1_024
+"""A PDF's signature is somewhere in its first so many bytes."""
+
+
+def read_rows(
+    file: BinaryIO, kind: BodyKind, content_type: str, limits: BatchSettings, today: dt.date, first: int = 1
+) -> Generator[RowOrNotice, None, None]:
+    """In order, a row at a time, numbered from `first`. Raises InputError when nothing of the body can be read, or the
+    batch comes to too many rows.
+
+    A cutoff after `today` rejects its row.
+    """
+    match kind:
+        case "jsonl":
+            rows = jsonl_rows(file, "", first, limits.row_characters, today)
+        case "csv":
+            rows = csv_rows(file, "", first, limits.row_characters, today)
+        case "form":
+            rows = _files(
+                _with_archives_unpacked(form_files(file, content_type, limits.file_bytes), ArchiveReader(limits)),
+                limits,
+                today,
+                first,
+            )
+        case "zip":
+            rows = _files(ArchiveReader(limits).files(file, ""), limits, today, first)
+    with closing(rows):
+        for row in rows:
+            if not isinstance(row, FileNotice) and _number(row) > limits.rows:
+                most = f"{limits.rows:,}"
+                raise InputError(
+                    f"A batch may have {most} rows, and this one has more.", "Split it into several batches."
+                )
+            yield row
+
+
+def _number(row: AcceptedRow | RejectedRow) -> int:
+    return row.number if isinstance(row, AcceptedRow) else row.row
+
+
+def _with_archives_unpacked(
+    files: Iterable[UploadedFile], archives: ArchiveReader
+) -> Iterator[UploadedFile | UnreadableFile]:
+    """Replaces archives by the files in them. Raises ArchiveRefused."""
+    for part in files:
+        if part.data is None or PurePath(part.name).suffix.lower() != _ARCHIVE_SUFFIX:
+            yield part
+            continue
+        try:
+            yield from archives.files(io.BytesIO(part.data), part.name)
+        except ArchiveRefused:
+            raise
+        except InputError as error:
+            yield UnreadableFile(part.name, error)
+
+
+def _files(
+    files: Iterable[UploadedFile | UnreadableFile], limits: BatchSettings, today: dt.date, first: int
+) -> Generator[RowOrNotice, None, None]:
+    """A file that cannot be read is one rejected row."""
+    last = first - 1
+    for part in files:
+        try:
+            if isinstance(part, UnreadableFile):
+                raise part.error
+            for row in _rows(part, last + 1, limits, today):
+                if not isinstance(row, FileNotice):
+                    last = _number(row)
+                yield row
+        except InputError as error:
+            last += 1
+            yield rejected_row(last, part.name or f"file {last}", error)
+
+
+def _rows(part: UploadedFile, first: int, limits: BatchSettings, today: dt.date) -> Generator[RowOrNotice, None, None]:
+    name = part.name
+    if not name:
+        raise InputError("A form field is not a file.", "Send files only; options are query parameters.")
+    if part.data is None:
+        raise InputError(f"{name} has more than {limits.file_bytes / 1e6:g} MB.", "Shorten it.")
+    match PurePath(name).suffix.lower():
+        case ".pdf":
+            yield AcceptedRow(first, name, None, _pdf(name, part.data))
+        case ".txt" | ".md":
+            yield AcceptedRow(first, name, parse_idea(decode_text(part.data, name), name), None)
+        case ".jsonl" | ".ndjson":
+            yield from jsonl_rows(io.BytesIO(part.data), name, first, limits.row_characters, today)
+        case ".json":
+            yield from json_rows(io.BytesIO(part.data), name, first, today)
+        case ".csv":
+            yield from csv_rows(io.BytesIO(part.data), name, first, limits.row_characters, today)
+        case _:
+            raise InputError(f"{name} is not of a supported type.", f"Send {_KINDS}.")
+
+
+def _pdf(name: str, data: bytes) -> bytes:
+    """Only checks that it is a PDF: it is parsed when its job starts, in a process that may die of it."""
+    if not data:
+        raise InputError(f"{name} is empty.", "Was the upload cut off?")
+    if _PDF_MARK not in data[:_PDF_HEAD_BYTES]:
+        raise InputError(f"{name} is not a PDF: its first bytes do not say so.", "Send the PDF itself, or .txt.")
+    return data
+
+
+class DuplicateRow(Frozen):
+    """A row with the words of an earlier one. It is evaluated too, with the same answers from the cache."""
+
+    row: int
+    same_as: int
+
+
+@dataclass
+class BatchIntake:
+    accepted: list[AcceptedRow] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
+    duplicates: list[DuplicateRow] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        return len(self.accepted) + len(self.rejected)
+
+    @property
+    def last(self) -> int:
+        """The highest row number."""
+        return max((*(row.number for row in self.accepted), *(row.row for row in self.rejected)), default=0)
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of the rows' contents: the same for the same rows, however a client packs them."""
+        digest = hashlib.sha256()
+        for row in self.accepted:
+            cutoff = row.idea.cutoff if row.idea else None
+            digest.update(f"{row.number}\0{row.source}\0{_content(row)}\0{cutoff}\n".encode())
+        for rejection in self.rejected:
+            digest.update(f"{rejection.row}\0{rejection.source}\0{rejection.detail}\n".encode())
+        return digest.digest()
+
+
+def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
+    """Raises InputError for a batch without rows, and whatever reading raises."""
+    intake = BatchIntake()
+    seen: dict[str, int] = {}
+    for read in reads:
+        if isinstance(read, FileNotice):
+            intake.notices.append(read.text)
+        elif isinstance(read, RejectedRow):
+            intake.rejected.append(read)
+        else:
+            intake.accepted.append(read)
+            same_as = seen.setdefault(_content(read), read.number)
+            if same_as != read.number:
+                intake.duplicates.append(DuplicateRow(row=read.number, same_as=same_as))
+    if not intake.rows:
+        raise InputError("The batch is empty.", "Send at least one row, or one file.")
+    return intake
+
+
+def _content(row: AcceptedRow) -> str:
+    return row.idea.id if row.idea else hashlib.sha256(row.document or b"").hexdigest()

@@ -1,0 +1,203 @@
+"""Files of a multipart/form-data body or a ZIP archive, one by one. Nothing is written under a name from them."""
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import IO, BinaryIO, NamedTuple
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from assayer.errors import InputError
+from orchestrator.batches.rows import display_name
+from orchestrator.settings import BatchSettings
+
+__all__ = ["ArchiveReader", "ArchiveRefused", "UnreadableFile", "UploadedFile", "form_files"]
+
+_PIECE = 1 << 16
+
+_DIRECTORY_BYTES = 4_000_000
+"""Of an archive's directory: some 40,000 names."""
+_ENCRYPTED = 0x1
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Other methods use as much memory as the archive says."""
+_ADDED_BY_SYSTEMS = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
+
+
+class UploadedFile(NamedTuple):
+    name: str
+    """Without folders; empty for a form field that is not a file."""
+    data: bytes | None
+    """None when it is larger than allowed."""
+
+
+class _FormCollector:
+    """The parser's callbacks; finished files are in `done`."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.done: list[UploadedFile] = []
+        self.ended = False
+        self.begin()
+
+    def begin(self) -> None:
+        self._field, self._value = b"", b""
+        self._disposition = b""
+        self._data: bytearray | None = bytearray()
+
+    def header_field(self, data: bytes, start: int, end: int) -> None:
+        self._field += data[start:end]
+
+    def header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def header_end(self) -> None:
+        if self._field.lower() == b"content-disposition":
+            self._disposition = self._value
+        self._field, self._value = b"", b""
+
+    def body(self, data: bytes, start: int, end: int) -> None:
+        if self._data is None:
+            return
+        self._data += memoryview(data)[start:end]
+        if len(self._data) > self._most:
+            self._data = None
+
+    def part_end(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        name = options.get(b"filename", b"").decode("utf-8", "replace")
+        self.done.append(UploadedFile(display_name(name), None if self._data is None else bytes(self._data)))
+        self._data = None
+
+    def end(self) -> None:
+        self.ended = True
+
+
+def form_files(file: BinaryIO, content_type: str, most: int) -> Iterator[UploadedFile]:
+    """In their order. Files of more than `most` bytes come without data. Raises InputError where the body is no such
+    form."""
+    _, options = parse_options_header(content_type)
+    boundary = options.get(b"boundary")
+    if not boundary:
+        raise InputError("The Content-Type names no boundary.", "Let your HTTP library write that header.")
+    collector = _FormCollector(most)
+    try:
+        parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": collector.begin,
+                "on_header_field": collector.header_field,
+                "on_header_value": collector.header_value,
+                "on_header_end": collector.header_end,
+                "on_part_data": collector.body,
+                "on_part_end": collector.part_end,
+                "on_end": collector.end,
+            },
+        )
+        while piece := file.read(_PIECE):
+            parser.write(piece)
+            yield from collector.done
+            collector.done.clear()
+    except FormParserError as error:
+        raise InputError(f"The body is not multipart/form-data: {error}.", "Send it with an HTTP library.") from None
+    if not collector.ended:
+        raise InputError("The body ends within a file.", "Was the upload cut off? Send it again.")
+
+
+class ArchiveRefused(InputError):
+    """It is built to do harm, or too large as a whole: nothing of it is used."""
+
+
+class UnreadableFile(NamedTuple):
+    """Stands for a file that cannot be unpacked."""
+
+    name: str
+    error: InputError
+
+
+class ArchiveReader:
+    """Reads the archives of one request, whose files may have `archive_bytes` together, unpacked."""
+
+    def __init__(self, limits: BatchSettings) -> None:
+        self._limits = limits
+        self._left = limits.archive_bytes
+
+    def files(self, file: BinaryIO, name: str) -> Iterator[UploadedFile | UnreadableFile]:
+        """Of one archive, in their order. Raises ArchiveRefused, and InputError for what is not an archive."""
+        what = name or "The body"
+        try:
+            archive = zipfile.ZipFile(_BoundedReads(file))
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
+            raise InputError(f"{what} is not a ZIP archive: {error}.", "Was the upload cut off?") from None
+        with archive:
+            for entry in archive.infolist():
+                _check_name(entry)
+            for entry in archive.infolist():
+                if not entry.is_dir() and not _is_added(entry):
+                    yield self._file(archive, entry, what)
+
+    def _file(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, what: str) -> UploadedFile | UnreadableFile:
+        name = display_name(entry.filename)
+        if entry.flag_bits & _ENCRYPTED:
+            return UnreadableFile(name, InputError(f"{name} is encrypted.", "Pack it without a password."))
+        if entry.compress_type not in _COMPRESSIONS:
+            return UnreadableFile(
+                name, InputError(f"{name} is compressed with an unusual method.", "Use stored or deflated files.")
+            )
+        try:
+            with archive.open(entry) as packed:
+                data, size = _unpacked(packed, self._limits.file_bytes)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+            return UnreadableFile(name, InputError(f"{name} cannot be unpacked: {error}.", "Pack it again."))
+        self._left -= size
+        if self._left < 0:
+            most = f"{self._limits.archive_bytes / 1e6:g} MB"
+            raise ArchiveRefused(
+                f"With {name} in {what} the archives of this request hold more than {most}, unpacked.",
+                "Send them in several parts.",
+            )
+        return UploadedFile(name, data)
+
+
+class _BoundedReads:
+    """A file of which at most `_DIRECTORY_BYTES` are read at once: zipfile reads an archive's directory in one piece,
+    of whatever size the archive says."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        if size > _DIRECTORY_BYTES:
+            raise ArchiveRefused("The archive has more files than can be read at once.", "Send several batches.")
+        return self._file.read(size)
+
+
+def _check_name(entry: zipfile.ZipInfo) -> None:
+    """Raises ArchiveRefused for a name that would leave the folder into which the archive is unpacked."""
+    name = entry.orig_filename.replace("\\", "/")
+    path = PurePosixPath(name)
+    leads_out = path.is_absolute() or ".." in path.parts or name[1:2] == ":" or not name.isprintable()
+    if leads_out or stat.S_ISLNK(entry.external_attr >> 16):
+        raise ArchiveRefused(
+            f"The archive has an entry {name[:100]!r}, which would leave the folder it is unpacked into.",
+            "Pack the files themselves, by name.",
+        )
+
+
+def _is_added(entry: zipfile.ZipInfo) -> bool:
+    """Added by the operating system, not by the sender."""
+    return any(part in _ADDED_BY_SYSTEMS or part.startswith("._") for part in PurePosixPath(entry.filename).parts)
+
+
+def _unpacked(packed: IO[bytes], most: int) -> tuple[bytes | None, int]:
+    """The data, None when it is more than `most` bytes, and how many bytes were unpacked. The size that an entry
+    claims is not trusted."""
+    data = bytearray()
+    while piece := packed.read(_PIECE):
+        data += piece
+        if len(data) > most:
+            return None, len(data)
+    return bytes(data), len(data)

@@ -1,0 +1,309 @@
+"""Runs leased jobs, each to its verdict, whatever happens to the others, to the dispatcher or to the database."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
+
+from assayer.errors import AssayerError, Defect, StorageError
+from assayer.models import EvaluationId
+from assayer.ports import Clock, ProgressEvent
+from assayer.run.context_variables import log_context
+from orchestrator.execution.lease_renewal import LeaseLossReason, LeaseRenewal
+from orchestrator.execution.metrics import ATTEMPTS, IN_WORK, SECONDS, count_fault
+from orchestrator.execution.ports import (
+    Capacity,
+    JobEventLog,
+    JobPerformer,
+    LeaseLost,
+    LeaseOutcome,
+    LeaseStore,
+    RunCosts,
+)
+from orchestrator.jobs.models import JobId, JobVerdict, Lease
+from orchestrator.jobs.retry_policy import Retry, outcome_of_error
+from orchestrator.settings import ExecutionSettings
+from orchestrator.store.notifications import NotificationSource, handle_job_notifications
+
+__all__ = ["STOP_PAUSE_SECONDS", "JobProgress", "LocalWorkerPool", "Worker"]
+
+_LOG = logging.getLogger(__name__)
+_CANCELLING_SECONDS = 10.0
+"""Cancelled work ends at its next await; taking longer is a defect, and not waited for."""
+
+STOP_PAUSE_SECONDS = 0.5
+"""Seconds before a job whose process is told to stop may start elsewhere. With a pause it does not count as a loss."""
+_EVENT_SECONDS = 5.0
+"""Longest time for writing one event."""
+
+T = TypeVar("T")
+
+
+class JobProgress:
+    """Collects the progress that a job reports, for the events that are written now and then.
+
+    Implements `assayer.ports.Progress`.
+    """
+
+    def __init__(self) -> None:
+        self._stages: dict[str, tuple[int, int]] = {}
+        self._changed = False
+
+    def report(self, event: ProgressEvent) -> None:
+        self._changed |= self._stages.get(event.stage) != (event.done, event.total)
+        self._stages[event.stage] = (event.done, event.total)
+
+    def take_changes(self) -> dict[str, Any] | None:
+        """All stages so far, in the order in which they started; None when nothing has changed since the last call."""
+        if not self._changed:
+            return None
+        self._changed = False
+        return {"stages": [{"stage": name, "done": d, "total": t} for name, (d, t) in self._stages.items()]}
+
+    def mark_unsaved(self) -> None:
+        """The changes taken last could not be stored."""
+        self._changed = True
+
+
+@dataclass
+class _HeldJob:
+    """A job that runs here."""
+
+    lease: Lease
+    progress: JobProgress = field(default_factory=JobProgress)
+    runs: list[EvaluationId] = field(default_factory=list)
+    """Known once it has started."""
+    event_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while an event is written, so that none comes after the verdict."""
+    ended: LeaseOutcome = "ended"
+    task: "asyncio.Task[None] | None" = None
+
+
+class Worker:
+    """Runs at most `places` jobs at once, all in one event loop, in which `run` must run meanwhile."""
+
+    def __init__(
+        self,
+        name: str,
+        places: int,
+        performer: JobPerformer,
+        leases: LeaseStore,
+        events: JobEventLog,
+        run_costs: RunCosts,
+        listener: NotificationSource,
+        settings: ExecutionSettings,
+        lease_seconds: float,
+        clock: Clock,
+    ) -> None:
+        self.name = name
+        self._places = places
+        self._performer = performer
+        self._leases = leases
+        self._events = events
+        self._run_costs = run_costs
+        self._listener = listener
+        self._settings = settings
+        self._jobs: dict[UUID, _HeldJob] = {}
+        self._renewal = LeaseRenewal(leases, lease_seconds, clock, self._on_lease_lost)
+        self._draining = False
+
+    async def run(self) -> None:
+        """Until it is cancelled; then jobs that still run end as if the process had died. `drain` first."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._renewal.run())
+                group.create_task(self._report_progress())
+                group.create_task(handle_job_notifications(self._listener, self))
+        finally:
+            await self._cancel(list(self._jobs.values()))
+
+    @property
+    def capacity(self) -> Capacity:
+        return Capacity(0 if self._draining else self._places, len(self._jobs))
+
+    async def perform(self, lease: Lease) -> LeaseOutcome:
+        """Returns when the work on the lease has ended. A caller that goes away does not stop it; calling again with
+        the same lease waits for the same work."""
+        job = self._jobs.get(lease.token)
+        if job is None:
+            if self._draining or len(self._jobs) >= self._places:
+                return "refused"
+            job = self._jobs[lease.token] = _HeldJob(lease)
+            self._renewal.add(lease.token)
+            job.task = asyncio.create_task(self._run(job), name=f"job {lease.job}")
+            # Not in the task: cancelled before its first step, it would run nothing of itself.
+            job.task.add_done_callback(partial(self._release, job))
+        if job.task is not None:
+            await asyncio.wait((job.task,))  # neither cancels the task nor raises what it ended with
+        return job.ended
+
+    def on_cancelled(self, job: JobId) -> None:
+        """Stops the work on a job that its row already says is cancelled."""
+        for token, held in self._jobs.items():
+            if held.lease.job == job:
+                self._on_lease_lost(token, "revoked")
+
+    def on_missed(self) -> None:
+        """Renews all leases at once, which tells which still hold: a cancellation may have been missed."""
+        self._renewal.renew_soon()
+
+    def on_queued(self) -> None:
+        """Only dispatchers act on it."""
+
+    async def drain(self, seconds: float) -> None:
+        """Takes no more jobs, lets those that run end within that time, and gives the rest back to the queue."""
+        self._draining = True
+        tasks = [job.task for job in self._jobs.values() if job.task is not None]
+        if tasks and seconds > 0:
+            await asyncio.wait(tasks, timeout=seconds)
+        left = list(self._jobs.values())
+        await self._cancel(left)
+        await asyncio.gather(*(self._give_back(job.lease) for job in left))
+
+    async def _cancel(self, jobs: list[_HeldJob]) -> None:
+        tasks = [job.task for job in jobs if job.task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_CANCELLING_SECONDS)
+
+    async def _give_back(self, lease: Lease) -> None:
+        try:
+            async with asyncio.timeout(_CANCELLING_SECONDS):
+                await self._leases.give_back(
+                    lease, "Its worker was told to stop.", attempt_failed=False, after_seconds=STOP_PAUSE_SECONDS
+                )
+        except (AssayerError, TimeoutError) as error:
+            _LOG.warning("job %s could not be given back, its lease will expire: %s", lease.job, error)
+
+    def _on_lease_lost(self, token: UUID, why: LeaseLossReason) -> None:
+        job = self._jobs.get(token)
+        if job is None or job.task is None:
+            return
+        if why == "expired":
+            job.ended = "abandoned"
+        _LOG.info("the lease of job %s was lost (%s)", job.lease.job, why)
+        job.task.cancel()
+
+    async def _run(self, job: _HeldJob) -> None:
+        kind = job.lease.request.kind
+        with log_context(job=job.lease.job, tenant=job.lease.tenant), IN_WORK.track_inprogress():
+            ended = "stopped"
+            try:
+                with SECONDS.labels(kind).time():
+                    ended = await self._run_to_verdict(job)
+            finally:
+                ATTEMPTS.labels(kind, ended).inc()
+
+    async def _run_to_verdict(self, job: _HeldJob) -> str:
+        try:
+            outcome = await self._attempt(job)
+            # The lease is renewed no more; should it expire now, the verdict is refused.
+            self._renewal.remove(job.lease.token)
+            await self._append_progress(job)
+            await self._store_outcome(job, outcome)
+        except LeaseLost:
+            _LOG.info("the lease of job %s was lost", job.lease.job)
+            return "stopped"
+        return "again" if isinstance(outcome, Retry) else outcome.state
+
+    def _release(self, job: _HeldJob, task: "asyncio.Task[None]") -> None:
+        self._renewal.remove(job.lease.token)
+        del self._jobs[job.lease.token]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _LOG.error(
+                "the outcome of job %s could not be stored, its lease will expire", job.lease.job, exc_info=error
+            )
+
+    async def _attempt(self, job: _HeldJob) -> JobVerdict | Retry:
+        try:
+            return await self._perform(job)
+        except AssayerError as error:
+            count_fault(error)
+            outcome = outcome_of_error(error, job.lease.attempt)
+        if isinstance(outcome, Retry):
+            return outcome
+        return JobVerdict(state="failed", run_id=job.runs[-1] if job.runs else None, problem=outcome)
+
+    async def _perform(self, job: _HeldJob) -> JobVerdict:
+        try:
+            return await self._performer.perform(job.lease, job.progress, partial(self._begin, job))
+        except (AssayerError, LeaseLost):
+            raise
+        except Exception as error:  # the one place where a defect of ours becomes one job's failure
+            _LOG.exception("job %s", job.lease.job)
+            message = f"assayer failed on this job: {type(error).__name__}: {error}."
+            raise Defect(message, "Please report it.") from error
+
+    async def _begin(self, job: _HeldJob, run: EvaluationId, pinned: dict[str, Any]) -> None:
+        before = job.lease.pinned
+        if not await self._leases.record_run(job.lease, run, pinned):
+            raise LeaseLost
+        job.runs.append(run)
+        _LOG.info("job %s starts: run %s, attempt %d", job.lease.job, run, job.lease.attempt)
+        if before is not None and before != pinned:
+            changed = sorted(key for key in before.keys() | pinned.keys() if before.get(key) != pinned.get(key))
+            await self._events.append(job.lease.job, "repinned", {"changed": changed}, job.lease.token)
+
+    async def _store_outcome(self, job: _HeldJob, outcome: JobVerdict | Retry) -> None:
+        """Tried again while the database is out of reach: a finished result must not be lost for that."""
+        lease = job.lease
+        if isinstance(outcome, Retry):
+            give_back = partial(self._leases.give_back, lease, outcome.why, attempt_failed=outcome.attempt_failed)
+            state = await self._retried(partial(give_back, after_seconds=outcome.seconds))
+            # What went wrong in the attempt itself may quote the idea; the job's own events tell it.
+            why = "the attempt failed" if outcome.attempt_failed else outcome.why
+            _LOG.info("job %s goes back (%s): %s", lease.job, state or "the lease was lost", why)
+            return
+        spent = await self._retried(partial(self._run_costs.cost_of, job.runs))
+        verdict = outcome.model_copy(update={"cost_usd": spent.usd, "prompt_tokens": spent.prompt_tokens})
+        if not await self._retried(partial(self._leases.finish, lease, verdict)):
+            _LOG.warning("the verdict on job %s was refused: its lease was lost", lease.job)
+            return
+        _LOG.info("job %s is %s", lease.job, verdict.state)
+
+    async def _retried(self, write: Callable[[], Awaitable[T]]) -> T:
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(StorageError),
+            wait=wait_random_exponential(multiplier=0.1, max=self._settings.longest_pause_seconds),
+            stop=stop_after_delay(self._settings.settling_seconds),
+            reraise=True,
+        )
+        return await retrying(write)
+
+    async def _report_progress(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            await asyncio.sleep(self._settings.progress_seconds)
+            for job in list(self._jobs.values()):
+                await self._append_progress(job)
+
+    async def _append_progress(self, job: _HeldJob) -> None:
+        """A progress event that cannot be stored does not fail the job: the next one says all that it said."""
+        async with job.event_lock:
+            if (changes := job.progress.take_changes()) is None:
+                return
+            try:
+                async with asyncio.timeout(_EVENT_SECONDS):
+                    await self._events.append(job.lease.job, "progress", changes, job.lease.token)
+            except (AssayerError, TimeoutError) as error:
+                job.progress.mark_unsaved()
+                _LOG.warning("the progress of job %s could not be written: %s", job.lease.job, error)
+
+
+@dataclass(frozen=True)
+class LocalWorkerPool:
+    """The pool of a service in one process: its only worker."""
+
+    worker: Worker
+
+    async def capacity(self) -> Capacity:
+        return self.worker.capacity
+
+    async def perform(self, lease: Lease) -> LeaseOutcome:
+        return await self.worker.perform(lease)

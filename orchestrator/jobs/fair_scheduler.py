@@ -1,0 +1,200 @@
+"""Which jobs run next: stride scheduling between tenants, interactive jobs first, budgets kept. And why a job waits.
+
+Every tenant has a virtual time that grows by 1/weight with each job started; the least is next (Waldspurger and Weihl
+1995). The queue has a clock, the least virtual time of those who wait: a tenant who was idle resumes there (as in
+start-time fair queuing, Goyal et al. 1996), so turns cannot be saved up. Interactive jobs are ranked as though their
+tenant's time were earlier by a head start: they go first, until their tenant is that far ahead of its share.
+
+A tenant's jobs of one priority are started in order. One that does not fit into what is left of the tenant's budget
+holds back those behind it, so that cheap jobs never pass an expensive one for ever; it waits, at most until the next
+month.
+"""
+
+import heapq
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from orchestrator.jobs.models import JobId, Priority, TenantId
+
+__all__ = [
+    "Allocation",
+    "FreeSlots",
+    "Grant",
+    "QueuePosition",
+    "TenantQueue",
+    "WaitingJob",
+    "allocate",
+    "waiting_reason",
+]
+
+
+class FreeSlots(NamedTuple):
+    free: int
+    """In all."""
+    interactive_only: int = 0
+    """Those of them that only interactive jobs may take."""
+
+
+class WaitingJob(NamedTuple):
+    """A job at the head of its queue."""
+
+    job: JobId
+    max_usd: float | None
+    """The most that it may cost; None: no limit."""
+    suspect: bool = False
+    """It may be the cause of its workers' deaths."""
+
+
+@dataclass(frozen=True)
+class TenantQueue:
+    """A tenant with waiting jobs."""
+
+    tenant: TenantId
+    weight: float
+    virtual_time: float
+    free_jobs: int | None
+    """How many more of its jobs may run; None: no limit."""
+    budget_left: float | None
+    """What is left of the month's budget and not reserved; None: no budget."""
+    interactive: Sequence[WaitingJob] = ()
+    """In order; as many as there are free slots are enough."""
+    batch: Sequence[WaitingJob] = ()
+
+
+class Grant(NamedTuple):
+    job: JobId
+    tenant: TenantId
+    max_usd: float | None
+    reserved_usd: float
+    """Kept from the tenant's budget until the job ends; 0 without a budget."""
+
+
+class Allocation(NamedTuple):
+    grants: tuple[Grant, ...]
+    clock: float
+    times: Mapping[TenantId, float]
+    """New virtual times of the tenants that got a slot."""
+
+
+@dataclass
+class _TenantShare:
+    """A tenant's queue while slots are allocated."""
+
+    tenant_queue: TenantQueue
+    time: float
+    free_jobs: int | None
+    budget_left: float | None
+    queues: Mapping[Priority, deque[WaitingJob]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.queues = {"interactive": deque(self.tenant_queue.interactive), "batch": deque(self.tenant_queue.batch)}
+
+    def next_job(self, priority: Priority, suspects: bool) -> WaitingJob | None:
+        """The next job of this priority, if it may start. Without `suspects`, suspect jobs are passed over."""
+        share = self.queues[priority]
+        while share and share[0].suspect and not suspects:
+            share.popleft()
+        if not share or self.free_jobs == 0:
+            return None
+        return share[0] if self._affords(share[0].max_usd) else None
+
+    def _affords(self, max_usd: float | None) -> bool:
+        return self.budget_left is None or (self.budget_left > 0 if max_usd is None else max_usd <= self.budget_left)
+
+    def start(self, priority: Priority) -> Grant:
+        job = self.queues[priority].popleft()
+        self.time += 1 / self.tenant_queue.weight
+        self.free_jobs = None if self.free_jobs is None else self.free_jobs - 1
+        if self.budget_left is None:
+            return Grant(job.job, self.tenant_queue.tenant, job.max_usd, 0.0)
+        reserved = self.budget_left if job.max_usd is None else job.max_usd
+        self.budget_left -= reserved
+        return Grant(job.job, self.tenant_queue.tenant, reserved, reserved)
+
+
+def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue], head_start: float) -> Allocation:
+    """Allocates the free slots to waiting jobs. At most one suspect job is started."""
+    shares = [_TenantShare(one, max(one.virtual_time, clock), one.free_jobs, one.budget_left) for one in tenants]
+    eligible = [share for share in shares if share.next_job("interactive", True) or share.next_job("batch", True)]
+    clock = min((share.time for share in eligible), default=clock)
+    grants, served = _allocate_slots(slots, eligible, head_start)
+    return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.time for share in served})
+
+
+def _allocate_slots(
+    slots: FreeSlots, shares: Sequence[_TenantShare], head_start: float
+) -> tuple[list[Grant], list[_TenantShare]]:
+    ranks: dict[Priority, tuple[float, int]] = {"interactive": (head_start, 0), "batch": (0.0, 1)}
+    for_batch = max(0, slots.free - slots.interactive_only)
+    suspects = True
+    grants: list[Grant] = []
+    served: dict[TenantId, _TenantShare] = {}
+
+    def key(share: _TenantShare, priority: Priority) -> tuple[float, int, TenantId]:
+        ahead, rank = ranks[priority]
+        return share.time - ahead, rank, share.tenant_queue.tenant
+
+    by_tenant = {share.tenant_queue.tenant: share for share in shares}
+    heap = [(*key(share, priority), priority) for share in shares for priority in ranks]
+    heapq.heapify(heap)
+    while heap and len(grants) < slots.free:
+        *seen, tenant, priority = heap[0]
+        share = by_tenant[tenant]
+        if (now := key(share, priority)) > (seen[0], seen[1], tenant):
+            heapq.heapreplace(heap, (*now, priority))
+            continue
+        job = share.next_job(priority, suspects)
+        if job is None or (priority == "batch" and for_batch == 0):
+            heapq.heappop(heap)
+            continue
+        grants.append(share.start(priority))
+        served[tenant] = share
+        suspects = suspects and not job.suspect
+        for_batch -= priority == "batch"
+    return grants, list(served.values())
+
+
+class QueuePosition(NamedTuple):
+    """A queued job's position, and its tenant's limits."""
+
+    seconds: float
+    """Until it may start."""
+    ahead: int
+    """Jobs of the same tenant that come first."""
+    running: int
+    """Of the tenant, like the following."""
+    max_running: int | None
+    max_usd: float | None
+    """Of the job."""
+    monthly_usd: float | None
+    spent_usd: float
+    reserved_usd: float
+
+
+def waiting_reason(now: QueuePosition) -> str:
+    """The first obstacle to its start, for people."""
+    if now.seconds > 0:
+        return f"It was put off after an attempt that did not finish, and may start again in {now.seconds:.0f} s."
+    if now.max_running is not None and now.running >= now.max_running:
+        return f"{now.running} jobs of its tenant run, which is the most that may run at once."
+    if reason := _lacks_budget(now):
+        return reason
+    if now.ahead:
+        return f"{now.ahead:,} jobs of its tenant come first."
+    return "It is the next job of its tenant, and waits for a free slot."
+
+
+def _lacks_budget(now: QueuePosition) -> str | None:
+    if now.monthly_usd is None:
+        return None
+    left = now.monthly_usd - now.spent_usd - now.reserved_usd
+    if (left > 0) if now.max_usd is None else (now.max_usd <= left):
+        return None
+    need = "Its limit is open" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
+    return (
+        f"{need}, and {max(0.0, left):.2f} USD are left of its tenant's {now.monthly_usd:g} USD a month: "
+        f"{now.spent_usd:.2f} USD are spent and {now.reserved_usd:.2f} USD reserved for jobs that run. It begins when "
+        "these leave enough over, when the budget is raised, or on the first of the month (UTC)."
+    )

@@ -1,0 +1,136 @@
+"""API keys: created, listed, revoked, and checked with every request, which counts against the key's rate limit."""
+
+import datetime as dt
+
+import asyncpg
+
+from orchestrator.jobs.api_keys import (
+    ApiKey,
+    AuthenticatedCaller,
+    GeneratedKey,
+    KeyPlan,
+    KeyRate,
+    KeyRejection,
+    hash_key,
+)
+from orchestrator.jobs.models import KeyId, TenantId
+from orchestrator.settings import ApiKeySettings
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
+from orchestrator.store.json_columns import storable_text
+
+__all__ = ["PgKeys"]
+
+_COLUMNS = "id, tenant, name, scopes, requests_per_minute, created_at, expires_at, revoked_at"
+
+_CREATE = f"""
+    INSERT INTO api_keys (id, tenant, name, hash, scopes, requests_per_minute, expires_at)
+    SELECT $1, tenants.id, $3, $4, $5, $6, $7 FROM tenants WHERE tenants.id = $2
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE api_keys.hash = excluded.hash
+    RETURNING {_COLUMNS}
+"""  # noqa: S608 - put together from constants
+
+# The generic cell rate algorithm: `full_at` is when the key's full burst is available again. A request postpones it by
+# `each` seconds, and is refused where that would be more than `burst` from now.
+_AUTHENTICATE = """
+    WITH known AS (
+        SELECT *, coalesce(requests_per_minute, $3) AS per_minute,
+               60.0::float8 / coalesce(requests_per_minute, $3) * interval '1 second' AS each,
+               greatest($4::float8, 60.0::float8 / coalesce(requests_per_minute, $3)) * interval '1 second' AS burst
+        FROM api_keys WHERE hash = $1
+    ), counted AS (
+        INSERT INTO key_rates AS rate (key, full_at)
+        SELECT id, $2::timestamptz + each FROM known
+        WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+        ON CONFLICT (key) DO UPDATE SET full_at = greatest(rate.full_at, $2) + (SELECT each FROM known)
+        WHERE greatest(rate.full_at, $2) + (SELECT each - burst FROM known) <= $2
+        RETURNING full_at
+    )
+    SELECT id, tenant, scopes, per_minute, revoked_at IS NOT NULL AS revoked, expires_at <= $2 AS expired,
+           extract(epoch FROM each)::float8 AS each, extract(epoch FROM burst)::float8 AS burst,
+           (SELECT extract(epoch FROM full_at - $2)::float8 FROM counted) AS backlog,
+           (SELECT extract(epoch FROM full_at - $2)::float8 FROM key_rates WHERE key = known.id) AS backlog_before
+    FROM known
+"""
+
+
+class PgKeys:
+    """Stores hashes only; a key itself is neither stored nor logged."""
+
+    def __init__(self, database: Database, settings: ApiKeySettings | None = None) -> None:
+        self._database = database
+        self._settings = settings or ApiKeySettings()
+
+    async def create(
+        self,
+        tenant: TenantId,
+        plan: KeyPlan,
+        key: GeneratedKey,
+        record: IdempotencyRecord | None = None,
+        by: TenantId | None = None,
+    ) -> ApiKey | RecordedResponse | None:
+        """None when there is no such tenant. `record` belongs to the tenant `by`. Raises
+        IdempotencyKeyReused."""
+        values = (
+            key.id,
+            tenant,
+            storable_text(plan.name),
+            hash_key(key.secret),
+            sorted(plan.scopes),
+            plan.requests_per_minute,
+            plan.expires_at,
+        )
+
+        async def work(connection: Connection) -> ApiKey | None:
+            row = await connection.fetchrow(_CREATE, *values)
+            return None if row is None else _key(row)
+
+        return await insert_once(self._database, by or tenant, record, work)
+
+    async def list(self, tenant: TenantId) -> list[ApiKey]:
+        """The newest first, revoked ones included."""
+        query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 ORDER BY created_at DESC, id"  # noqa: S608
+        return [_key(row) for row in await self._database.fetch(query, tenant)]
+
+    async def get(self, tenant: TenantId, key: KeyId) -> ApiKey | None:
+        query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"  # noqa: S608 - of constants
+        row = await self._database.fetch_one(query, tenant, key)
+        return None if row is None else _key(row)
+
+    async def revoke(self, tenant: TenantId, key: KeyId, now: dt.datetime) -> ApiKey | None:
+        """Takes effect with the next request. A key that was revoked before keeps its time."""
+        query = f"""
+            UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3) WHERE tenant = $1 AND id = $2
+            RETURNING {_COLUMNS}
+        """  # noqa: S608 - put together from constants
+        row = await self._database.fetch_one(query, tenant, key, now)
+        return None if row is None else _key(row)
+
+    async def authenticate(self, secret: str, now: dt.datetime) -> AuthenticatedCaller | KeyRejection:
+        """One statement, which also counts the request against the key's rate limit."""
+        hashed = hash_key(secret)
+        if hashed is None:
+            return KeyRejection("unknown")
+        settings = self._settings
+        row = await self._database.fetch_one(
+            _AUTHENTICATE, hashed, now, settings.requests_per_minute, settings.burst_seconds
+        )
+        return KeyRejection("unknown") if row is None else _admission(row)
+
+
+def _admission(row: asyncpg.Record) -> AuthenticatedCaller | KeyRejection:
+    tenant, key = TenantId(row["tenant"]), KeyId(row["id"])
+    if row["revoked"] or row["expired"]:
+        return KeyRejection("revoked" if row["revoked"] else "expired", tenant=tenant, key=key)
+    taken = row["backlog"] is not None
+    # Another request may have been counted since this statement began: then the backlog is slightly larger.
+    backlog: float = row["backlog"] if taken else max(row["backlog_before"] or 0.0, row["burst"])
+    left = max(0, int((row["burst"] - backlog) / row["each"] + 1e-6))
+    rate = KeyRate(row["per_minute"], left, max(0.0, backlog))
+    if not taken:
+        return KeyRejection("rate", backlog + row["each"] - row["burst"], rate, tenant, key)
+    return AuthenticatedCaller(tenant, key, frozenset(row["scopes"]), rate)
+
+
+def _key(row: asyncpg.Record) -> ApiKey:
+    return ApiKey(**dict(row) | {"scopes": frozenset(row["scopes"])})

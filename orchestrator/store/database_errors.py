@@ -1,0 +1,94 @@
+"""What a database error means: whether to try again, and a message that does not reveal the password."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import asyncpg
+
+from assayer.errors import AssayerError, ConfigurationError, StorageError
+
+__all__ = ["RETRYABLE_ERRORS", "safe_address", "translate_error"]
+
+RETRYABLE_ERRORS: tuple[type[Exception], ...] = (
+    OSError,  # refused, reset, no such socket; TimeoutError is one of them
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+)
+"""After these the same work may succeed on another connection, and all our work may be done twice."""
+
+_KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
+    (
+        (asyncpg.InvalidAuthorizationSpecificationError,),
+        "does not let this user in",
+        "Check user and password in ASSAYER_DATABASE__URL.",
+    ),
+    (
+        (asyncpg.InvalidCatalogNameError,),
+        "has no database of that name",
+        "Create it (createdb NAME), or correct the name in ASSAYER_DATABASE__URL.",
+    ),
+    (
+        (asyncpg.InsufficientPrivilegeError,),
+        "forbids this to the user",
+        "The user of ASSAYER_DATABASE__URL must be able to create tables: GRANT CREATE, USAGE ON SCHEMA public.",
+    ),
+    (
+        (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError),
+        "lacks tables of assayer",
+        "They are made at the start of every command; does ASSAYER_DATABASE__URL name the right database?",
+    ),
+    ((asyncpg.DiskFullError,), "has no disk space left", "Make room on the database's disk and start again."),
+    (
+        (asyncpg.TooManyConnectionsError,),
+        "has no free connection",
+        "Lower ASSAYER_DATABASE__MAX_CONNECTIONS, or raise max_connections of the server.",
+    ),
+    (
+        (asyncpg.ReadOnlySQLTransactionError,),
+        "is read-only",
+        "Is it a standby? Point ASSAYER_DATABASE__URL at the primary.",
+    ),
+    (
+        (TimeoutError,),
+        "did not answer in time",
+        "Is it overloaded or behind a firewall? Check ASSAYER_DATABASE__URL.",
+    ),
+    (
+        RETRYABLE_ERRORS,
+        "is out of reach",
+        "Does PostgreSQL run there? ASSAYER_DATABASE__URL says where assayer looks for it.",
+    ),
+)
+
+
+def safe_address(url: str) -> str:
+    """Where a URL points, without user and password; vague when the URL is too odd to take apart safely."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "the database"
+    if "@" in parts.path + parts.query + parts.fragment:  # a password with a stray / ? or #
+        return "the database"
+    host = parts.netloc.rpartition("@")[2] or parse_qs(parts.query).get("host", [""])[0]
+    return f"PostgreSQL at {host}{parts.path}" if host else "the database"
+
+
+def translate_error(error: Exception, address: str) -> AssayerError:
+    """The typed error for what asyncpg raised; `address` is a `address`."""
+    subject = address[0].upper() + address[1:]
+    if isinstance(error, ValueError) and not isinstance(error, asyncpg.DataError):
+        # Its text may quote the URL, so it is not repeated here.
+        return ConfigurationError(
+            "The address of the database cannot be understood.",
+            "ASSAYER_DATABASE__URL looks like postgresql://user:password@host:5432/name; "
+            "special characters in the password must be percent-encoded.",
+        )
+    detail = " ".join(str(error).split()) or type(error).__name__
+    for kinds, meaning, hint in _KINDS:
+        if isinstance(error, kinds):
+            return StorageError(f"{subject} {meaning}: {detail}.", hint)
+    return StorageError(f"{subject} refused a statement: {detail}.")

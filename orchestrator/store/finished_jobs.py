@@ -1,0 +1,71 @@
+"""Finished jobs that were not traced yet, for the export of traces: each is returned once."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assayer.models import EvaluationId, LedgerRow
+from orchestrator.jobs.models import Job, JobEvent, JobId
+from orchestrator.store import job_sql
+from orchestrator.store.database import Database
+from orchestrator.store.job_events import PgEvents
+from orchestrator.store.job_sql import JOB_COLUMNS
+from orchestrator.store.ledger import PgLedger
+
+__all__ = ["SETTLING_TIME", "FinishedJob", "PgFinishedJobs"]
+
+SETTLING_TIME = dt.timedelta(seconds=2)
+"""The ledger records calls that a cancellation cuts off a moment after it."""
+
+_PAGE = 1_000
+
+# The oldest first; jobs that ended longer ago are left out. Materialized: within IN (…) the rows that are
+# locked may be chosen again and again, and the limit holds for each time.
+_CLAIM = f"""
+    WITH ended AS MATERIALIZED (
+        SELECT id AS ended FROM jobs
+        WHERE finished_at > statement_timestamp() - interval '10 minutes'
+          AND finished_at < statement_timestamp() - $2::interval AND NOT traced
+        ORDER BY finished_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE jobs SET traced = true FROM ended WHERE jobs.id = ended RETURNING {JOB_COLUMNS}, traceparent
+"""  # noqa: S608 - put together from constants
+
+
+class FinishedJob(NamedTuple):
+    """A job with its verdict, its events and its calls."""
+
+    job: Job
+    traceparent: str | None
+    """Of the request that asked for it (W3C Trace Context)."""
+    events: Sequence[JobEvent]
+    rows: Sequence[LedgerRow]
+    """Of its run."""
+
+
+class PgFinishedJobs:
+    """Implements `orchestrator.tracing.FinishedJobSource`."""
+
+    def __init__(self, database: Database, settling: dt.timedelta = SETTLING_TIME) -> None:
+        """`settling`: how long after their end jobs are returned."""
+        self._database = database
+        self._settling = settling
+        self._events = PgEvents(database)
+        self._ledger = PgLedger(database)
+
+    async def claim(self, most: int) -> list[FinishedJob]:
+        rows = await self._database.fetch(_CLAIM, most, self._settling)
+        jobs = [(job_sql.job_of_row(row), row["traceparent"]) for row in rows]
+        return [
+            FinishedJob(job, parent, await self._events_of(job.id), await self._calls_of(job.run_id))
+            for job, parent in jobs
+        ]
+
+    async def _events_of(self, job: JobId) -> list[JobEvent]:
+        events: list[JobEvent] = []
+        while page := await self._events.after(job, events[-1].number if events else 0, _PAGE):
+            events += page
+        return events
+
+    async def _calls_of(self, run: EvaluationId | None) -> list[LedgerRow]:
+        return [] if run is None else await self._ledger.rows(run)

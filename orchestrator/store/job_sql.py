@@ -1,0 +1,81 @@
+"""SQL that the stores of jobs share: the columns of a job and its conversion, and the statement that finishes jobs.
+
+Finishing writes the event and the cost of a job with its end. Deliveries to webhooks are added by a trigger (v0005),
+for every way out of the queue.
+"""
+
+from collections.abc import Mapping
+
+import asyncpg
+from pydantic import TypeAdapter, ValidationError
+
+from assayer.errors import StorageError
+from orchestrator.jobs.models import Job, JobRequest, Priority, Problem
+from orchestrator.store.json_columns import from_json_column
+
+__all__ = [
+    "JOB_COLUMNS",
+    "PAID_SO_FAR",
+    "PRIORITIES_BY_NUMBER",
+    "PRIORITY_NUMBERS",
+    "finish_statement",
+    "job_of_row",
+    "request_of_row",
+]
+
+JOB_COLUMNS = """
+    id, tenant, batch, "row", kind, priority, state, subject, attempt, run_id, problem, cost_usd, created_at,
+    started_at, finished_at
+"""
+"""The columns of a Job."""
+
+PRIORITY_NUMBERS: Mapping[Priority, int] = {"interactive": 0, "batch": 1}
+PRIORITIES_BY_NUMBER: Mapping[int, Priority] = {number: priority for priority, number in PRIORITY_NUMBERS.items()}
+_JOB_REQUEST: TypeAdapter[JobRequest] = TypeAdapter(JobRequest)
+
+PAID_SO_FAR = """(
+    SELECT sum(ledger.cost_usd) FROM ledger
+    WHERE ledger.run_id = jobs.run_id AND ledger.at >= jobs.started_at AND NOT ledger.cached
+)"""
+"""What was paid for a job so far, according to the ledger."""
+_FINISH = """
+    WITH ended AS (
+        UPDATE jobs
+        SET finished_at = statement_timestamp(), lease = NULL, leased_until = NULL, worker = NULL, reserved_usd = 0,
+            last_event = last_event + 1, {changes}
+        WHERE {condition}
+        RETURNING id, tenant, state, problem, cost_usd, last_event, finished_at
+    ), problem_of_job AS (
+        INSERT INTO events (job, number, kind, data)
+        SELECT id, last_event, state, jsonb_build_object('problem', problem, 'cost_usd', cost_usd) FROM ended
+    ), spent AS (
+        INSERT INTO spending AS so_far (tenant, month, slot, usd)
+        SELECT tenant, date_trunc('month', finished_at AT TIME ZONE 'UTC')::date, abs(hashtext(id) % 16), sum(cost_usd)
+        FROM ended WHERE cost_usd > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+        ON CONFLICT (tenant, month, slot) DO UPDATE SET usd = so_far.usd + excluded.usd
+    )
+    SELECT id FROM ended
+"""
+
+
+def job_of_row(row: asyncpg.Record) -> Job:
+    values = {name: row[name] for name in Job.model_fields}
+    problem = values["problem"]
+    problem_of_job = None if problem is None else from_json_column(Problem, problem, f"The problem of job {row['id']}")
+    return Job(**values | {"priority": PRIORITIES_BY_NUMBER[row["priority"]], "problem": problem_of_job})
+
+
+def request_of_row(row: asyncpg.Record) -> JobRequest:
+    """Raises StorageError when this version of the program cannot read it."""
+    try:
+        return _JOB_REQUEST.validate_json(row["request"])
+    except ValidationError as error:
+        raise StorageError(
+            f"The request of job {row['id']} in the database cannot be read: {error.errors(include_input=False)[0]}.",
+            "Was it written by another version of assayer?",
+        ) from error
+
+
+def finish_statement(changes: str, condition: str) -> str:
+    """The statement that finishes the jobs that meet a condition; it returns their ids."""
+    return _FINISH.format(changes=changes, condition=condition)

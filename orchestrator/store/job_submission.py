@@ -1,0 +1,130 @@
+"""Submission to the queue: jobs, their batch and the idempotency record, in one transaction."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from assayer.errors import InputError
+from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob, QueueFull
+from orchestrator.store.database import Connection
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, recorded_response
+from orchestrator.store.job_sql import PRIORITY_NUMBERS
+from orchestrator.store.json_columns import json_without_nul, storable_text, to_json_column
+from orchestrator.store.notifications import JOB_QUEUED, notify
+
+__all__ = ["submit_jobs"]
+
+_CHUNK_ROWS = 500
+_CHUNK_BYTES = 16_000_000
+"""Of one statement, which must end within its deadline."""
+
+_QUEUE_ROOM = """
+    SELECT max_queued, EXISTS (SELECT FROM jobs WHERE id = $2) AS known,
+           (SELECT count(*) FROM jobs WHERE jobs.tenant = tenants.id AND state = 'queued') AS queued
+    FROM tenants WHERE id = $1
+"""
+
+_INSERT_BATCH = """
+    INSERT INTO batches (id, tenant, name, rows, rejected, open) VALUES ($2, $1, $3, $4, $5, $6)
+    ON CONFLICT (id) DO NOTHING
+"""
+
+_EXTEND_BATCH = """
+    UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6
+    WHERE tenant = $1 AND id = $2 AND open AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
+    RETURNING id
+"""
+_KNOWN = "SELECT true FROM jobs WHERE id = $1"
+
+# A microsecond apart: the order of acceptance is the order of the rows.
+_INSERT_JOBS = """
+    WITH given AS (
+        SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
+        FROM unnest($3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::jsonb[], $9::bytea[],
+                    $10::float8[], $11::text[])
+             WITH ORDINALITY AS given (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
+                                       ordinality)
+    ), added AS (
+        INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request, document, max_usd,
+                          traceparent, last_event, created_at, ready_at)
+        SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, traceparent, 1, at, at
+        FROM given
+        ON CONFLICT (id) DO NOTHING
+        RETURNING id
+    ), told AS (
+        INSERT INTO events (job, number, kind, data) SELECT id, 1, 'queued', '{}' FROM added
+    )
+    SELECT FROM added LIMIT 1
+"""
+
+
+async def submit_jobs(
+    connection: Connection,
+    tenant: TenantId,
+    jobs: Sequence[NewJob],
+    batch: NewBatch | MoreRows | None,
+    record: IdempotencyRecord | None,
+) -> RecordedResponse | None:
+    """In a transaction of its own; running it twice changes nothing more. Raises IdempotencyKeyReused, QueueFull,
+    BatchClosed."""
+    async with connection.transaction():
+        if record is not None and (recorded := await recorded_response(connection, tenant, record)):
+            return recorded
+        await _check_queue_room(connection, tenant, jobs)
+        if batch is not None:
+            await _insert_batch(connection, tenant, batch, jobs)
+        for part in _chunks(jobs):
+            await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_columns(part))
+    await notify(connection, [JOB_QUEUED])
+    return None
+
+
+async def _insert_batch(
+    connection: Connection, tenant: TenantId, batch: NewBatch | MoreRows, jobs: Sequence[NewJob]
+) -> None:
+    rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
+    if isinstance(batch, NewBatch):
+        await connection.fetch(
+            _INSERT_BATCH, tenant, batch.id, storable_text(batch.name), batch.rows, rejected, batch.open
+        )
+        return
+    added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)
+    # Known: added before, by an attempt whose answer was lost.
+    if not added and not (jobs and await connection.fetchval(_KNOWN, jobs[0].id)):
+        raise BatchClosed(batch.id, batch.first)
+
+
+async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:
+    """Simultaneous requests may together exceed the limit: it keeps queues short, and need not be exact."""
+    row = await connection.fetchrow(_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
+    if row is None:
+        raise InputError(f"There is no tenant {tenant}.")
+    if not row["known"] and row["queued"] + len(jobs) > row["max_queued"]:
+        raise QueueFull(row["queued"], len(jobs), row["max_queued"])
+
+
+def _chunks(jobs: Sequence[NewJob]) -> Iterator[list[NewJob]]:
+    part: list[NewJob] = []
+    size = 0
+    for job in jobs:
+        part.append(job)
+        size += len(job.document or b"")
+        if len(part) == _CHUNK_ROWS or size >= _CHUNK_BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
+    return (
+        [job.id for job in jobs],
+        [job.row for job in jobs],
+        [job.request.kind for job in jobs],
+        [PRIORITY_NUMBERS[job.priority] for job in jobs],
+        [storable_text(job.subject) for job in jobs],
+        [to_json_column(job.request) for job in jobs],
+        [job.document for job in jobs],
+        [job.request.limits.max_usd for job in jobs],
+        [job.traceparent for job in jobs],
+    )

@@ -1,0 +1,65 @@
+"""Values to and from text and jsonb columns."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from assayer.errors import StorageError
+from assayer.models import Fault
+
+__all__ = [
+    "faults_to_json_column",
+    "from_json_column",
+    "from_json_text",
+    "json_without_nul",
+    "mapping_to_json_column",
+    "storable_text",
+    "to_json_column",
+]
+
+M = TypeVar("M", bound=BaseModel)
+
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+_FAULTS: TypeAdapter[Sequence[Fault]] = TypeAdapter(Sequence[Fault])
+
+
+def storable_text(text: str) -> str:
+    """PostgreSQL cannot hold the character NUL; it becomes U+FFFD."""
+    return text.replace("\0", "\ufffd")
+
+
+def json_without_nul(json: str) -> str:
+    return _NUL.sub(r"\1\\ufffd", json) if "\\u0000" in json else json
+
+
+def to_json_column(value: BaseModel) -> str:
+    """JSON for a jsonb column."""
+    return json_without_nul(value.model_dump_json())
+
+
+def faults_to_json_column(faults: Sequence[Fault]) -> str:
+    return json_without_nul(_FAULTS.dump_json(faults).decode()) if faults else "[]"
+
+
+def from_json_column(model: type[M], value: Any, what: str) -> M:
+    """A stored document; raises StorageError when this version of the program cannot read it."""
+    try:
+        return model.model_validate_json(value)
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise StorageError(
+            f"{what} in the database cannot be read: {place}: {first['msg']}.",
+            "Was it written by another version of assayer?",
+        ) from error
+
+
+def mapping_to_json_column(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else json_without_nul(json.dumps(value, allow_nan=False))
+
+
+def from_json_text(text: str | None) -> Any:
+    return None if text is None else json.loads(text)

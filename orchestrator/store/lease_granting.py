@@ -1,0 +1,207 @@
+"""Granting leases, in one transaction: reads the queues, asks the fair scheduler, and leases the jobs it chooses."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+from uuid import UUID
+
+import asyncpg
+
+from assayer.errors import StorageError
+from orchestrator.jobs.fair_scheduler import Allocation, FreeSlots, TenantQueue, WaitingJob, allocate
+from orchestrator.jobs.models import JobId, Lease, TenantId
+from orchestrator.jobs.state_machine import over_budget_problem, unreadable_request_problem
+from orchestrator.settings import QueueSettings
+from orchestrator.store.database import Connection
+from orchestrator.store.job_sql import PRIORITIES_BY_NUMBER, finish_statement, request_of_row
+from orchestrator.store.json_columns import from_json_text, to_json_column
+
+__all__ = ["GrantedLeases", "grant_leases", "has_waiting_jobs"]
+
+_LEASE = """
+    id, tenant, lease, attempt, priority, request, document, pinned, max_usd,
+    CASE WHEN reserved_usd > 0 THEN reserved_usd END AS reserved_usd
+"""
+"""The columns of a Lease."""
+
+_HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"  # noqa: S608 - of constants
+
+# In the order of the queue's index, so that it is read and not the table.
+_WAITING = """
+    SELECT true FROM jobs WHERE state = 'queued' AND ready_at <= statement_timestamp() ORDER BY tenant, priority LIMIT 1
+"""
+
+# The lock lets one dispatcher at a time decide; the statements after it see what the last one did.
+_CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
+
+_HEADS = """
+    SELECT tenants.id AS tenant, ranks.priority, heads.*
+    FROM tenants CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS ranks (priority) CROSS JOIN LATERAL (
+        SELECT id, max_usd, losses, ready_at FROM jobs
+        WHERE tenant = tenants.id AND priority = ranks.priority AND state = 'queued'
+          AND ready_at <= statement_timestamp() AND (losses < $2 OR NOT $3)
+        ORDER BY ready_at LIMIT $1
+    ) AS heads
+    ORDER BY tenants.id, ranks.priority, ready_at
+"""
+
+_SUSPECT_RUNS = "SELECT EXISTS (SELECT FROM jobs WHERE state = 'running' AND losses > 0 AND losses >= $1)"
+
+_TENANTS = """
+    SELECT id, weight, virtual_time, monthly_usd, max_running - running.jobs AS room,
+           monthly_usd - running.reserved - (
+               SELECT coalesce(sum(usd), 0) FROM spending
+               WHERE tenant = tenants.id
+                 AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
+           ) AS money
+    FROM tenants CROSS JOIN LATERAL (
+        SELECT count(*) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
+        FROM jobs WHERE tenant = tenants.id AND state = 'running'
+    ) AS running
+    WHERE id = ANY($1)
+"""
+
+_REJECT = finish_statement("state = 'failed', problem = $2", "id = $1 AND state IN ('queued', 'running')")
+
+_GRANT = f"""
+    WITH granted AS (
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::float8[]) AS granted (id, token, reserved)
+    ), held AS (
+        SELECT id, token, reserved FROM jobs JOIN granted USING (id) WHERE state = 'queued'
+        FOR UPDATE OF jobs SKIP LOCKED
+    ), leased AS (
+        UPDATE jobs
+        SET state = 'running', lease = held.token, leased_until = statement_timestamp() + $4 * interval '1 second',
+            worker = $5, reserved_usd = held.reserved, attempt = attempt + 1, last_event = last_event + 1,
+            started_at = coalesce(started_at, statement_timestamp())
+        FROM held WHERE jobs.id = held.id
+        RETURNING jobs.*
+    ), told AS (
+        INSERT INTO events (job, number, kind, data)
+        SELECT id, last_event, 'started', jsonb_build_object('attempt', attempt, 'worker', worker) FROM leased
+    ), charged AS (
+        UPDATE tenants SET virtual_time = share.virtual_time
+        FROM unnest($6::text[], $7::float8[]) AS share (id, virtual_time) WHERE tenants.id = share.id
+    ), ticked AS (
+        UPDATE queue_clock SET virtual_time = $8
+    )
+    SELECT {_LEASE} FROM leased ORDER BY priority, ready_at
+"""  # noqa: S608 - put together from constants
+
+
+async def has_waiting_jobs(connection: Connection) -> bool:
+    """Whether any job could start now."""
+    return bool(await connection.fetchval(_WAITING))
+
+
+class GrantedLeases(NamedTuple):
+    leases: list[Lease]
+    rejected: list[JobId]
+    """Jobs that failed instead, each with its problem."""
+
+
+async def grant_leases(
+    connection: Connection, worker: str, slots: FreeSlots, tokens: Sequence[UUID], settings: QueueSettings
+) -> GrantedLeases:
+    """In a transaction of its own; one token per free slot. Called again with the same tokens it returns the same."""
+    async with connection.transaction():
+        clock: float = await connection.fetchval(_CLOCK)
+        if before := await connection.fetch(_HELD, tokens):
+            return GrantedLeases([_lease(row, settings) for row in before], [])
+        alone = await connection.fetchval(_SUSPECT_RUNS, settings.suspect_losses)
+        heads = await connection.fetch(_HEADS, slots.free, settings.suspect_losses, alone)
+        tenants = await connection.fetch(_TENANTS, list({row["tenant"] for row in heads}))
+        queues = _queues(heads, settings)
+        over_budget = await _reject_over_budget(connection, tenants, queues)
+        contenders = [_tenant_queue(row, queues) for row in tenants]
+        shares = allocate(slots, clock, contenders, settings.head_start)
+        rows = await _write_grants(connection, worker, shares, tokens, settings) if shares.grants else []
+        leases, unreadable = await _read_leases(connection, rows, settings)
+    return GrantedLeases(leases, over_budget + unreadable)
+
+
+def _queues(heads: Sequence[asyncpg.Record], settings: QueueSettings) -> dict[tuple[str, int], list[WaitingJob]]:
+    """By tenant and priority."""
+    groups = groupby(heads, key=lambda row: (row["tenant"], row["priority"]))
+    return {whose: [_waiting_job(row, settings) for row in rows] for whose, rows in groups}
+
+
+def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
+    limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
+    return WaitingJob(JobId(row["id"]), limit, row["losses"] >= settings.suspect_losses)
+
+
+async def _reject_over_budget(
+    connection: Connection, tenants: Sequence[asyncpg.Record], queues: dict[tuple[str, int], list[WaitingJob]]
+) -> list[JobId]:
+    """Fails the jobs that no monthly budget could pay for, and takes them out of their queues."""
+    budgets = {row["id"]: row["monthly_usd"] for row in tenants if row["monthly_usd"] is not None}
+    rejected: list[JobId] = []
+    for (tenant, priority), queue in queues.items():
+        budget = budgets.get(tenant, math.inf)
+        for one in queue:
+            if one.max_usd is not None and one.max_usd > budget:
+                await connection.fetch(_REJECT, one.job, to_json_column(over_budget_problem(one.max_usd, budget)))
+                rejected.append(one.job)
+        queues[tenant, priority] = [one for one in queue if one.job not in rejected]
+    return rejected
+
+
+def _tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Sequence[WaitingJob]]) -> TenantQueue:
+    return TenantQueue(
+        tenant=TenantId(row["id"]),
+        weight=row["weight"],
+        virtual_time=row["virtual_time"],
+        free_jobs=None if row["room"] is None else max(0, row["room"]),
+        budget_left=row["money"],
+        interactive=queues.get((row["id"], 0), ()),
+        batch=queues.get((row["id"], 1), ()),
+    )
+
+
+async def _write_grants(
+    connection: Connection, worker: str, shares: Allocation, tokens: Sequence[UUID], settings: QueueSettings
+) -> list[asyncpg.Record]:
+    return await connection.fetch(
+        _GRANT,
+        [grant.job for grant in shares.grants],
+        list(tokens[: len(shares.grants)]),
+        [grant.reserved_usd for grant in shares.grants],
+        settings.lease_seconds,
+        worker,
+        list(shares.times),
+        list(shares.times.values()),
+        shares.clock,
+    )
+
+
+async def _read_leases(
+    connection: Connection, rows: Sequence[asyncpg.Record], settings: QueueSettings
+) -> tuple[list[Lease], list[JobId]]:
+    """A job that cannot be read must not keep the others from starting: it fails."""
+    leases: list[Lease] = []
+    unreadable: list[JobId] = []
+    for row in rows:
+        try:
+            leases.append(_lease(row, settings))
+        except StorageError as error:
+            await connection.fetch(_REJECT, row["id"], to_json_column(unreadable_request_problem(str(error))))
+            unreadable.append(row["id"])
+    return leases, unreadable
+
+
+def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
+    """A reservation, where there is one, is the job's limit, also where its request sets none."""
+    limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
+    return Lease(
+        job=row["id"],
+        tenant=row["tenant"],
+        token=row["lease"],
+        attempt=row["attempt"],
+        priority=PRIORITIES_BY_NUMBER[row["priority"]],
+        request=request_of_row(row),
+        document=row["document"],
+        max_usd=limit if row["reserved_usd"] is None else row["reserved_usd"],
+        pinned=from_json_text(row["pinned"]),
+    )

@@ -1,0 +1,95 @@
+"""The shared cache of remote sources' responses, and the claims of processes that are just requesting one."""
+
+import asyncio
+import datetime as dt
+import zlib
+from typing import Literal
+
+import asyncpg
+
+from assayer.models.remote import CachedResponse
+from orchestrator.store.claims import PgClaims
+
+__all__ = ["PgResponseCache"]
+
+_LEVEL = 3
+_LARGE_BODY = 64 * 1024
+"""From this size on, compression runs in a thread."""
+
+_FIND = """
+    SELECT source, status, body, fetched_at FROM replies
+    WHERE key = $1 AND fetched_at > clock_timestamp() - $2::interval
+"""
+
+_FIND_OR_CLAIM = f"""
+    WITH kept AS ({_FIND}), claimed AS (
+        INSERT INTO reply_claims AS held (key, claimant, expires_at)
+        SELECT $1, $3, clock_timestamp() + $4::interval WHERE NOT EXISTS (SELECT FROM kept)
+        ON CONFLICT (key) DO UPDATE SET claimant = excluded.claimant, expires_at = excluded.expires_at
+        WHERE held.expires_at <= clock_timestamp() OR held.claimant = excluded.claimant
+        RETURNING true AS claimed
+    )
+    SELECT claimed, source, status, body, fetched_at
+    FROM (SELECT 1) AS one LEFT JOIN kept ON true LEFT JOIN claimed ON true
+"""  # noqa: S608 - put together from constants
+
+_KEEP = """
+    WITH ended AS (DELETE FROM reply_claims WHERE key = $1)
+    INSERT INTO replies (key, source, status, body, fetched_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5::timestamptz, $5::timestamptz + $6::interval)
+    ON CONFLICT (key) DO UPDATE
+    SET source = excluded.source, status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at,
+        expires_at = excluded.expires_at
+"""
+
+# Materialized: within IN (…) the rows that are locked may be chosen again and again, and the limit holds for each time.
+_PURGE = """
+    WITH old_claims AS MATERIALIZED (
+        SELECT key FROM reply_claims WHERE expires_at < clock_timestamp() - interval '1 hour'
+        LIMIT $1 FOR UPDATE SKIP LOCKED
+    ), old_replies AS MATERIALIZED (
+        SELECT key FROM replies WHERE expires_at <= clock_timestamp()
+        ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    ), claims AS (
+        DELETE FROM reply_claims USING old_claims WHERE reply_claims.key = old_claims.key
+    )
+    DELETE FROM replies USING old_replies WHERE replies.key = old_replies.key RETURNING replies.key
+"""
+
+
+class PgResponseCache(PgClaims):
+    """Implements `workers.remote.response_cache.ResponseCache`. Bodies are compressed."""
+
+    async def find_or_claim(
+        self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
+    ) -> CachedResponse | Literal["claimed", "elsewhere"]:
+        row = await self._database.fetch_one(_FIND_OR_CLAIM, key, freshness, claimant, dt.timedelta(seconds=seconds))
+        if row is None or (not row["claimed"] and row["body"] is None):
+            return "elsewhere"
+        if not row["claimed"]:
+            return await _response(row)
+        # Between the statement's snapshot and its claim another claimant may have kept a reply and ended its claim.
+        late = await self._database.fetch_one(_FIND, key, freshness)
+        if late is None:
+            return "claimed"
+        await self.release(key, claimant)
+        return await _response(late)
+
+    async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
+        body = await _compressed(response.body)
+        await self._database.execute(_KEEP, key, response.source, response.status, body, response.fetched_at, lifetime)
+
+    async def purge(self, most: int) -> int:
+        return len(await self._database.fetch(_PURGE, most))
+
+
+async def _compressed(body: bytes) -> bytes:
+    if len(body) < _LARGE_BODY:
+        return zlib.compress(body, _LEVEL)
+    return await asyncio.to_thread(zlib.compress, body, _LEVEL)
+
+
+async def _response(row: asyncpg.Record) -> CachedResponse:
+    packed: bytes = row["body"]
+    body = zlib.decompress(packed) if len(packed) < _LARGE_BODY else await asyncio.to_thread(zlib.decompress, packed)
+    return CachedResponse(row["source"], row["status"], body, row["fetched_at"])

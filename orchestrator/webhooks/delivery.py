@@ -1,0 +1,154 @@
+"""Delivers messages to webhooks. Any number of processes may do so side by side."""
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol
+
+from prometheus_client import Counter as Metric
+
+from assayer.errors import AssayerError, StorageError
+from assayer.ports import Clock
+from orchestrator.settings import WebhookDeliverySettings
+from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
+from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater, delivery_outcome
+from orchestrator.webhooks.secrets import SecretCipher, signed_headers
+
+__all__ = ["DeliverySignal", "Outbox", "PostMessage", "WebhookDeliverer"]
+
+_LOG = logging.getLogger(__name__)
+ATTEMPTS = Metric("assayer_webhook_tries_total", "Tries to deliver to webhooks, by what followed.", ["step"])
+
+_STEP_LABELS = {Delivered: "delivered", RetryLater: "later", GivenUp: "dead"}
+_BATCH_CHECK_SECONDS = 1.0
+"""Between checks for batches that have finished."""
+_CLAIM_DEADLINES = 3.0
+"""A claim lasts so many deadlines: a process that has not settled it by then has died."""
+
+
+class PostMessage(Protocol):
+    async def __call__(self, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> int:
+        """The status of the answer; redirects are answers. Raises AssayerError when none came within the time, or the
+        address may not be visited."""
+        ...
+
+
+class Outbox(Protocol):
+    """All methods raise StorageError. The deliveries of a job are there as soon as it has ended."""
+
+    async def add_finished_batches(self) -> int:
+        """Adds the deliveries of batches that have finished since the last call; how many they are."""
+        ...
+
+    async def claim(
+        self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float
+    ) -> list[ClaimedDelivery]:
+        """Deliveries that are due, none to `busy` webhooks; nobody else gets them for so many seconds."""
+        ...
+
+    async def settle(self, delivery: ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
+        """False when the claim no longer held."""
+        ...
+
+
+class DeliverySignal(Protocol):
+    async def next(self, timeout: float) -> object:
+        """Returns when there may be something to deliver, at the latest after so many seconds."""
+        ...
+
+
+class WebhookDeliverer:
+    def __init__(
+        self,
+        outbox: Outbox,
+        cipher: SecretCipher,
+        post: PostMessage,
+        signal: DeliverySignal,
+        clock: Clock,
+        draw: Callable[[], float],
+        settings: WebhookDeliverySettings,
+    ) -> None:
+        """`draw` gives uniform numbers in [0, 1)."""
+        self._outbox = outbox
+        self._cipher = cipher
+        self._post = post
+        self._signal = signal
+        self._clock = clock
+        self._draw = draw
+        self._settings = settings
+        self._in_flight: Counter[WebhookId] = Counter()
+        self._settled = asyncio.Event()
+        self._batches_checked_at = float("-inf")
+
+    async def run(self) -> None:
+        """Until it is cancelled. What is in flight then is delivered again by another process."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._settled.clear()
+                claimed = await self._claim()
+                for delivery in claimed:
+                    self._in_flight[delivery.webhook] += 1
+                    group.create_task(self._deliver(delivery))
+                if not claimed:
+                    await self._wait()
+
+    async def _claim(self) -> list[ClaimedDelivery]:
+        settings = self._settings
+        free = settings.at_once - self._in_flight.total()
+        if free <= 0:
+            return []
+        # A webhook with deliveries in flight waits until all are settled: so it never has more than its limit.
+        busy = [webhook for webhook, count in self._in_flight.items() if count]
+        claim_seconds = _CLAIM_DEADLINES * settings.deadline_seconds
+        try:
+            await self._check_batches()
+            return await self._outbox.claim(free, settings.at_once_per_webhook, busy, claim_seconds)
+        except StorageError as error:
+            _LOG.warning("Deliveries to webhooks wait: %s", error)
+            return []
+
+    async def _check_batches(self) -> None:
+        now = self._clock.monotonic()
+        if now - self._batches_checked_at >= _BATCH_CHECK_SECONDS:
+            self._batches_checked_at = now
+            await self._outbox.add_finished_batches()
+
+    async def _wait(self) -> None:
+        """Until a delivery is settled, a new one is signalled, or one may have come due."""
+        settled = asyncio.ensure_future(self._settled.wait())
+        signalled = asyncio.ensure_future(self._signal.next(self._settings.poll_seconds))
+        try:
+            await asyncio.wait((settled, signalled), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            settled.cancel()
+            signalled.cancel()
+            await asyncio.gather(settled, signalled, return_exceptions=True)
+
+    async def _deliver(self, delivery: ClaimedDelivery) -> None:
+        try:
+            outcome = delivery_outcome(await self._send(delivery), delivery.attempt, self._draw(), self._settings)
+            ATTEMPTS.labels(_STEP_LABELS[type(outcome)]).inc()
+            await self._outbox.settle(delivery, outcome)
+        except StorageError as error:
+            _LOG.warning("Delivery %s will be sent again: its outcome could not be stored: %s", delivery.id, error)
+        finally:
+            self._in_flight[delivery.webhook] -= 1
+            if not self._in_flight[delivery.webhook]:
+                del self._in_flight[delivery.webhook]
+            self._settled.set()
+
+    async def _send(self, delivery: ClaimedDelivery) -> int | str:
+        """The status of the answer, or why there is none."""
+        body = json.dumps(delivery.payload, ensure_ascii=False, separators=(",", ":"))
+        seconds = self._settings.deadline_seconds
+        try:
+            secret = self._cipher.decrypt(delivery.sealed)
+            headers = signed_headers(secret, delivery.id, self._clock.now(), body)
+            async with asyncio.timeout(2 * seconds):
+                return await self._post(delivery.url, body.encode(), headers, seconds)
+        except AssayerError as error:
+            return error.message
+        except TimeoutError:
+            return f"No answer came within {seconds:g} s."

@@ -1,0 +1,119 @@
+"""The browser that the tests of pages are opened in: found, or installed by `make browser`.
+
+Run as a program it needs nothing but the standard library, so that it can work beside the installation of the rest.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["executable", "launch_options"]
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+NPM_PACKAGE = "@sparticuz/chromium@153.0.0"
+"""Chromium without a need for root: an executable with its libraries and one font, packed with Brotli."""
+FOLDER = Path(__file__).parents[1] / "build" / "chromium"
+ADVICE = (
+    "Run `make browser`, which installs one, or name one that is there already: CHROMIUM=/path/to/chromium make test."
+)
+_UNPACK = """
+const [folder, ...names] = process.argv.slice(1), fs = require("fs"), zlib = require("zlib");
+for (const name of names) fs.writeFileSync(`${folder}/${name}`,
+    zlib.brotliDecompressSync(fs.readFileSync(`${folder}/package/bin/${name}.br`)));
+"""
+_FONTS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>{folder}/fonts</dir><cachedir>{folder}/fonts-cache</cachedir></fontconfig>
+"""
+_WRAPPER = """#!/bin/sh
+LD_LIBRARY_PATH="{folder}/lib" FONTCONFIG_FILE="{folder}/fonts.conf" exec "{folder}/chromium.bin" "$@"
+"""
+
+
+def executable() -> Path:
+    """Raises FileNotFoundError, with advice, where there is no browser: tests of pages are never skipped."""
+    found = next(_candidates(), None)
+    if found is None:
+        raise FileNotFoundError(f"There is no Chromium on this machine. {ADVICE}")
+    return found
+
+
+def launch_options() -> dict[str, Any]:
+    """For Playwright. Chromium refuses to start its sandbox as root."""
+    return {"executable_path": executable(), "chromium_sandbox": os.geteuid() != 0}
+
+
+def _candidates() -> Iterator[Path]:
+    if named := os.environ.get("CHROMIUM"):
+        yield Path(named)
+        return
+    if (FOLDER / "chromium").is_file():
+        yield FOLDER / "chromium"
+    yield from (Path(found) for name in NAMES if (found := shutil.which(name)))
+
+
+def install() -> None:
+    """From Debian's packages where that is possible, else from npm's into `build/`.
+
+    Raises CalledProcessError when the package manager fails, FileNotFoundError when there is none."""
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        try:
+            _install_from_debian()
+        except subprocess.CalledProcessError as error:
+            print(f"{error} Trying npm's package instead.", file=sys.stderr)
+        else:
+            return
+    if not (shutil.which("npm") and shutil.which("node")):
+        raise FileNotFoundError(
+            "Chromium can be installed by apt-get as root, or by npm. Neither is there. Install it by other means, and "
+            "name it: CHROMIUM=/path/to/chromium make test."
+        )
+    _install_from_npm()
+
+
+def _install_from_debian() -> None:
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for command in (("update", "-qq"), ("install", "-qq", "--no-install-recommends", "chromium")):
+        subprocess.run(["apt-get", *command], check=True, env=environment, stdout=subprocess.DEVNULL)
+
+
+def _install_from_npm() -> None:
+    FOLDER.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER.parent) as temporary:
+        downloaded, made = Path(temporary, "downloaded"), Path(temporary, "made")
+        downloaded.mkdir()
+        made.mkdir()
+        subprocess.run(["npm", "pack", "--silent", NPM_PACKAGE], check=True, cwd=downloaded, stdout=subprocess.DEVNULL)
+        _extract(next(downloaded.glob("*.tgz")), downloaded)
+        archives = ("al2023.tar", "swiftshader.tar", "fonts.tar")
+        subprocess.run(["node", "-e", _UNPACK, str(downloaded), "chromium", *archives], check=True)
+        for archive in archives:
+            _extract(downloaded / archive, made)
+        (downloaded / "chromium").rename(made / "chromium.bin")
+        (made / "chromium").write_text(_WRAPPER.format(folder=FOLDER), encoding="utf-8")
+        (made / "fonts.conf").write_text(_FONTS.format(folder=FOLDER), encoding="utf-8")
+        for name in ("chromium", "chromium.bin"):
+            (made / name).chmod(0o755)
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        made.rename(FOLDER)
+
+
+def _extract(archive: Path, folder: Path) -> None:
+    with tarfile.open(archive) as opened:
+        opened.extractall(folder, filter="data")
+
+
+def main() -> None:
+    if next(_candidates(), None) is None:
+        install()
+    print(f"The tests of pages use {executable()}.")
+
+
+if __name__ == "__main__":
+    main()

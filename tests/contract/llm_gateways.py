@@ -1,0 +1,33 @@
+"""A gateway before a scripted endpoint, patient for milliseconds only."""
+
+from typing import Any
+
+from cluster.clock import SystemClock
+from tests.contract.scripted_llm import ScriptedLlm
+from workers.llm import LlmSettings
+from workers.llm.answer_store import AnswerStore, InMemoryAnswerStore
+from workers.llm.chat_completion import LlmTransport
+from workers.llm.gateway import LlmGateway
+
+__all__ = ["SECRET", "a_gateway", "the_settings"]
+
+SECRET = "sk-test-very-secret"  # noqa: S105 - opens nothing
+
+
+def the_settings(llm: ScriptedLlm, **changes: Any) -> LlmSettings:
+    settings = {
+        "base_url": llm.base_url,
+        "api_key": SECRET,
+        "model": "m",
+        "prices": {"m": (2.0, 10.0)},
+        "backoff_initial_seconds": 0.001,
+        "backoff_max_seconds": 0.01,
+        "request_timeout_seconds": 10.0,
+    }
+    return LlmSettings.model_validate(settings | changes)
+
+
+def a_gateway(
+    llm: ScriptedLlm, answers: AnswerStore | None = None, transport: LlmTransport | None = None, **changes: Any
+) -> LlmGateway:
+    return LlmGateway(the_settings(llm, **changes), answers or InMemoryAnswerStore(), SystemClock(), transport)

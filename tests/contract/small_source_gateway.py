@@ -1,0 +1,54 @@
+"""The real source gateway to a small source, and how tests ask through it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+from assayer.ports import Clock
+from cluster.clock import SystemClock
+from tests.contract.small_source import Asked, SmallSource
+from workers.remote import SourceSettings
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.request import RequestContext, SourceRequest, SourceResponse
+from workers.remote.response_cache import InMemoryResponseCache
+
+__all__ = ["CLOCK", "QUICK", "Held", "call", "fetch", "source_gateway"]
+
+CLOCK = SystemClock()
+QUICK: dict[str, Any] = {"spacing_seconds": 0.0, "backoff_initial_seconds": 0.01, "backoff_max_seconds": 0.02}
+
+
+@asynccontextmanager
+async def source_gateway(
+    source: SmallSource, kind: type[SourceSettings] = SourceSettings, clock: Clock = CLOCK, **fields: Any
+) -> AsyncIterator[SourceGateway]:
+    settings = kind(**{"base_url": source.url, **QUICK, **fields})
+    async with SourceGateway(
+        {"small": settings}, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), clock
+    ) as opened:
+        yield opened
+
+
+def call(path: str = "papers/1", **fields: Any) -> SourceRequest:
+    return SourceRequest(**{"source": "small", "operation": "search", "path": path, **fields})
+
+
+async def fetch(
+    gateway: SourceGateway, path: str = "papers/1", owner: str = "ev", patience: float = 60.0
+) -> SourceResponse:
+    return await gateway.fetch(call(path), RequestContext(owner, patience))
+
+
+class Held:
+    """Answers nobody until it is opened."""
+
+    def __init__(self) -> None:
+        self.opened = asyncio.Event()
+
+    async def __call__(self, asked: Asked) -> web.StreamResponse:
+        await self.opened.wait()
+        return web.Response(text=f"about {asked.path}")

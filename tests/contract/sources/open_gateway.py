@@ -1,0 +1,28 @@
+"""Source gateways to one source with settings of their own."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from benchmarks.simulator.outside.process import OutsideWorld
+from cluster.clock import SystemClock
+from tests.contract.sources.specimens import SPECIMENS
+from tests.loopback import loopback_only
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.response_cache import InMemoryResponseCache
+
+__all__ = ["open_gateway"]
+
+
+@asynccontextmanager
+async def open_gateway(world: OutsideWorld, source: str, **settings: Any) -> AsyncIterator[SourceGateway]:
+    """Without spacing, key and e-mail address unless told; fails the test when a packet leaves loopback."""
+    specimen, clock = SPECIMENS[source], SystemClock()
+    given = {"base_url": world.url(specimen.path), "spacing_seconds": 0.0, **settings}
+    with loopback_only() as outbound:
+        async with SourceGateway(
+            {source: specimen.settings(**given)}, InMemoryResponseCache(clock), InMemoryRateLimitStore(clock), clock
+        ) as gateway:
+            yield gateway
+    assert outbound.attempts == []

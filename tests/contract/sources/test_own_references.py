@@ -1,0 +1,75 @@
+"""An idea's own references, looked for in the simulated sources."""
+
+import datetime as dt
+from collections.abc import Callable
+
+from assayer.ideas.parsing import parse_idea
+from assayer.models import OwnReferences
+from assayer.own_references.check import check_own_references
+from assayer.own_references.options import OwnReferenceOptions
+from assayer.run.run import Run
+from benchmarks.simulator.outside.library import Entry
+from benchmarks.simulator.outside.process import OutsideWorld
+from index.memory_corpus import MemoryCorpus
+from tests.contract.sources.specimens import LIBRARY
+from tests.unit.twins import a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.literature.reference_sources import reference_sources
+from workers.literature.settings import LiteratureSettings
+from workers.llm.fallback_llm import FallbackLlm
+from workers.remote.gateway import SourceGateway
+from workers.remote.request import JournalledFetcher
+from workers.sources import Crossref, LiteratureSource, OpenAlex
+
+STANDING = [entry for entry in LIBRARY.entries if entry.doi and not entry.notice and entry.record.year]
+RETRACTED = next(entry for entry in LIBRARY.entries if entry.doi and entry.notice and entry.notice.kind == "retracted")
+GHOST = "Ada Abara. Sparse curriculum of molecule segmentation for road puzzles. NeurIPS, 2019."
+
+
+def entry_text(entry: Entry, year: int | None = None) -> str:
+    return f"{' and '.join(entry.record.authors)}. {entry.record.title}. {year or entry.record.year}."
+
+
+async def checked(entries: list[str], gateway: SourceGateway) -> OwnReferences:
+    listed = "\n".join(f"[{number}] {entry}" for number, entry in enumerate(entries, 1))
+    text = f"# An idea\n\n## Problem\n\n{'We test whether it holds. ' * 10}\n\n## References\n\n{listed}\n"
+    run, corpus, settings = a_run(dt.date(2024, 1, 1)), MemoryCorpus((), HashingEmbedder()), LiteratureSettings()
+    makers: dict[str, Callable[[Run], LiteratureSource]] = {
+        "openalex": lambda run: OpenAlex(JournalledFetcher(gateway, run.journal, "own_references")),
+        "crossref": lambda run: Crossref(JournalledFetcher(gateway, run.journal, "own_references")),
+    }
+    own = await check_own_references(
+        parse_idea(text, "idea.md"),
+        reference_sources(corpus, makers, settings, run),
+        FallbackLlm(HashingEmbedder()),
+        run,
+        OwnReferenceOptions(),
+    )
+    assert isinstance(own, OwnReferences)
+    assert {use.operation for use in run.journal.sources()} == {"own_references"}
+    return own
+
+
+async def test_references_are_found_differ_are_retracted_or_not_found(gateway: SourceGateway) -> None:
+    first, second, third = STANDING[:3]
+    own = await checked(
+        [
+            entry_text(first),
+            f"{entry_text(second)} doi:{second.doi}",
+            entry_text(third, (third.record.year or 0) + 5),
+            entry_text(RETRACTED),
+            GHOST,
+        ],
+        gateway,
+    )
+    assert [entry.outcome for entry in own.entries] == ["found", "found", "differs", "retracted", "not_found"]
+    assert own.entries[4].asked == ("corpus", "crossref", "openalex")
+    assert own.entries[3].retraction is not None
+
+
+async def test_source_that_is_down_costs_its_own_answers(gateway: SourceGateway, world: OutsideWorld) -> None:
+    world.configure("crossref", down=True)
+    own = await checked([entry_text(STANDING[0]), GHOST, GHOST.replace("road", "rail")], gateway)
+    assert [entry.outcome for entry in own.entries] == ["found", "not_found", "not_found"]
+    assert own.entries[1].asked == ("corpus", "openalex")
+    assert own.entries[1].unanswered == ("crossref",)

@@ -1,0 +1,99 @@
+"""What every store of answers must do: the in-memory twin and PostgreSQL alike."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import pytest
+
+from assayer.models import LedgerRow
+from orchestrator.store import Database, PgAnswerCache, PgLedger
+from tests.contract.store_records import answer, answered, call, failed
+from workers.llm.answer_store import AnswerStore, InMemoryAnswerStore
+
+
+@dataclass(frozen=True)
+class Store:
+    answers: AnswerStore
+    ledger: Callable[[], Awaitable[list[LedgerRow]]]
+
+
+def memory() -> Store:
+    answers = InMemoryAnswerStore()
+
+    async def ledger() -> list[LedgerRow]:
+        return answers.ledger
+
+    return Store(answers, ledger)
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def store(request: pytest.FixtureRequest) -> Store:
+    if request.param == "memory":
+        return memory()
+    database: Database = request.getfixturevalue("database")
+    return Store(PgAnswerCache(database), lambda: PgLedger(database).rows("run"))
+
+
+async def test_find_unknown_key_is_none(store: Store) -> None:
+    assert await store.answers.find("nothing") is None
+
+
+async def test_record_answer_is_found_as_it_was(store: Store) -> None:
+    kept = answer("k", '{"b": 1.50,  "a": "ü \\u0000 \\"[1]"}')
+
+    await store.answers.record(answered("k"), kept)
+
+    assert await store.answers.find("k") == kept
+
+
+async def test_record_failure_leaves_a_row_and_no_answer(store: Store) -> None:
+    row = failed("k", error="It said: \u201eno\u201c.")
+
+    await store.answers.record(row, None)
+
+    assert await store.answers.find("k") is None
+    assert await store.ledger() == [row]
+
+
+async def test_record_second_answer_keeps_the_first(store: Store) -> None:
+    first, second = answer("k", '"first"'), answer("k", '"second"')
+
+    await store.answers.record(answered("k"), first)
+    await store.answers.record(answered("k"), second)
+
+    assert await store.answers.find("k") == first
+    assert len(await store.ledger()) == 2
+
+
+async def test_record_answer_instead_of_an_unusable_one_replaces_it_once(store: Store) -> None:
+    bad, first, second = (answer("k", value) for value in ('"bad"', '"first"', '"second"'))
+
+    await store.answers.record(answered("k"), bad)
+    await store.answers.record(answered("k"), first, instead_of=bad)
+    await store.answers.record(answered("k"), second, instead_of=bad)
+
+    assert await store.answers.find("k") == first
+    assert len(await store.ledger()) == 3
+
+
+async def test_record_cache_hit_writes_a_row_of_its_own(store: Store) -> None:
+    paid, hit = answered("k"), answered("k", record=call(cached=True, cost_usd=None))
+
+    await store.answers.record(paid, answer("k"))
+    await store.answers.record(hit, None)
+
+    rows = await store.ledger()
+    assert len(rows) == 2
+    assert all(row in rows for row in (paid, hit))
+
+
+async def test_record_same_key_at_once_gives_one_answer_and_every_row(store: Store) -> None:
+    values = [f'"{number}"' for number in range(100)]
+
+    await asyncio.gather(*(store.answers.record(answered("k"), answer("k", value)) for value in values))
+
+    found = await store.answers.find("k")
+    assert found is not None
+    assert found.value in values
+    assert len(await store.ledger()) == 100

@@ -1,0 +1,107 @@
+"""Adapters in AdapterHub's format, on a BERT as small as can be; the hub's own weights were not at hand."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from assayer.errors import ConfigurationError
+from tests.contract.adapted_model import HIDDEN, adapted_folder, save_adapter, small_bert
+from workers.embedding.bottleneck_adapters import apply_adapter
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
+
+TEXTS = ("bees pollinate orchards", "compilers fuse loops", "", "bees " * 100)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return adapted_folder(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(scope="module")
+def embedder(folder: Path) -> Iterator[SentenceTransformerEmbedder]:
+    settings = EmbedderSettings(model=str(folder), precision="float32", device="cpu")
+    with closing(SentenceTransformerEmbedder(settings)) as embedder:
+        yield embedder
+
+
+def test_an_adapted_model_computes_what_the_library_of_adapters_computes(tmp_path: Path) -> None:
+    model = small_bert()
+    apply_adapter(model, str(save_adapter(tmp_path / "adapter", seed=100)))
+    with torch.inference_mode():
+        states = model(torch.tensor([[2, 5, 6, 7, 3]])).last_hidden_state[0]
+    # by adapters 1.3.0 with transformers 4.57.6, of the same files
+    assert states[0, :4].tolist() == pytest.approx([-1.2581457, -1.8862081, -2.4300961, -0.3623021], abs=1e-5)
+    assert states[4, -2:].tolist() == pytest.approx([1.9899046, 0.1897363], abs=1e-5)
+
+
+async def test_queries_and_passages_are_each_embedded_with_their_own_adapter(
+    folder: Path, embedder: SentenceTransformerEmbedder
+) -> None:
+    queries, passages = await embedder.embed(TEXTS, "query"), await embedder.embed(TEXTS, "passage")
+    ids = torch.tensor([[2, 5, 6, 7, 3]])
+    for vectors, adapter in ((queries, folder.with_name("specter2_adhoc_query")), (passages, folder)):
+        model = small_bert()
+        apply_adapter(model, str(adapter))
+        with torch.inference_mode():
+            first = model(ids).last_hidden_state[0, 0].numpy()
+        assert vectors[0] @ first / np.linalg.norm(first) == pytest.approx(1, abs=1e-5)
+    assert (np.abs(queries - passages).max(axis=1) > 0.01).all()
+
+
+def test_an_adapted_model_has_its_own_name_and_the_dimensions_of_its_base(
+    folder: Path, embedder: SentenceTransformerEmbedder
+) -> None:
+    assert embedder.name == str(folder)
+    assert embedder.dimensions == HIDDEN
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "why"),
+    [
+        ({"is_parallel": True}, "not a plain bottleneck"),
+        ({"scaling": "learned"}, "not a plain bottleneck"),
+        ({"non_linearity": "wavy"}, "'wavy' is not known"),
+    ],
+)
+def test_an_adapter_of_another_kind_is_refused(tmp_path: Path, otherwise: dict[str, object], why: str) -> None:
+    with pytest.raises(ConfigurationError, match=why):
+        apply_adapter(small_bert(), str(save_adapter(tmp_path / "adapter", 100, **otherwise)))
+
+
+@pytest.mark.parametrize(
+    ("lost", "added", "why"),
+    [
+        ("layer.1.output.adapters.[QRY].adapter_up.bias", None, "weights are missing"),
+        ("layer.1.", None, "other than one of 2 layers"),
+        (None, "bert.encoder.layer.0.attention.output.adapters.[QRY].adapter_up.bias", "weights of another kind"),
+    ],
+)
+def test_an_adapter_whose_weights_are_not_all_of_the_models_layers_is_refused(
+    tmp_path: Path, lost: str | None, added: str | None, why: str
+) -> None:
+    path = save_adapter(tmp_path / "adapter", 100) / "pytorch_adapter.bin"
+    weights = {name: value for name, value in torch.load(path).items() if lost is None or lost not in name}
+    torch.save(weights | ({added: torch.zeros(HIDDEN)} if added else {}), path)
+    with pytest.raises(ConfigurationError, match=why):
+        apply_adapter(small_bert(), str(path.parent))
+
+
+async def test_a_model_whose_adapter_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
+    folder = adapted_folder(tmp_path)
+    (folder / "pytorch_adapter.bin").unlink()
+    with closing(SentenceTransformerEmbedder(EmbedderSettings(model=str(folder)))) as embedder:
+        with pytest.raises(ConfigurationError, match=r"pytorch_adapter\.bin"):
+            await embedder.embed(TEXTS[:1], "passage")
+        assert (await embedder.embed(TEXTS[:1], "query")).shape == (1, HIDDEN)
+
+
+def test_importing_the_model_that_may_be_adapted_imports_no_torch() -> None:
+    code = "import sys, workers.embedding.sentence_model; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

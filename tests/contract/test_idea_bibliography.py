@@ -1,0 +1,46 @@
+"""The references of an idea's PDF, told apart by a simulated GROBID server, or read from its text."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from assayer.own_references.entries import read_references
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.pdfs import paper_pdf
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.sample import SAMPLE
+from tests.loopback import loopback_only
+from workers.documents.idea_reader import read_pdf_idea
+from workers.full_texts import GrobidSettings
+from workers.full_texts.bibliography import open_bibliography
+
+LIBRARY = Library(SAMPLE)
+PAPER = max(LIBRARY.entries, key=lambda entry: len(LIBRARY.references(entry)))
+CITED = LIBRARY.references(PAPER)
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[OutsideWorld]:
+    with OutsideWorld(limits=False) as running, loopback_only() as outbound:
+        yield running
+    assert outbound.attempts == []
+
+
+@pytest.mark.parametrize("served", [True, False])
+async def test_references_of_a_pdf_are_those_that_it_prints(world: OutsideWorld, served: bool) -> None:
+    urls = (world.url("grobid-1"),) if served else ()
+    async with open_bibliography(GrobidSettings(urls=urls)) as bibliography:
+        idea = await read_pdf_idea(paper_pdf(PAPER, CITED), "idea.pdf", bibliography=bibliography)
+    found = read_references(idea)
+    assert found.read_by == ("grobid" if served else "text")
+    assert len(found.entries) == len(CITED)
+    if served:
+        assert [work.title for work in found.entries] == [entry.record.title for entry in CITED]
+
+
+async def test_server_out_of_reach_leaves_the_references_to_the_text() -> None:
+    settings = GrobidSettings(urls=("http://127.0.0.1:9",), outage_seconds=0.1, alive_seconds=0.5)
+    async with open_bibliography(settings) as bibliography:
+        idea = await read_pdf_idea(paper_pdf(PAPER, CITED), "idea.pdf", bibliography=bibliography)
+    assert idea.references == ()
+    assert len(read_references(idea).entries) == len(CITED)

@@ -1,0 +1,183 @@
+"""Diffs upon diffs: what stands after each, however many were folded meanwhile, and whenever a run was killed."""
+
+import json
+import random
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from index.ingest import Ingest, IngestOptions, IngestSource, JoinLimits, StoredFiles
+from index.ingest.raw_compaction import compact_raw_files
+from index.ingest.source_files import SourceKind
+from tests.contract.ingested import deletions, ignore, read
+
+OPTIONS = IngestOptions(partitions=2, join=JoinLimits(memory_mb=256))
+PAPERS = range(1, 25)
+DIFFS = 11
+"""More than one kind keeps apart."""
+
+Line = Mapping[str, object]
+Diff = Mapping[tuple[SourceKind, bool], Sequence[Line]]
+"""Lines of each kind; True: they name what is gone."""
+
+
+class Release:
+    """What Semantic Scholar would hold, and the diffs that lead there."""
+
+    def __init__(self, seed: int) -> None:
+        self._dice = random.Random(seed)  # noqa: S311 - draws what changes, the same each time
+        self.titles: dict[int, str] = {}
+        self.cites: dict[int, tuple[int, int]] = {}
+        """By the citation's own number, who cites whom."""
+
+    def first(self) -> Diff:
+        self.titles = {paper: f"Paper {paper}" for paper in PAPERS}
+        self.cites = {number: (number, number % len(PAPERS) + 1) for number in PAPERS}
+        abstracts = [{"corpusid": paper, "abstract": f"About {paper}."} for paper in PAPERS]
+        citations = [_citation(number, *pair) for number, pair in self.cites.items()]
+        papers = [{"corpusid": paper, "title": title} for paper, title in self.titles.items()]
+        return {("papers", False): papers, ("abstracts", False): abstracts, ("citations", False): citations}
+
+    def next(self, number: int) -> Diff:
+        """Two papers renamed, one gone, one back; one citation gone, one that leads elsewhere under its number."""
+        gone = self._dice.choice(sorted(self.titles))
+        back = self._dice.choice([paper for paper in PAPERS if paper != gone])
+        renamed = {paper: f"Paper {paper}, {number}" for paper in {back, *self._dice.sample(PAPERS, 2)} - {gone}}
+        del self.titles[gone]
+        self.titles |= renamed
+        lost, moved = self._dice.sample(sorted(self.cites), 2)
+        del self.cites[lost]
+        self.cites[moved] = (self.cites[moved][0], self._dice.choice(PAPERS))
+        return {
+            ("papers", False): [{"corpusid": paper, "title": title} for paper, title in renamed.items()],
+            ("papers", True): [{"corpusid": gone}],
+            ("citations", False): [_citation(moved, *self.cites[moved])],
+            ("citations", True): [{"citationid": lost}],
+        }
+
+    @property
+    def must(self) -> dict[str, tuple[str, set[str]]]:
+        found: dict[str, tuple[str, set[str]]] = {
+            f"CorpusId:{paper}": (title, set()) for paper, title in self.titles.items()
+        }
+        for citing, cited in self.cites.values():
+            if citing in self.titles:
+                found[f"CorpusId:{citing}"][1].add(f"CorpusId:{cited}")
+        return found
+
+
+def _citation(number: int, citing: int, cited: int) -> Line:
+    return {"citationid": number, "citingcorpusid": citing, "citedcorpusid": cited}
+
+
+class Folder:
+    def __init__(self, path: Path) -> None:
+        self.to = path / "to"
+        self._files = path / "files"
+        self._files.mkdir()
+
+    def sources(self, layer: int, diff: Diff) -> list[IngestSource]:
+        return [self._source(layer, kind, gone, lines) for (kind, gone), lines in diff.items()]
+
+    def _source(self, layer: int, kind: SourceKind, gone: bool, lines: Sequence[Line]) -> IngestSource:
+        file = self._files / f"{kind}-{layer}-{gone}.jsonl"
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        return IngestSource(kind=kind, name=file.name, address=str(file), layer=layer, seal="1", deleted=gone)
+
+    async def take(self, layer: int, diff: Diff) -> None:
+        ingest = Ingest(str(self.to), "s2", OPTIONS, ignore)
+        await ingest.run(self.sources(layer, diff), StoredFiles(), str(layer))
+
+    @property
+    def records(self) -> dict[str, tuple[str, set[str]]]:
+        return {record.id: (record.title, set(record.references or ())) for record, _ in read(self.to / "records")}
+
+    def raw(self, kind: str) -> list[str]:
+        return sorted(path.name for path in (self.to / "raw" / kind).iterdir())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_after_each_of_many_diffs_the_records_are_what_the_release_holds(folder: Folder, seed: int) -> None:
+    release = Release(seed)
+    await folder.take(0, release.first())
+    before, waiting = release.must, set[str]()
+    for number in range(1, DIFFS):
+        await folder.take(number, release.next(number))
+        assert folder.records == release.must
+        waiting |= before.keys()
+        assert deletions(folder.to) == waiting - release.must.keys(), "nobody has taken any yet"
+        before = release.must
+    assert len(folder.raw("papers")) < DIFFS
+    assert any(name.startswith("folded-") for name in folder.raw("papers"))
+    assert len(folder.raw("abstracts")) == 1, "a kind of one layer has nothing to fold"
+
+
+async def _many(folder: Folder, release: Release) -> Path:
+    """Taken in up to the diff before the one that folds; returns a copy of the raw files."""
+    await folder.take(0, release.first())
+    for number in range(1, 8):
+        await folder.take(number, release.next(number))
+    assert not any(name.startswith("folded-") for name in folder.raw("papers"))
+    return Path(shutil.copytree(folder.to / "raw", folder.to.with_name("raw-before")))
+
+
+async def test_what_a_kill_left_of_the_files_that_were_folded_counts_no_more(folder: Folder) -> None:
+    release = Release(3)
+    before = await _many(folder, release)
+    diff = release.next(8)
+    await folder.take(8, diff)
+    assert [name[:7] for name in folder.raw("papers")] == ["folded-"]
+    for left in sorted((before / "papers").iterdir())[2:5]:
+        shutil.copytree(left, folder.to / "raw" / "papers" / left.name)
+    await folder.take(8, diff)
+    assert folder.records == release.must
+    assert [name[:7] for name in folder.raw("papers")] == ["folded-"]
+
+
+async def test_a_fold_that_was_killed_before_its_mark_is_made_anew(folder: Folder) -> None:
+    release = Release(4)
+    before = await _many(folder, release)
+    diff = release.next(8)
+    await folder.take(8, diff)
+    (folded,) = (folder.to / "raw" / "papers").iterdir()
+    (folded / "source.json").unlink()
+    shutil.copytree(before / "papers", folder.to / "raw" / "papers", dirs_exist_ok=True)
+    await folder.take(8, diff)  # the last file was not copied back: it is missing, and read again
+    assert folder.records == release.must
+    assert [name[:7] for name in folder.raw("papers")] == ["folded-"]
+
+
+async def test_a_whole_release_replaces_what_was_folded(folder: Folder) -> None:
+    release = Release(5)
+    first = release.first()
+    original = release.must
+    await folder.take(0, first)
+    for number in range(1, 9):
+        await folder.take(number, release.next(number))
+    assert folder.records != original
+    ingest = Ingest(str(folder.to), "s2", OPTIONS, ignore)
+    await ingest.run(folder.sources(0, first), StoredFiles(), complete=True)
+    assert folder.records == original
+    assert ingest.state.until == "", "nobody said of which release these files are"
+
+
+async def test_folding_twice_what_is_folded_changes_nothing(folder: Folder) -> None:
+    release = Release(6)
+    await _many(folder, release)
+    await folder.take(8, release.next(8))
+    ingest = Ingest(str(folder.to), "s2", OPTIONS, ignore)
+    files = _contents(folder.to / "raw")
+    compact_raw_files(ingest.root, OPTIONS.join, lambda _done, _total: None)
+    assert _contents(folder.to / "raw") == files
+
+
+def _contents(path: Path) -> dict[str, Any]:
+    return {str(one.relative_to(path)): one.read_bytes() for one in path.rglob("*") if one.is_file()}

@@ -1,0 +1,165 @@
+"""Every kind of malformed answer ends in a valid object or a typed error, and every fault is on record."""
+
+import pytest
+
+from assayer.errors import AnswerRefused, LlmRejected, MalformedAnswer
+from assayer.models import FaultKind
+from tests.contract.llm_gateways import SECRET, a_gateway
+from tests.contract.scripted_llm import Reply, ScriptedLlm, refuse, say
+from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
+from workers.llm.answer_store import InMemoryAnswerStore
+
+GOOD = an_answer()
+
+
+async def test_valid_answer_is_returned_with_what_it_took() -> None:
+    async with ScriptedLlm(say(GOOD)) as llm, a_gateway(llm) as gateway:
+        answer = await gateway.run(WEIGHING, a_question(), a_run())
+        assert [weight.label for weight in answer.value.weights] == ["P1", "P2"]
+        record = answer.record
+        assert (record.task, record.version, record.model) == ("tests.weighing", 3, "m")
+        assert (record.prompt_tokens, record.completion_tokens) == (100, 20)
+        assert record.cost_usd == pytest.approx((100 * 2 + 20 * 10) / 1e6)
+        assert (record.attempts, record.faults, record.cached) == (1, (), False)
+        assert llm.authorizations == [f"Bearer {SECRET}"]
+        assert llm.requests[0]["response_format"]["type"] == "json_schema"
+        assert gateway.models == ("m",)
+
+
+@pytest.mark.parametrize(
+    ("faulty", "kind"),
+    [
+        (say(f"```json\n{GOOD}\n```"), "wrapped"),
+        (say(f"Certainly! {GOOD}"), "wrapped"),
+        (say(an_answer(weight="3")), "coerced"),
+    ],
+)
+async def test_whole_answer_in_wrong_form_is_taken_at_once_and_recorded(faulty: Reply, kind: FaultKind) -> None:
+    async with ScriptedLlm(faulty) as llm, a_gateway(llm) as gateway:
+        answer = await gateway.run(WEIGHING, a_question(), a_run())
+        assert [weight.weight for weight in answer.value.weights] == [3, 3]
+        assert [fault.kind for fault in answer.record.faults] == [kind]
+        assert len(llm.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("faulty", "kind", "told"),
+    [
+        (say(GOOD[:-2]), "truncated", "cut off"),
+        (say(GOOD[:40], "length"), "truncated", "cut off"),
+        (say(GOOD.replace("[", "(", 1)), "invalid_json", "not valid JSON"),
+        (say("It is sound."), "invalid_json", "no JSON object"),
+        (say(an_answer(stance="maybe")), "schema_violation", "weights.0.stance: Input should be 'for'"),
+        (say(an_answer(weight=6)), "schema_violation", "weights.1.weight"),
+        (say(GOOD.replace('"remark"', '"note"')), "schema_violation", "note: Extra inputs are not permitted"),
+        (say(an_answer(["P1"])), "failed_check", "There is no weight for P2."),
+        (say(f"```{an_answer(['P1', 'P2', 'P9'])}```"), "failed_check", "P9 was not given."),
+        (say(""), "empty", "the answer is empty"),
+        (say(None), "empty", "the answer is empty"),
+        (say(None, refusal="I will not."), "refusal", "declined"),
+        (say(None, "content_filter"), "refusal", "content filter"),
+        (say("I'm sorry, I cannot assist with that."), "refusal", "declined"),
+    ],
+)
+async def test_unusable_answer_is_asked_for_again_with_its_errors(faulty: Reply, kind: FaultKind, told: str) -> None:
+    async with ScriptedLlm(faulty, say(GOOD)) as llm, a_gateway(llm) as gateway:
+        answer = await gateway.run(WEIGHING, a_question(), a_run())
+        assert [fault.kind for fault in answer.record.faults] == [kind]
+        assert (answer.record.attempts, answer.record.prompt_tokens) == (2, 200)
+        first, second = (request["messages"] for request in llm.requests)
+        assert second[: len(first)] == first
+        assert [message["role"] for message in second[len(first) :]] == ["assistant", "user"]
+        assert told in second[-1]["content"]
+
+
+async def test_truncated_answer_is_asked_for_again_with_more_room() -> None:
+    async with ScriptedLlm(say(GOOD[:9], "length"), say(GOOD)) as llm, a_gateway(llm) as gateway:
+        await gateway.run(WEIGHING, a_question(), a_run())
+        assert [request["max_tokens"] for request in llm.requests] == [500, 1000]
+
+
+async def test_answer_malformed_to_the_end_is_an_error_with_every_fault_and_its_cost_on_record() -> None:
+    answers = InMemoryAnswerStore()
+    async with ScriptedLlm(say(""), say("?"), say(an_answer(["P1"]))) as llm, a_gateway(llm, answers) as gateway:
+        with pytest.raises(MalformedAnswer, match=r"tests\.weighing in 3 tries.*no weight for P2") as caught:
+            await gateway.run(WEIGHING, a_question(), a_run())
+    kinds = ["empty", "invalid_json", "failed_check"]
+    assert [fault.kind for fault in caught.value.faults] == kinds
+    (row,) = answers.ledger
+    assert (row.outcome, row.record.attempts, row.record.prompt_tokens) == ("failed", 3, 300)
+    assert row.record.cost_usd == pytest.approx(3 * (100 * 2 + 20 * 10) / 1e6)
+    assert [fault.kind for fault in row.record.faults] == kinds
+    assert answers.answers == {}
+
+
+async def test_model_that_keeps_declining_is_an_error_of_its_own() -> None:
+    async with ScriptedLlm(*[say(None, refusal="No.")] * 3) as llm, a_gateway(llm) as gateway:
+        with pytest.raises(AnswerRefused) as caught:
+            await gateway.run(WEIGHING, a_question(), a_run())
+        assert [fault.kind for fault in caught.value.faults] == ["refusal"] * 3
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (refuse(400, "This model's maximum context length is 10 tokens."), "longer than model 'm' takes"),
+        (refuse(400, "Filtered.", "content_filter"), "content filter"),
+        (refuse(400, "Your prompt was flagged: see our usage policy.", "invalid_prompt"), "content filter"),
+    ],
+)
+async def test_question_that_the_endpoint_will_not_take_concerns_that_question_alone(
+    failure: Reply, words: str
+) -> None:
+    answers = InMemoryAnswerStore()
+    async with ScriptedLlm(failure) as llm, a_gateway(llm, answers) as gateway:
+        with pytest.raises(AnswerRefused, match=words) as caught:
+            await gateway.run(WEIGHING, a_question(), a_run())
+    assert [fault.kind for fault in caught.value.faults] == ["refusal"]
+    assert answers.ledger[0].record.faults == caught.value.faults
+
+
+@pytest.mark.parametrize("status", [400, 422])
+async def test_unrecognised_refusal_concerns_one_question_once_the_model_has_answered_another(status: int) -> None:
+    odd = refuse(status, "The stars are not right.")
+    async with ScriptedLlm(odd, say(GOOD), odd, say(GOOD)) as llm, a_gateway(llm) as gateway:
+        with pytest.raises(LlmRejected, match="stars are not right"):
+            await gateway.run(WEIGHING, a_question("One."), a_run())
+        await gateway.run(WEIGHING, a_question("Two."), a_run())
+        with pytest.raises(AnswerRefused, match=r"has answered others.*stars are not right"):
+            await gateway.run(WEIGHING, a_question("Three."), a_run())
+        await gateway.run(WEIGHING, a_question("Four."), a_run())
+
+
+async def test_answer_that_the_endpoint_itself_found_malformed_is_asked_for_again() -> None:
+    error = {"message": "Failed to generate JSON.", "code": "json_validate_failed", "failed_generation": GOOD[:40]}
+    async with ScriptedLlm(Reply(400, {"error": error}), say(GOOD)) as llm, a_gateway(llm) as gateway:
+        record = (await gateway.run(WEIGHING, a_question(), a_run())).record
+        assert [fault.kind for fault in record.faults] == ["truncated"]
+        assert llm.requests[1]["messages"][-2]["content"] == GOOD[:40]
+
+
+async def test_endpoint_without_json_schema_is_asked_in_plain_json_mode_from_then_on() -> None:
+    unsupported = refuse(400, "response_format of type json_schema is not supported")
+    async with ScriptedLlm(unsupported, otherwise=lambda _: say(GOOD)) as llm, a_gateway(llm) as gateway:
+        first = await gateway.run(WEIGHING, a_question("One."), a_run())
+        await gateway.run(WEIGHING, a_question("Two."), a_run())
+        assert [request["response_format"]["type"] for request in llm.requests] == [
+            "json_schema",
+            "json_object",
+            "json_object",
+        ]
+        assert '"additionalProperties":false' in llm.requests[1]["messages"][-1]["content"]
+        assert first.record.faults == ()
+        assert first.record.attempts == 2
+
+
+async def test_usage_that_the_endpoint_does_not_report_is_estimated() -> None:
+    async with ScriptedLlm(say(GOOD, usage=None)) as llm, a_gateway(llm) as gateway:
+        record = (await gateway.run(WEIGHING, a_question(), a_run())).record
+        assert record.prompt_tokens > 50
+        assert record.completion_tokens > 20
+
+
+async def test_unknown_price_leaves_the_cost_absent() -> None:
+    async with ScriptedLlm(say(GOOD)) as llm, a_gateway(llm, prices={}) as gateway:
+        assert (await gateway.run(WEIGHING, a_question(), a_run())).record.cost_usd is None

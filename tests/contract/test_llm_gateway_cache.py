@@ -1,0 +1,264 @@
+"""Nothing that was answered is paid for twice, and every call leaves a row in the ledger."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assayer.errors import BudgetExhausted, LlmRejected, MalformedAnswer, StorageError
+from assayer.models import CachedAnswer, LedgerRow
+from assayer.run.budget import Budget
+from orchestrator.store import PgAnswerCache
+from tests.contract.llm_gateways import a_gateway
+from tests.contract.scripted_llm import ScriptedLlm, refuse, say
+from tests.contract.weighing import WEIGHING, Question, Weighing, a_question, a_run, an_answer
+from workers.llm.answer_store import AnswerStore, InMemoryAnswerStore
+
+GOOD = say(an_answer())
+
+
+class SlowAnswers(InMemoryAnswerStore):
+    """Writes only when told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writing = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def record(self, row: LedgerRow, answer: CachedAnswer | None, instead_of: CachedAnswer | None = None) -> None:
+        self.writing.set()
+        await self.go.wait()
+        await super().record(row, answer, instead_of)
+
+
+class BrokenAnswers(InMemoryAnswerStore):
+    async def record(self, row: LedgerRow, answer: CachedAnswer | None, instead_of: CachedAnswer | None = None) -> None:
+        raise StorageError("The disk is full.")
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def answers(request: pytest.FixtureRequest) -> AnswerStore:
+    return InMemoryAnswerStore() if request.param == "memory" else PgAnswerCache(request.getfixturevalue("database"))
+
+
+async def test_second_time_the_answer_comes_from_the_cache_with_its_original_costs_and_faults() -> None:
+    answers = InMemoryAnswerStore()
+    async with ScriptedLlm(say(""), GOOD) as llm:
+        async with a_gateway(llm, answers) as gateway:
+            first = await gateway.run(WEIGHING, a_question(), a_run("one"))
+        async with a_gateway(llm, answers) as gateway:
+            second = await gateway.run(WEIGHING, a_question(), a_run("two"))
+        assert len(llm.requests) == 2
+    assert second.value == first.value
+    assert second.record == first.record.model_copy(update={"cached": True})
+    assert [fault.kind for fault in second.record.faults] == ["empty"]
+    assert [(row.run_id, row.outcome, row.record.cached) for row in answers.ledger] == [
+        ("one", "answered", False),
+        ("two", "answered", True),
+    ]
+
+
+@pytest.mark.parametrize("change", [{"model": "n"}, {"temperature": 0.5}, {"seed": 1}])
+async def test_whatever_determines_the_answer_is_part_of_its_key(change: dict[str, Any]) -> None:
+    answers = InMemoryAnswerStore()
+    async with ScriptedLlm(GOOD, GOOD) as llm:
+        for changes in ({}, change):
+            async with a_gateway(llm, answers, **changes) as gateway:
+                await gateway.run(WEIGHING, a_question(), a_run())
+    assert len(answers.answers) == 2
+
+
+@pytest.mark.parametrize(("names", "kept"), [(("", ""), 2), (("ours", "ours"), 1), (("ours", "theirs"), 2)])
+async def test_model_of_the_same_name_elsewhere_is_asked_anew_unless_the_endpoint_is_named(
+    names: tuple[str, str], kept: int
+) -> None:
+    answers = InMemoryAnswerStore()
+    for name in names:
+        async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers, endpoint_name=name) as gateway:
+            await gateway.run(WEIGHING, a_question(), a_run())
+    assert len(answers.answers) == kept
+
+
+async def test_how_json_was_asked_for_is_not_part_of_the_key() -> None:
+    answers = InMemoryAnswerStore()
+    async with ScriptedLlm(GOOD) as llm:
+        for structured in ("json_schema", "json_object"):
+            async with a_gateway(llm, answers, structured=structured) as gateway:
+                await gateway.run(WEIGHING, a_question(), a_run())
+
+
+async def test_cached_answer_that_does_not_satisfy_the_task_any_more_is_paid_for_once_more(
+    answers: AnswerStore,
+) -> None:
+    stricter = replace(WEIGHING, check=lambda question, answer: [] if answer.remark == "New." else ["No."])
+    renewed = say(an_answer().replace("All [P1] {good}.", "New."))
+    async with ScriptedLlm(GOOD, renewed) as llm, a_gateway(llm, answers) as gateway:
+        await gateway.run(WEIGHING, a_question(), a_run())
+        renewals = [await gateway.run(stricter, a_question(), a_run()) for _ in range(2)]
+        assert len(llm.requests) == 2
+    assert [answer.value.remark for answer in renewals] == ["New.", "New."]
+    assert [answer.record.cached for answer in renewals] == [False, True]
+
+
+async def test_damaged_cache_entry_is_treated_as_absent() -> None:
+    answers = InMemoryAnswerStore()
+    async with ScriptedLlm(GOOD, GOOD) as llm, a_gateway(llm, answers) as gateway:
+        await gateway.run(WEIGHING, a_question(), a_run())
+        (key,) = answers.answers
+        answers.answers[key] = answers.answers[key].model_copy(update={"value": '{"weights": "lost"}'})
+        renewals = [await gateway.run(WEIGHING, a_question(), a_run()) for _ in range(2)]
+        assert [answer.record.cached for answer in renewals] == [False, True]
+        assert len(llm.requests) == 2
+
+
+async def test_answer_is_stored_before_it_is_returned() -> None:
+    answers = SlowAnswers()
+    async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers) as gateway:
+        asking = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
+        await answers.writing.wait()
+        assert not asking.done()
+        answers.go.set()
+        await asking
+        assert len(answers.answers) == 1
+
+
+async def test_answer_that_was_paid_for_is_stored_though_its_caller_is_cancelled() -> None:
+    answers = SlowAnswers()
+    async with ScriptedLlm(GOOD) as llm:
+        async with a_gateway(llm, answers) as gateway:
+            asking = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
+            await answers.writing.wait()
+            asking.cancel()
+            await asyncio.wait([asking])
+            assert asking.cancelled()
+            answers.go.set()
+        assert len(answers.answers) == 1
+
+
+async def test_store_out_of_reach_is_an_error_and_the_question_can_be_asked_again() -> None:
+    async with ScriptedLlm(GOOD, GOOD) as llm, a_gateway(llm, BrokenAnswers()) as gateway:
+        for _ in range(2):
+            with pytest.raises(StorageError, match="disk is full"):
+                await gateway.run(WEIGHING, a_question(), a_run())
+
+
+async def test_request_that_was_sent_is_charged_though_its_caller_is_cancelled() -> None:
+    answers, budget = InMemoryAnswerStore(), Budget(max_usd=10.0)
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
+        llm.open.clear()
+        async with a_gateway(llm, answers) as gateway:
+            asking = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run("run", budget)))
+            await llm.arrived.wait()
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+    (row,) = answers.ledger
+    assert (row.outcome, row.record.attempts) == ("failed", 1)
+    assert row.record.prompt_tokens == budget.spent_prompt_tokens > 50
+    assert row.record.cost_usd == pytest.approx(budget.spent_usd)
+    assert budget.spent_usd > 0
+
+
+async def test_request_that_still_waited_for_its_turn_is_not_charged_when_its_caller_is_cancelled() -> None:
+    answers, budget = InMemoryAnswerStore(), Budget()
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
+        llm.open.clear()
+        async with a_gateway(llm, answers, concurrency={"start": 1, "max": 1}) as gateway:
+            first = asyncio.create_task(gateway.run(WEIGHING, a_question("one"), a_run("first")))
+            await llm.arrived.wait()
+            second = asyncio.create_task(gateway.run(WEIGHING, a_question("two"), a_run("run", budget)))
+            for _ in range(200):
+                await asyncio.sleep(0)
+            for asking in (second, first):
+                asking.cancel()
+            await asyncio.gather(first, second, return_exceptions=True)
+    assert budget.spent_prompt_tokens == 0
+    assert [row.record.prompt_tokens > 0 for row in answers.ledger if row.run_id == "run"] == [False]
+
+
+async def test_same_question_in_flight_is_sent_once() -> None:
+    answers = InMemoryAnswerStore()
+    async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers) as gateway:
+        results = await asyncio.gather(*(gateway.run(WEIGHING, a_question(), a_run(f"{n}")) for n in range(50)))
+        assert len(llm.requests) == 1
+    assert len({result.value.model_dump_json() for result in results}) == 1
+    assert sorted(result.record.cached for result in results) == [False] + [True] * 49
+    assert len(answers.ledger) == 50
+
+
+async def test_failure_of_a_question_in_flight_is_everybodys_and_is_sent_once() -> None:
+    answers = InMemoryAnswerStore()
+    async with ScriptedLlm(refuse(401, "No.")) as llm, a_gateway(llm, answers) as gateway:
+        results = await asyncio.gather(
+            *(gateway.run(WEIGHING, a_question(), a_run()) for _ in range(5)), return_exceptions=True
+        )
+        assert len(llm.requests) == 1
+    assert [type(result) for result in results] == [LlmRejected] * 5
+    assert len({id(result) for result in results}) == 5
+    assert [row.outcome for row in answers.ledger] == ["failed"] * 5
+
+
+async def test_follower_of_a_cancelled_leader_asks_for_itself() -> None:
+    answers = InMemoryAnswerStore()
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm, answers) as gateway:
+        llm.open.clear()
+        leader = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run("leader")))
+        await llm.arrived.wait()
+        follower = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run("follower")))
+        await asyncio.sleep(0)
+        leader.cancel()
+        llm.open.set()
+        answer = await follower
+        assert answer.value.weights
+        assert not answer.record.cached
+    assert leader.cancelled()
+    rows = {row.run_id: row.outcome for row in answers.ledger}
+    assert rows == {"leader": "failed", "follower": "answered"}
+
+
+async def test_cancelled_follower_leaves_the_leader_alone() -> None:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm) as gateway:
+        llm.open.clear()
+        leader = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
+        await llm.arrived.wait()
+        follower = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
+        await asyncio.sleep(0)
+        follower.cancel()
+        llm.open.set()
+        assert (await leader).value.weights
+        assert len(llm.requests) == 1
+
+
+async def test_leader_without_budget_does_not_stop_its_followers() -> None:
+    async with ScriptedLlm(GOOD) as llm, a_gateway(llm) as gateway:
+        poor, rich = await asyncio.gather(
+            gateway.run(WEIGHING, a_question(), a_run("poor", Budget(max_usd=0.0))),
+            gateway.run(WEIGHING, a_question(), a_run("rich")),
+            return_exceptions=True,
+        )
+    assert isinstance(poor, BudgetExhausted)
+    assert not isinstance(rich, BaseException)
+
+
+async def test_cached_answers_are_free() -> None:
+    answers = InMemoryAnswerStore()
+    budget = Budget(max_usd=0.006)
+    async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers) as gateway:
+        await gateway.run(WEIGHING, a_question(), a_run("one", budget))
+        spent = budget.spent_usd
+        assert spent == pytest.approx(0.0004)
+        await gateway.run(WEIGHING, a_question(), a_run("two", budget))
+        await gateway.run(WEIGHING, a_question(), a_run("three", Budget(max_usd=0.0)))
+        assert budget.spent_usd == spent
+
+
+async def test_bug_in_a_tasks_check_does_not_leave_the_question_in_flight() -> None:
+    def broken(question: Question, answer: Weighing) -> list[str]:
+        raise KeyError("P3")
+
+    async with ScriptedLlm(GOOD, *[say("?")] * 3) as llm, a_gateway(llm) as gateway:
+        with pytest.raises(KeyError):
+            await gateway.run(replace(WEIGHING, check=broken), a_question(), a_run())
+        with pytest.raises(MalformedAnswer):
+            await gateway.run(WEIGHING, a_question(), a_run())

@@ -1,0 +1,146 @@
+"""Hundreds of calls at once: concurrency adapts, budgets hold, every fault is on record exactly once."""
+
+import asyncio
+import time
+from collections import Counter
+from itertools import cycle, pairwise
+from typing import Any
+
+import pytest
+
+from assayer.errors import BudgetExhausted, ConfigurationError
+from assayer.models import FaultKind
+from assayer.run.budget import Budget
+from cluster.clock import SystemClock
+from tests.contract.llm_gateways import a_gateway, the_settings
+from tests.contract.scripted_llm import Dropped, Script, ScriptedLlm, refuse, say
+from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
+from workers.llm.answer_store import InMemoryAnswerStore
+from workers.llm.client import EndpointTransport
+
+GOOD = say(an_answer())
+CALLS = 400
+
+
+async def test_calls_in_flight_grow_from_the_start_to_the_maximum() -> None:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
+        llm.seconds = 0.3
+        transport = EndpointTransport(the_settings(llm, concurrency={"start": 8, "max": 32}), SystemClock())
+        async with a_gateway(llm, transport=transport) as gateway:
+            run = a_run()
+            await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(200)))
+        assert transport.slots.peak == 32
+        assert llm.peak <= 32
+        assert len(llm.connections) <= 32
+
+
+async def test_small_maximum_is_kept_from_the_start() -> None:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
+        llm.seconds = 0.02
+        transport = EndpointTransport(the_settings(llm, concurrency={"max": 2}), SystemClock())
+        async with a_gateway(llm, transport=transport) as gateway:
+            run = a_run()
+            await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(20)))
+        assert (llm.peak, transport.slots.peak) == (2, 2)
+
+
+async def test_endpoint_with_a_cap_is_not_driven_against_it_and_everything_is_answered() -> None:
+    answers = InMemoryAnswerStore()
+
+    def capped(_: dict[str, Any]) -> Script:
+        return refuse(429, "Too many.", None, retry_after="0.05") if llm.in_flight > 24 else GOOD
+
+    llm = ScriptedLlm(otherwise=capped)
+    llm.seconds = 0.02
+    async with llm, a_gateway(llm, answers, max_attempts=50) as gateway:
+        run = a_run()
+        await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(CALLS)))
+    rejected = len(llm.requests) - CALLS
+    recorded = sum(len(row.record.faults) for row in answers.ledger)
+    assert recorded == rejected
+    assert rejected < CALLS
+
+
+async def test_every_injected_fault_is_recorded_exactly_once() -> None:
+    kinds: list[tuple[Script, FaultKind]] = [
+        (say(f"```\n{an_answer()}\n```"), "wrapped"),
+        (say(an_answer(weight="2")), "coerced"),
+        (say(an_answer()[:-3]), "truncated"),
+        (say(an_answer(stance="perhaps")), "schema_violation"),
+        (say(an_answer(["P1", "P7"])), "failed_check"),
+        (say(""), "empty"),
+        (say("nothing"), "invalid_json"),
+        (say(None, refusal="No."), "refusal"),
+        (refuse(429, "Slow down."), "rate_limited"),
+        (refuse(500, "Oops."), "server_error"),
+        (Dropped(), "connection"),
+    ]
+    injected: Counter[FaultKind] = Counter()
+    faults = cycle(kinds)
+
+    def sometimes(_: dict[str, Any]) -> Script:
+        if len(llm.requests) % 7:
+            return GOOD
+        reply, kind = next(faults)
+        injected[kind] += 1
+        return reply
+
+    answers = InMemoryAnswerStore()
+    llm = ScriptedLlm(otherwise=sometimes)
+    async with llm, a_gateway(llm, answers, repair_attempts=6) as gateway:
+        run = a_run()
+        results = await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(CALLS)))
+    recorded = Counter(fault.kind for result in results for fault in result.record.faults)
+    assert recorded == injected
+    assert sum(injected.values()) > 50
+    assert sum(row.record.attempts for row in answers.ledger) == len(llm.requests)
+
+
+async def test_budget_is_kept_with_many_calls_in_flight() -> None:
+    budget = Budget(max_usd=0.1)
+    async with ScriptedLlm(otherwise=lambda _: say(an_answer(), usage=(100, 300))) as llm:
+        async with a_gateway(llm) as gateway:
+            run = a_run("run", budget)
+            results = await asyncio.gather(
+                *(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(100)), return_exceptions=True
+            )
+        paid = len(llm.requests)
+    refused = [result for result in results if isinstance(result, BudgetExhausted)]
+    assert len(refused) == 100 - paid
+    # Each call costs 0.0032 and reserves about 0.0053: 31 fit when nothing is left unused.
+    assert 29 <= paid <= 31
+    assert budget.spent_usd == pytest.approx(paid * 0.0032)
+
+
+async def test_token_budget_needs_no_price() -> None:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm, prices={}) as gateway:
+        run = a_run("run", Budget(max_prompt_tokens=1_000))
+        results = await asyncio.gather(
+            *(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(50)), return_exceptions=True
+        )
+        assert 7 <= len(llm.requests) <= 10
+        assert sum(isinstance(result, BudgetExhausted) for result in results) == 50 - len(llm.requests)
+
+
+async def test_dollar_budget_without_a_price_is_refused_before_anything_is_sent() -> None:
+    async with ScriptedLlm() as llm, a_gateway(llm, prices={}) as gateway:
+        with pytest.raises(ConfigurationError, match=r"price of model 'm'.*ASSAYER_LLM__PRICES"):
+            await gateway.run(WEIGHING, a_question(), a_run("run", Budget(max_usd=1.0)))
+        assert llm.requests == []
+
+
+async def test_rate_limit_pauses_all_calls_for_as_long_as_asked() -> None:
+    times: list[float] = []
+
+    def limited_at_first(_: dict[str, Any]) -> Script:
+        times.append(time.monotonic())
+        return refuse(429, "Wait.", None, retry_after="0.3") if len(times) <= 8 else GOOD
+
+    llm = ScriptedLlm(otherwise=limited_at_first)
+    async with llm, a_gateway(llm, concurrency={"start": 8, "max": 8}) as gateway:
+        run = a_run()
+        await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(40)))
+    times.sort()
+    gap = max(after - before for before, after in pairwise(times))
+    assert gap >= 0.25
+    assert len(times) == 48

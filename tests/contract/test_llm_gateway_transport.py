@@ -1,0 +1,153 @@
+"""What goes wrong between here and the endpoint: retried, or refused at once in plain words."""
+
+import datetime as dt
+from email.utils import format_datetime
+
+import pytest
+
+from assayer.errors import LlmRejected, LlmUnavailable
+from assayer.models import FaultKind
+from tests.contract.llm_gateways import SECRET, a_gateway
+from tests.contract.scripted_llm import Dropped, Reply, Script, ScriptedLlm, refuse, say
+from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
+from workers.llm.answer_store import InMemoryAnswerStore
+
+GOOD = say(an_answer())
+
+
+@pytest.mark.parametrize(
+    ("trouble", "kind"),
+    [
+        (refuse(429, "Slow down."), "rate_limited"),
+        (refuse(408, "Too slow."), "timeout"),
+        (refuse(409, "Conflict."), "server_error"),
+        (refuse(500, "Oops."), "server_error"),
+        (refuse(503, "Loading."), "server_error"),
+        (Reply(502, "<html>Bad gateway</html>"), "server_error"),
+        (Reply(200, "<html>Welcome to the hotel's network</html>"), "server_error"),
+        (Reply(200, {"error": {"message": "provider failed"}}), "server_error"),
+        (Dropped(), "connection"),
+    ],
+)
+async def test_passing_trouble_is_retried_and_recorded_once(trouble: Script, kind: FaultKind) -> None:
+    async with ScriptedLlm(trouble, trouble, GOOD) as llm, a_gateway(llm) as gateway:
+        record = (await gateway.run(WEIGHING, a_question(), a_run())).record
+        assert [fault.kind for fault in record.faults] == [kind, kind]
+        assert record.attempts == 3
+        assert record.prompt_tokens == 100
+        assert record.latency_seconds > 0
+
+
+async def test_answer_that_does_not_come_in_time_is_a_timeout() -> None:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
+        llm.open.clear()
+        async with a_gateway(llm, request_timeout_seconds=0.05, max_attempts=2) as gateway:
+            with pytest.raises(LlmUnavailable, match=r"in 2 tries.*no answer within 0\.05 s") as caught:
+                await gateway.run(WEIGHING, a_question(), a_run())
+    assert [fault.kind for fault in caught.value.faults] == ["timeout", "timeout"]
+
+
+@pytest.mark.parametrize("form", ["ms", "seconds", "date"])
+async def test_retry_after_is_honoured(form: str) -> None:
+    day = dt.datetime.now(dt.UTC).replace(microsecond=0) + dt.timedelta(seconds=2)
+    headers, wait = {
+        "ms": ({"retry_after_ms": "150"}, dt.timedelta(seconds=0.15)),
+        "seconds": ({"retry_after": "0.2"}, dt.timedelta(seconds=0.2)),
+        "date": ({"retry_after": format_datetime(day, usegmt=True)}, None),
+    }[form]
+    async with ScriptedLlm(refuse(429, "Wait.", None, **headers), GOOD) as llm, a_gateway(llm) as gateway:
+        earliest = day if wait is None else dt.datetime.now(dt.UTC) + wait
+        await gateway.run(WEIGHING, a_question(), a_run())
+        assert dt.datetime.now(dt.UTC) >= earliest
+
+
+async def test_endpoint_that_asks_for_more_patience_than_allowed_is_unavailable() -> None:
+    async with (
+        ScriptedLlm(refuse(429, "Come back tomorrow.", None, retry_after="86400")) as llm,
+        a_gateway(llm) as gateway,
+    ):
+        with pytest.raises(LlmUnavailable, match="asks to wait 86400 s"):
+            await gateway.run(WEIGHING, a_question(), a_run())
+
+
+async def test_trouble_without_end_is_unavailable_and_on_record() -> None:
+    answers = InMemoryAnswerStore()
+    async with (
+        ScriptedLlm(otherwise=lambda _: refuse(503, "Overloaded.")) as llm,
+        a_gateway(llm, answers, max_attempts=3) as gateway,
+    ):
+        with pytest.raises(LlmUnavailable, match=r"in 3 tries.*HTTP 503 Overloaded.*ASSAYER_LLM__BASE_URL"):
+            await gateway.run(WEIGHING, a_question(), a_run())
+        assert len(llm.requests) == 3
+    (row,) = answers.ledger
+    assert (row.outcome, row.record.attempts, len(row.record.faults)) == ("failed", 3, 3)
+    assert row.record.prompt_tokens == 0
+
+
+async def test_endpoint_that_is_not_there_is_a_connection_fault() -> None:
+    async with ScriptedLlm() as llm:
+        gone = llm
+    async with a_gateway(gone, max_attempts=2) as gateway:
+        with pytest.raises(LlmUnavailable) as caught:
+            await gateway.run(WEIGHING, a_question(), a_run())
+        assert [fault.kind for fault in caught.value.faults] == ["connection", "connection"]
+        with pytest.raises(LlmUnavailable, match=r"is down.*ASSAYER_LLM__BASE_URL"):
+            await gateway.probe()
+
+
+REJECTIONS = [
+    (refuse(401, f"Incorrect API key provided: {SECRET}"), "refuses the API key", "ASSAYER_LLM__API_KEY"),
+    (refuse(403, "Not for you."), "may not use model 'm'", "ASSAYER_LLM__API_KEY"),
+    (
+        refuse(404, "The model `m` does not exist.", "model_not_found"),
+        "does not know the model 'm'",
+        "ASSAYER_LLM__MODEL",
+    ),
+    (Reply(404, {"detail": "Not Found"}), "no chat completions API", "ASSAYER_LLM__BASE_URL"),
+    (refuse(400, f"Bad thing in {SECRET}"), "refused the request.*Bad thing", "ASSAYER_LLM__MODEL"),
+    (refuse(429, "Pay first.", "insufficient_quota"), "no quota left", "ASSAYER_LLM__API_KEY"),
+]
+
+
+@pytest.mark.parametrize(("refusal", "words", "setting"), REJECTIONS)
+async def test_lasting_refusal_is_told_at_once_without_the_key(refusal: Reply, words: str, setting: str) -> None:
+    async with ScriptedLlm(refusal, refusal) as llm, a_gateway(llm) as gateway:
+        with pytest.raises(LlmRejected, match=words) as caught:
+            await gateway.run(WEIGHING, a_question(), a_run())
+        assert len(llm.requests) == 1
+        assert setting in caught.value.hint
+        with pytest.raises(LlmRejected, match=words) as probed:
+            await gateway.probe()
+        for error in (caught.value, probed.value):
+            assert SECRET not in f"{error!s} {error.__cause__!s} {error.faults}"
+
+
+async def test_refused_structured_output_is_told_where_it_was_chosen() -> None:
+    refusal = refuse(400, "response_format is not supported")
+    async with ScriptedLlm(refusal) as llm, a_gateway(llm, structured="json_schema") as gateway:
+        with pytest.raises(LlmRejected, match="ASSAYER_LLM__STRUCTURED"):
+            await gateway.run(WEIGHING, a_question(), a_run())
+
+
+async def test_probe_asks_every_model_and_says_that_they_answer() -> None:
+    async with ScriptedLlm(say("yes"), say("yes")) as llm, a_gateway(llm, fast_model="small") as gateway:
+        assert await gateway.probe() == f"m and small at {llm.base_url} answer."
+        assert [request["model"] for request in llm.requests] == ["m", "small"]
+
+
+async def test_probe_of_a_busy_endpoint_says_that_it_is_there() -> None:
+    async with ScriptedLlm(refuse(503, "Loading model.")) as llm, a_gateway(llm) as gateway:
+        with pytest.raises(LlmUnavailable, match=r"is there but does not answer.*Loading model"):
+            await gateway.probe()
+
+
+async def test_connections_are_kept_until_they_are_old_and_then_replaced() -> None:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
+        async with a_gateway(llm) as gateway:
+            for number in range(3):
+                await gateway.run(WEIGHING, a_question(f"{number}"), a_run())
+        assert len(llm.connections) == 1
+        async with a_gateway(llm, connection_max_age_seconds=1e-9) as gateway:
+            for number in range(3):
+                await gateway.run(WEIGHING, a_question(f"{number}"), a_run())
+        assert len(llm.connections) == 4

@@ -1,0 +1,39 @@
+"""The support check's benchmark over HTTP, through the gateway that asks every model. Simulated answers say nothing
+about quality: what is tested is that every claim gets an outcome or a reason, and that nothing is asked twice."""
+
+from pathlib import Path
+
+import pytest
+
+from assayer.run.budget import Budget
+from benchmarks.quality.claim_support.items import known_claims
+from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support, in_calls
+from benchmarks.quality.grapheval.data import DATA
+from benchmarks.quality.kept import Kept
+from benchmarks.simulator.process import Simulator
+from cluster.clock import SystemClock
+from workers.llm import LlmSettings
+from workers.llm.answer_store import InMemoryAnswerStore
+from workers.llm.gateway import LlmGateway
+
+pytestmark = pytest.mark.skipif(not (DATA / "claims").is_dir(), reason="the data folder is not beside the clone")
+
+
+async def test_every_claim_is_asked_about_once_and_kept(tmp_path: Path) -> None:
+    claims = known_claims("scifact", 35)
+    calls = in_calls("scifact", claims)
+    path = tmp_path / "kept.jsonl"
+    with Simulator(latency_mean=0, answer_fault_rate=0.2) as simulated:
+        settings = {"base_url": simulated.base_url, "api_key": "sk-test", "model": "simulated"}
+        gateway = LlmGateway(LlmSettings.model_validate(settings), InMemoryAnswerStore(), SystemClock())
+        kept = Kept(path, SupportOutcomes, {})
+        await ask_support(gateway, calls, Budget(), kept)
+        asked = simulated.stats().requests
+        await ask_support(gateway, calls, Budget(), Kept(path, SupportOutcomes, {}))
+        assert simulated.stats().requests == asked
+        await gateway.aclose()
+    assert len(kept.outcomes) == len(calls) == 4
+    found = [outcome for one in kept.outcomes for outcome in one.outcomes.values()]
+    assert {"supports", "partly", "not", "contradicts"} >= set(found)
+    assert len(found) > len(claims) / 3
+    assert all(one.failure or one.outcomes for one in kept.outcomes)

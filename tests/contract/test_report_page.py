@@ -1,0 +1,128 @@
+"""The HTML page in a real browser: quiet, self-contained, readable in both schemes, usable by keyboard."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from assayer.reports.html import as_html
+from tests.chromium import launch_options
+from tests.unit.reports_fixture import full_report
+from tests.unit.reports_hostile import hostile_report
+
+# For every text: the contrast of its colour with the first solid background behind it (WCAG 2.2, 1.4.3).
+CONTRASTS = """() => {
+  const parse = c => c.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const behind = e => { for (; e; e = e.parentElement) {
+    const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length === 3 || c[3] > .99) return c; } return [255, 255, 255]; };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), poor = [];
+  for (let node; node = walker.nextNode();) {
+    const element = node.parentElement;
+    if (!node.data.trim() || element.closest('svg')) continue;
+    const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+    const contrast = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (contrast < 4.5) poor.push(`${contrast.toFixed(2)} ${element.className}: ${node.data.trim().slice(0, 40)}`);
+  }
+  return poor;
+}"""
+
+
+class Opened(NamedTuple):
+    page: Page
+    complaints: list[str]
+    """Console messages and errors of the page, violations of its policy among them."""
+    requests: list[str]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as running:
+        browser = running.chromium.launch(**launch_options())
+        yield browser
+        browser.close()
+
+
+def _open(browser: Browser, file: Path, html: str, **options: Any) -> Opened:
+    file.write_text(html, encoding="utf-8")
+    page = browser.new_context(**options).new_page()
+    opened = Opened(page, [], [])
+    page.on("console", lambda message: opened.complaints.append(message.text))
+    page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    page.on("dialog", lambda dialog: opened.complaints.append(f"dialog: {dialog.message}"))
+    page.on("request", lambda request: opened.requests.append(request.url))
+    page.goto(file.as_uri())
+    return opened
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    opened = _open(browser, tmp_path / "report.html", as_html(full_report()))
+    yield opened
+    opened.page.context.close()
+
+
+def test_page_opened_from_a_file_is_quiet_and_asks_for_nothing_else(opened: Opened, tmp_path: Path) -> None:
+    assert opened.complaints == []
+    assert opened.requests == [(tmp_path / "report.html").as_uri()]
+
+
+def test_page_of_a_hostile_report_runs_nothing_and_asks_for_nothing(browser: Browser, tmp_path: Path) -> None:
+    opened = _open(browser, tmp_path / "hostile.html", as_html(hostile_report()))
+    opened.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert opened.complaints == []
+    assert opened.requests == [(tmp_path / "hostile.html").as_uri()]
+    assert opened.page.title().endswith("· assayer")
+    opened.page.context.close()
+
+
+def test_style_sheet_passes_the_policy(opened: Opened) -> None:
+    assert opened.page.evaluate("getComputedStyle(document.querySelector('.cite')).borderRadius") == "4px"
+
+
+def test_label_clicked_leads_to_its_reference(opened: Opened) -> None:
+    opened.page.locator("#summary .points a.cite", has_text="P7").first.click()
+    assert opened.page.url.endswith("#ref-P7")
+    expect(opened.page.locator("#ref-P7")).to_be_in_viewport()
+    assert "A critical look at forgetting benchmarks" in opened.page.locator(":target").inner_text()
+
+
+def test_assessment_opens_by_keyboard_and_its_evidence_by_click(opened: Opened) -> None:
+    one = opened.page.locator("#part-1-1")
+    statement = one.locator(".statement")
+    expect(statement).to_be_hidden()
+    one.locator("summary").first.focus()
+    opened.page.keyboard.press("Enter")
+    expect(statement).to_be_visible()
+    one.locator(".evidence > summary").click()
+    expect(one.locator(".evidence tbody tr")).to_have_count(4)
+    expect(one.locator(".evidence tbody tr").first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_has_enough_contrast(browser: Browser, tmp_path: Path, scheme: str) -> None:
+    opened = _open(browser, tmp_path / "report.html", as_html(full_report()), color_scheme=scheme)
+    assert opened.page.evaluate(CONTRASTS) == []
+    opened.page.context.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_page_of_any_width_scrolls_one_way_only(browser: Browser, tmp_path: Path, width: int) -> None:
+    for name, report in (("full", full_report()), ("hostile", hostile_report())):
+        opened = _open(browser, tmp_path / f"{name}.html", as_html(report), viewport={"width": width, "height": 800})
+        opened.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width, name
+        opened.page.context.close()
+
+
+def test_printed_page_shows_what_is_folded_on_the_screen(opened: Opened) -> None:
+    opened.page.emulate_media(media="print")
+    shown = opened.page.locator("#part-2-1 .evidence tbody tr").first.bounding_box()
+    assert shown is not None
+    assert shown["height"] > 10
+    assert opened.page.locator("nav.contents").is_hidden()

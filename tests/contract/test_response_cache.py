@@ -1,0 +1,156 @@
+"""What every shared cache of replies must do: the in-memory twin and PostgreSQL alike."""
+
+import asyncio
+import datetime as dt
+import os
+
+import pytest
+
+from assayer.models.remote import CachedResponse
+from cluster.clock import SystemClock
+from orchestrator.store import Database, PgResponseCache
+from workers.remote.response_cache import InMemoryResponseCache, ResponseCache
+
+WEEK = dt.timedelta(days=7)
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def replies(request: pytest.FixtureRequest) -> ResponseCache:
+    if request.param == "memory":
+        return InMemoryResponseCache(SystemClock())
+    database: Database = request.getfixturevalue("database")
+    return PgResponseCache(database)
+
+
+def reply(body: bytes = b"{}", age: dt.timedelta = dt.timedelta(0)) -> CachedResponse:
+    # Whole microseconds: that is what the database keeps.
+    return CachedResponse("arxiv", 200, body, dt.datetime.now(dt.UTC) - age)
+
+
+async def test_plain_claim_is_one_claimants_until_it_is_released(replies: ResponseCache) -> None:
+    assert await replies.claim("k", "a", 60)
+    assert await replies.claim("k", "a", 60)
+    assert not await replies.claim("k", "b", 60)
+    await replies.release("k", "b")
+    assert await replies.unclaimed(["k", "other"]) == ["other"]
+    await replies.release("k", "a")
+    assert await replies.claim("k", "b", 60)
+
+
+async def test_plain_claim_that_has_expired_is_the_next_claimants(replies: ResponseCache) -> None:
+    assert await replies.claim("k", "a", 0.0)
+    assert await replies.claim("k", "b", 60)
+
+
+async def test_claim_unknown_key_is_the_first_claimants(replies: ResponseCache) -> None:
+    assert await replies.find_or_claim("k", WEEK, "a", 60) == "claimed"
+    assert await replies.find_or_claim("k", WEEK, "b", 60) == "elsewhere"
+    assert await replies.find_or_claim("other", WEEK, "b", 60) == "claimed"
+
+
+async def test_claim_again_by_the_same_claimant_is_granted_again(replies: ResponseCache) -> None:
+    await replies.find_or_claim("k", WEEK, "a", 60)
+
+    assert await replies.find_or_claim("k", WEEK, "a", 60) == "claimed"
+
+
+@pytest.mark.parametrize("body", [b"", b"\0\xff", os.urandom(200_000)], ids=["empty", "odd", "large"])
+async def test_kept_reply_comes_back_to_the_byte(replies: ResponseCache, body: bytes) -> None:
+    await replies.find_or_claim("k", WEEK, "a", 60)
+    kept = reply(body)
+
+    await replies.keep("k", kept, WEEK)
+
+    assert await replies.find_or_claim("k", WEEK, "b", 60) == kept
+
+
+async def test_not_found_is_a_reply_like_any_other(replies: ResponseCache) -> None:
+    kept = reply()._replace(status=404)
+
+    await replies.keep("k", kept, WEEK)
+
+    assert await replies.find_or_claim("k", WEEK, "b", 60) == kept
+
+
+async def test_reply_that_is_older_than_the_asker_accepts_is_asked_for_anew(replies: ResponseCache) -> None:
+    old = reply(age=dt.timedelta(hours=2))
+    await replies.keep("k", old, WEEK)
+
+    assert await replies.find_or_claim("k", dt.timedelta(hours=3), "a", 60) == old
+    assert await replies.find_or_claim("k", dt.timedelta(hours=1), "a", 60) == "claimed"
+
+
+async def test_new_reply_takes_the_place_of_an_old_one(replies: ResponseCache) -> None:
+    await replies.keep("k", reply(b"old", dt.timedelta(days=1)), WEEK)
+    new = reply(b"new")
+
+    await replies.keep("k", new, WEEK)
+
+    assert await replies.find_or_claim("k", WEEK, "a", 60) == new
+
+
+async def test_released_claim_is_anybodys(replies: ResponseCache) -> None:
+    await replies.find_or_claim("k", WEEK, "a", 60)
+
+    await replies.release("k", "b")
+    assert await replies.find_or_claim("k", WEEK, "b", 60) == "elsewhere"
+    await replies.release("k", "a")
+
+    assert await replies.find_or_claim("k", WEEK, "b", 60) == "claimed"
+
+
+async def test_expired_claim_is_anybodys(replies: ResponseCache) -> None:
+    await replies.find_or_claim("k", WEEK, "dead", 0.0)
+
+    assert await replies.unclaimed(["k"]) == ["k"]
+    assert await replies.find_or_claim("k", WEEK, "b", 60) == "claimed"
+
+
+async def test_renewed_claims_are_those_of_the_named(replies: ResponseCache) -> None:
+    await replies.find_or_claim("mine", WEEK, "a", 0.0)
+    await replies.find_or_claim("theirs", WEEK, "b", 0.0)
+
+    await replies.renew(["a"], 60)
+
+    assert await replies.unclaimed(["mine", "theirs"]) == ["theirs"]
+
+
+async def test_settled_are_the_keys_that_nobody_is_asking_for(replies: ResponseCache) -> None:
+    for key in ("asked", "kept", "released"):
+        await replies.find_or_claim(key, WEEK, "a", 60)
+    await replies.keep("kept", reply(), WEEK)
+    await replies.release("released", "a")
+
+    assert sorted(await replies.unclaimed(["asked", "kept", "released", "unknown"])) == ["kept", "released", "unknown"]
+
+
+async def test_purge_takes_what_has_expired_in_batches(replies: ResponseCache) -> None:
+    for number in range(5):
+        await replies.keep(f"old{number}", reply(age=dt.timedelta(days=2)), dt.timedelta(days=1))
+    await replies.keep("new", reply(), dt.timedelta(days=1))
+
+    assert [await replies.purge(3) for _ in range(3)] == [3, 2, 0]
+    assert await replies.find_or_claim("new", WEEK, "a", 60) != "claimed"
+
+
+async def test_claim_by_many_at_once_has_one_winner(replies: ResponseCache) -> None:
+    outcomes = await asyncio.gather(*(replies.find_or_claim("k", WEEK, f"c{number}", 60) for number in range(50)))
+
+    assert outcomes.count("claimed") == 1
+    assert outcomes.count("elsewhere") == 49
+
+
+async def test_claim_while_replies_are_being_kept_never_asks_twice(replies: ResponseCache) -> None:
+    """Whoever is granted a claim keeps a reply at once: nobody after that may be granted another."""
+
+    async def ask(claimant: str, key: str) -> bool:
+        while (found := await replies.find_or_claim(key, WEEK, claimant, 60)) == "elsewhere":
+            await replies.unclaimed([key])
+        if found != "claimed":
+            return False
+        await replies.keep(key, reply(), WEEK)
+        return True
+
+    asked = await asyncio.gather(*(ask(f"c{number}", f"k{number % 5}") for number in range(100)))
+
+    assert sum(asked) == 5

@@ -1,0 +1,300 @@
+"""The source gateway over real HTTP: cache, single flight, retries, redaction, and how it is closed."""
+
+import asyncio
+import datetime as dt
+import gc
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+
+from assayer.errors import SourceRefused, SourceUnavailable, StorageError
+from assayer.models.remote import VersionedText
+from orchestrator.store import Database, PgRateLimits, PgResponseCache
+from tests.contract.small_source import Asked, SmallSource, answers
+from tests.contract.small_source_gateway import CLOCK, QUICK, Held, call, fetch, source_gateway
+from workers.remote import SourceSettings
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.request import RequestContext, SourceResponse
+from workers.remote.response_cache import InMemoryResponseCache
+from workers.remote.settings import OpenAlexSettings, SemanticScholarSettings
+
+
+@pytest.fixture
+async def source() -> AsyncIterator[SmallSource]:
+    async with SmallSource() as started:
+        yield started
+
+
+async def test_fetch_brings_the_answer_and_the_second_time_from_the_cache(source: SmallSource) -> None:
+    async with source_gateway(source) as gateway:
+        first = await fetch(gateway)
+        second = await fetch(gateway)
+
+    assert (first.status, first.body, first.cached) == (200, b"about papers/1", False)
+    assert second == first._replace(cached=True)
+    assert source.paths == ["papers/1"]
+
+
+async def test_fetch_after_the_answers_lifetime_asks_again(source: SmallSource) -> None:
+    async with source_gateway(source) as gateway:
+        for _ in range(2):
+            await gateway.fetch(call(lifetime=dt.timedelta(0)), RequestContext("ev", 60))
+
+    assert len(source.paths) == 2
+
+
+async def test_fetch_carries_parameters_body_and_name(source: SmallSource) -> None:
+    async with source_gateway(source) as gateway:
+        await gateway.fetch(call(params=(("q", "ä&b"), ("q", "c"))), RequestContext("ev", 60))
+        await gateway.fetch(call(body='{"ids": []}'), RequestContext("ev", 60))
+
+    get, post = source.asked
+    assert (get.method, get.request.query.getall("q")) == ("GET", ["ä&b", "c"])
+    assert (post.method, json.loads(post.body), post.headers["Content-Type"]) == (
+        "POST",
+        {"ids": []},
+        "application/json",
+    )
+    assert get.headers["User-Agent"].startswith("assayer/")
+
+
+async def test_not_found_is_a_reply_and_is_cached(source: SmallSource) -> None:
+    source.behaviour = answers((404, {}))
+    async with source_gateway(source) as gateway:
+        replies = [await fetch(gateway), await fetch(gateway)]
+
+    assert [reply.status for reply in replies] == [404, 404]
+    assert len(source.paths) == 1
+
+
+async def test_many_who_ask_the_same_share_one_request(source: SmallSource) -> None:
+    async with source_gateway(source) as gateway:
+        replies = await asyncio.gather(*(fetch(gateway, owner=f"ev{number}") for number in range(200)))
+
+    assert len(source.paths) == 1
+    assert {reply.body for reply in replies} == {b"about papers/1"}
+    assert sum(not reply.cached for reply in replies) == 1
+
+
+async def test_asker_who_gives_up_leaves_the_others_their_answer(source: SmallSource) -> None:
+    held = source.behaviour = Held()
+    async with source_gateway(source) as gateway:
+        first, second = (asyncio.create_task(fetch(gateway, owner=name)) for name in ("a", "b"))
+        await source.has_been_asked(1)
+        first.cancel()
+        held.opened.set()
+
+        assert (await second).body == b"about papers/1"
+    assert first.cancelled()
+    assert len(source.paths) == 1
+
+
+async def test_request_that_nobody_waits_for_any_more_is_broken_off(source: SmallSource) -> None:
+    source.behaviour = Held()
+    async with source_gateway(source, connections=1) as gateway:
+        asked = asyncio.create_task(fetch(gateway))
+        await source.has_been_asked(1)
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
+        source.behaviour = answers()
+
+        # The connection and the claim are free again.
+        assert (await fetch(gateway)).body == b"about papers/1"
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503])
+async def test_failure_that_passes_is_tried_again(source: SmallSource, status: int) -> None:
+    source.behaviour = answers((status, {}), (status, {}))
+    async with source_gateway(source) as gateway:
+        assert (await fetch(gateway)).status == 200
+
+    assert len(source.paths) == 3
+
+
+async def test_connection_that_breaks_is_tried_again(source: SmallSource) -> None:
+    async def behave(asked: Asked) -> web.StreamResponse:
+        if asked.number == 0 and asked.request.transport is not None:
+            asked.request.transport.abort()
+        return await answers()(asked)
+
+    source.behaviour = behave
+    async with source_gateway(source) as gateway:
+        assert (await fetch(gateway)).status == 200
+
+    assert len(source.paths) == 2
+
+
+async def test_source_that_keeps_failing_is_unavailable_and_its_last_words_are_told(source: SmallSource) -> None:
+    source.behaviour = answers(*[(500, {})] * 10)
+    async with source_gateway(source, attempts=3) as gateway:
+        with pytest.raises(SourceUnavailable, match=r"no answer in 3 tries.*status 500 it is"):
+            await fetch(gateway)
+
+    assert len(source.paths) == 3
+
+
+async def test_source_that_does_not_answer_in_time_is_unavailable(source: SmallSource) -> None:
+    source.behaviour = Held()
+    async with source_gateway(source, attempts=1, answer_seconds=0.2) as gateway:
+        with pytest.raises(SourceUnavailable, match=r"no answer within 0\.2 s"):
+            await fetch(gateway)
+
+
+async def test_source_that_is_not_there_is_unavailable(source: SmallSource) -> None:
+    async with source_gateway(source, base_url="http://127.0.0.1:1", attempts=2) as gateway:
+        with pytest.raises(SourceUnavailable, match="no connection"):
+            await fetch(gateway)
+
+
+async def test_source_that_is_off_is_unavailable() -> None:
+    async with SourceGateway(
+        {"small": SourceSettings()}, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
+    ) as gateway:
+        with pytest.raises(SourceUnavailable, match="small is off"):
+            await fetch(gateway)
+
+
+async def test_failure_is_not_cached(source: SmallSource) -> None:
+    source.behaviour = answers((500, {}))
+    async with source_gateway(source, attempts=1) as gateway:
+        with pytest.raises(SourceUnavailable):
+            await fetch(gateway)
+
+        assert (await fetch(gateway)).status == 200
+
+
+async def test_refused_request_is_not_tried_again(source: SmallSource) -> None:
+    source.behaviour = answers((400, {}))
+    async with source_gateway(source) as gateway:
+        with pytest.raises(SourceRefused, match="status 400"):
+            await fetch(gateway)
+
+    assert len(source.paths) == 1
+
+
+@pytest.mark.parametrize(("key", "words"), [("", "Set ASSAYER_S2__API_KEY"), ("k", "Check ASSAYER_S2__API_KEY")])
+async def test_wrong_or_missing_key_says_which_setting_to_look_at(source: SmallSource, key: str, words: str) -> None:
+    source.behaviour = answers((401, {}))
+    async with source_gateway(source, SemanticScholarSettings, api_key=SecretStr(key)) as gateway:
+        with pytest.raises(SourceRefused, match=words):
+            await fetch(gateway)
+
+
+async def test_redirect_on_the_same_host_is_followed_in_a_turn_of_its_own(source: SmallSource) -> None:
+    source.behaviour = answers((301, {"Location": "/api/papers/merged"}))
+    async with source_gateway(source, connections=1, spacing_seconds=0.1) as gateway:
+        assert (await fetch(gateway)).body == b"about papers/merged"
+
+    assert source.arrivals[1] - source.arrivals[0] >= 0.1
+
+
+async def test_redirect_elsewhere_is_refused_and_not_visited(source: SmallSource) -> None:
+    async with SmallSource() as other:
+        source.behaviour = answers((302, {"Location": f"{other.url}/papers/1"}))
+        async with source_gateway(source) as gateway:
+            with pytest.raises(SourceRefused, match="redirects"):
+                await fetch(gateway)
+        assert other.paths == []
+
+
+async def test_redirect_without_end_is_refused(source: SmallSource) -> None:
+    source.behaviour = answers(*[(302, {"Location": "/api/papers/1"})] * 50)
+    async with source_gateway(source) as gateway:
+        with pytest.raises(SourceRefused, match="more than 3 times"):
+            await fetch(gateway)
+
+    assert len(source.paths) == 4
+
+
+async def test_answer_that_is_too_large_is_refused(source: SmallSource) -> None:
+    async def behave(_: Asked) -> web.StreamResponse:
+        response = web.Response(body=b"0" * 3_000_000)
+        response.enable_compression()
+        return response
+
+    source.behaviour = behave
+    async with source_gateway(source) as gateway:
+        with pytest.raises(SourceRefused, match="more than 1,000,000 bytes"):
+            await gateway.fetch(call(max_bytes=1_000_000), RequestContext("ev", 60))
+        assert len((await gateway.fetch(call(max_bytes=3_000_000), RequestContext("ev", 60))).body) == 3_000_000
+
+
+async def test_key_and_address_are_sent_and_shown_to_nobody_else(
+    source: SmallSource, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def behave(asked: Asked) -> web.StreamResponse:
+        if asked.path == "echo":
+            return web.Response(status=400, text=f"bad request: {asked.request.path_qs}")
+        return web.Response(status=500, text=f"{asked.query}")
+
+    source.behaviour = behave
+    caplog.set_level(logging.DEBUG)
+    who: dict[str, Any] = {"api_key": SecretStr("s3cret"), "email": "me@example.org"}
+    errors = []
+    async with source_gateway(source, OpenAlexSettings, **who, attempts=5, breaker_failures=5) as gateway:
+        for path in ("echo", "fails"):
+            with pytest.raises((SourceRefused, SourceUnavailable)) as caught:
+                await fetch(gateway, path)
+            errors.append(caught.value)
+        told = [str(error) for error in errors] + [repr(error.__cause__) for error in errors]
+
+    assert source.asked[0].query == {"api_key": "s3cret", "mailto": "me@example.org"}
+    assert "echo" in told[0]
+    shown = " ".join(told) + caplog.text
+    assert "s3cret" not in shown
+    assert "example.org" not in shown
+
+
+async def test_store_that_is_gone_fails_with_its_own_error(source: SmallSource) -> None:
+    class Gone(InMemoryRateLimitStore):
+        async def read(self, bucket: str) -> VersionedText:
+            raise StorageError(f"No {bucket}.")
+
+    settings = SourceSettings(base_url=source.url)
+    async with SourceGateway({"small": settings}, InMemoryResponseCache(CLOCK), Gone(CLOCK), CLOCK) as gateway:
+        with pytest.raises(StorageError):
+            await fetch(gateway)
+
+
+async def test_leaving_ends_everything_that_is_under_way(source: SmallSource) -> None:
+    source.behaviour = Held()
+    async with source_gateway(source, connections=1) as gateway:
+        waiting = [asyncio.create_task(fetch(gateway, f"papers/{number}")) for number in range(5)]
+        await source.has_been_asked(1)
+
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+    assert all(isinstance(outcome, SourceUnavailable) for outcome in outcomes)
+
+
+async def test_leaving_ends_what_has_only_just_been_asked(source: SmallSource) -> None:
+    async with source_gateway(source) as gateway:
+        just = asyncio.create_task(fetch(gateway))
+        await asyncio.sleep(0)
+
+    with pytest.raises(SourceUnavailable, match="stopping"):
+        await just
+
+
+async def test_bodies_are_not_kept_after_delivery(source: SmallSource, database: Database) -> None:
+    async def behave(asked: Asked) -> web.StreamResponse:
+        return web.Response(body=asked.path.encode() * 10_000)
+
+    source.behaviour = behave
+    settings = SourceSettings(base_url=source.url, **QUICK)
+    async with SourceGateway({"small": settings}, PgResponseCache(database), PgRateLimits(database), CLOCK) as gateway:
+
+        async def length(number: int) -> int:
+            return len((await fetch(gateway, f"p{number % 4}", owner=f"e{number}", patience=900)).body)
+
+        assert await asyncio.gather(*(length(number) for number in range(20))) == [20_000] * 20
+        gc.collect()
+        # Asking some of the others for more than their type makes them load what they stand for.
+        kept = [one for one in gc.get_objects() if type(one) is SourceResponse and len(one.body) == 20_000]
+
+    assert kept == []

@@ -1,0 +1,189 @@
+"""How the source gateway keeps a source's limits: pauses it asks for, turns and patience, its budget, the breaker."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator
+from email.utils import format_datetime
+from itertools import pairwise
+from typing import Any, Literal
+
+import pytest
+from aiohttp import web
+
+from assayer.errors import SourceBusy, SourceUnavailable
+from assayer.models.remote import CachedResponse
+from cluster.clock import SystemClock
+from tests.contract.small_source import Asked, SmallSource, answers
+from tests.contract.small_source_gateway import CLOCK, QUICK, Held, fetch, source_gateway
+from workers.remote import SourceSettings
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.response_cache import InMemoryResponseCache
+from workers.remote.settings import OpenAlexSettings
+
+
+@pytest.fixture
+async def source() -> AsyncIterator[SmallSource]:
+    async with SmallSource() as started:
+        yield started
+
+
+class HastyClock(SystemClock):
+    """Jumps ahead when a test says so."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+async def test_too_many_requests_holds_everybody_back_for_as_long_as_the_source_says(
+    source: SmallSource, form: str
+) -> None:
+    async def behave(asked: Asked) -> web.StreamResponse:
+        if asked.number > 0:
+            return await answers()(asked)
+        # A date has whole seconds: two ahead are more than one.
+        said = "1" if form == "seconds" else format_datetime(CLOCK.now() + dt.timedelta(seconds=2), usegmt=True)
+        return web.Response(status=429, headers={"Retry-After": said})
+
+    source.behaviour = behave
+    async with source_gateway(source, connections=1) as gateway:  # nothing else is under way when the source says so
+        await asyncio.gather(*(fetch(gateway, f"papers/{number}") for number in range(4)))
+
+    assert len(source.arrivals) == 5
+    assert source.arrivals[1] - source.arrivals[0] >= 0.95
+
+
+async def test_retry_after_is_capped_by_the_setting(source: SmallSource) -> None:
+    source.behaviour = answers((429, {"Retry-After": "86400"}))
+    async with source_gateway(source, retry_after_max_seconds=0.2) as gateway:
+        assert (await fetch(gateway)).status == 200
+
+
+async def test_too_many_requests_without_a_word_backs_off_by_itself(source: SmallSource) -> None:
+    source.behaviour = answers((429, {}), (403, {"X-RateLimit-Remaining": "0"}))
+    async with source_gateway(source) as gateway:
+        assert (await fetch(gateway)).status == 200
+
+
+async def test_too_many_requests_every_time_is_busy(source: SmallSource) -> None:
+    source.behaviour = answers(*[(429, {"Retry-After": "0"})] * 10)
+    async with source_gateway(source, attempts=2) as gateway:
+        with pytest.raises(SourceBusy, match="2 times"):
+            await fetch(gateway)
+
+
+async def test_longer_pause_than_anybodys_patience_is_busy_at_once(source: SmallSource) -> None:
+    source.behaviour = answers((429, {"Retry-After": "600"}))
+    async with source_gateway(source) as gateway:
+        with pytest.raises(SourceBusy, match=r"left alone for another (600|5\d\d) s"):
+            await fetch(gateway, patience=5.0)
+        with pytest.raises(SourceBusy, match="left alone"):
+            await fetch(gateway, "papers/2", patience=5.0)
+
+    assert len(source.paths) == 1
+
+
+async def test_turn_farther_away_than_the_patience_is_busy_at_once_and_the_patient_wait(source: SmallSource) -> None:
+    held = source.behaviour = Held()
+    async with source_gateway(source, connections=1, spacing_seconds=0.5) as gateway:
+        patient = [asyncio.create_task(fetch(gateway, f"papers/{n}", owner=f"p{n}")) for n in range(5)]
+        await source.has_been_asked(1)
+
+        with pytest.raises(SourceBusy, match="turn"):
+            await fetch(gateway, "papers/x", owner="hasty", patience=0.2)
+
+        held.opened.set()
+        await asyncio.gather(*patient)
+    assert "papers/x" not in source.paths
+
+
+async def test_daily_budget_that_is_spent_is_busy_until_midnight(source: SmallSource) -> None:
+    async with source_gateway(source, OpenAlexSettings, daily_budget=25) as gateway:
+        for number in range(2):
+            await fetch(gateway, f"papers/{number}")  # a search takes 10
+        with pytest.raises(SourceBusy, match="budget"):
+            await fetch(gateway, "papers/2")
+
+    assert len(source.paths) == 2
+
+
+class CountedResponses(InMemoryResponseCache):
+    """Tells when so many claims have been made."""
+
+    def __init__(self, claims: int) -> None:
+        super().__init__(CLOCK)
+        self._left = claims
+        self.all_claimed = asyncio.Event()
+
+    async def find_or_claim(
+        self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
+    ) -> CachedResponse | Literal["claimed", "elsewhere"]:
+        self._left -= 1
+        if not self._left:
+            self.all_claimed.set()
+        return await super().find_or_claim(key, freshness, claimant, seconds)
+
+
+async def test_turns_go_round_between_askers(source: SmallSource) -> None:
+    held = source.behaviour = Held()
+    settings, replies = SourceSettings(base_url=source.url, connections=1, **QUICK), CountedResponses(9)
+    async with SourceGateway({"small": settings}, replies, InMemoryRateLimitStore(CLOCK), CLOCK) as gateway:
+        first = asyncio.create_task(fetch(gateway, "first"))
+        await source.has_been_asked(1)
+        many = [asyncio.create_task(fetch(gateway, f"a{n}", owner="a")) for n in range(6)]
+        few = [asyncio.create_task(fetch(gateway, f"b{n}", owner="b")) for n in range(2)]
+        await replies.all_claimed.wait()
+        held.opened.set()
+        await asyncio.gather(first, *many, *few)
+
+    order = source.paths[1:]
+    assert order.index("b1") <= 4
+    assert [path for path in order if path.startswith("a")] == [f"a{n}" for n in range(6)]
+
+
+@pytest.mark.parametrize(("connections", "spacing", "transit"), [(1, 0.1, 0.0), (4, 0.1, 10.0)])
+async def test_spacing_and_connections_are_kept_by_the_sources_own_clock(
+    source: SmallSource, connections: int, spacing: float, transit: float
+) -> None:
+    fields: dict[str, Any] = {"connections": connections, "spacing_seconds": spacing, "transit_seconds": transit}
+    async with source_gateway(source, **fields) as gateway:
+        await asyncio.gather(*(fetch(gateway, f"papers/{number}") for number in range(12)))
+
+    assert all(later - sooner >= spacing for sooner, later in pairwise(source.arrivals))
+    assert source.peak <= connections
+
+
+async def test_source_that_keeps_failing_is_left_alone_and_later_tried_by_one(source: SmallSource) -> None:
+    source.behaviour = answers(*[(500, {})] * 3)
+    clock = HastyClock()
+    async with source_gateway(source, clock=clock, attempts=1, breaker_failures=3, breaker_seconds=600.0) as gateway:
+        for number in range(3):
+            with pytest.raises(SourceUnavailable):
+                await fetch(gateway, f"papers/{number}")
+        with pytest.raises(SourceUnavailable, match="left alone"):
+            await fetch(gateway, "papers/4")
+        assert len(source.paths) == 3
+
+        held = source.behaviour = Held()
+        clock.ahead += 600.0
+        probe = asyncio.create_task(fetch(gateway, "papers/4"))
+        await source.has_been_asked(4)
+        with pytest.raises(SourceUnavailable, match="left alone"):
+            await fetch(gateway, "papers/5")
+        held.opened.set()
+
+        assert (await probe).status == 200
+        assert (await fetch(gateway, "papers/5")).status == 200
+
+
+async def test_those_in_the_line_do_not_wait_for_a_source_that_is_left_alone(source: SmallSource) -> None:
+    source.behaviour = answers(*[(500, {})] * 50)
+    async with source_gateway(source, connections=1, spacing_seconds=0.05, attempts=1, breaker_failures=2) as gateway:
+        outcomes = await asyncio.gather(*(fetch(gateway, f"papers/{n}") for n in range(30)), return_exceptions=True)
+
+    assert all(isinstance(outcome, SourceUnavailable) for outcome in outcomes)
+    assert len(source.paths) == 2

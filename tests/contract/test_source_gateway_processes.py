@@ -1,0 +1,191 @@
+"""Several processes on one database: one request for what they all ask, one limit for all of them, no dead holds
+anybody up for long."""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from orchestrator.store import Database, PgRateLimits
+from tests.contract.small_source import Asked, SmallSource, answers
+from workers.remote import SourceSettings
+from workers.remote.rate_limit import RateBucket
+from workers.remote.transport import SourceEndpoint
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+async def source() -> AsyncIterator[SmallSource]:
+    async with SmallSource() as started:
+        yield started
+
+
+class GatewayProcesses:
+    """Starts processes and lets them go together; those that still run at the end are killed."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._processes: list[Process] = []
+
+    async def __aenter__(self) -> "GatewayProcesses":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for process in self._processes:
+            if process.returncode is None:
+                process.kill()
+                await process.communicate()
+
+    async def start(self, settings: SourceSettings, *paths: Sequence[str]) -> list[Process]:
+        """One for each list of paths; returns when all are ready to ask."""
+        return await asyncio.gather(*(self._start(settings, each) for each in paths))
+
+    async def _start(self, settings: SourceSettings, paths: Sequence[str]) -> Process:
+        name = f"process{len(self._processes)}"
+        process = await asyncio.create_subprocess_exec(
+            *(
+                sys.executable,
+                "-m",
+                "tests.contract.source_gateway_process",
+                self._url,
+                name,
+                settings.model_dump_json(),
+                *paths,
+            ),
+            cwd=ROOT,
+            stdin=PIPE,
+            stdout=PIPE,
+        )
+        self._processes.append(process)
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"ready\n"
+        return process
+
+
+def go(process: Process) -> None:
+    assert process.stdin is not None
+    process.stdin.write(b"go\n")
+
+
+async def outcomes(process: Process) -> Counter[str]:
+    output, _ = await process.communicate()
+    assert process.returncode == 0
+    return Counter(line.split()[1] for line in output.decode().splitlines())
+
+
+@pytest.fixture
+async def started(database: Database, database_url: str) -> AsyncIterator[GatewayProcesses]:
+    async with GatewayProcesses(database_url) as started:
+        yield started
+
+
+async def test_what_two_processes_ask_is_asked_once(source: SmallSource, started: GatewayProcesses) -> None:
+    settings = SourceSettings(base_url=source.url, spacing_seconds=0.02)
+    paths = [f"papers/{number}" for number in range(30)]
+    processes = await started.start(settings, paths, paths)
+    for process in processes:
+        go(process)
+
+    told = [await outcomes(process) for process in processes]
+
+    assert sorted(source.paths) == sorted(paths)
+    assert sum(told, Counter()) == {"asked": 30, "cached": 30}
+
+
+@pytest.mark.parametrize(("connections", "transit"), [(1, 0.0), (4, 30.0)])
+async def test_limits_are_kept_by_the_sources_own_clock_whoever_asks(
+    source: SmallSource, started: GatewayProcesses, connections: int, transit: float
+) -> None:
+    settings = SourceSettings(
+        base_url=source.url, spacing_seconds=0.2, connections=connections, transit_seconds=transit
+    )
+    processes = await started.start(settings, *([f"{who}/{number}" for number in range(4)] for who in range(4)))
+    for process in processes:
+        go(process)
+
+    told = [await outcomes(process) for process in processes]
+
+    assert told == [{"asked": 4}] * 4
+    assert all(later - sooner >= 0.2 for sooner, later in pairwise(source.arrivals))
+    assert source.peak <= connections
+
+
+async def test_processes_take_turns(source: SmallSource, started: GatewayProcesses, database: Database) -> None:
+    both_wait = asyncio.Event()
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        await both_wait.wait()
+        return web.Response(text="here")
+
+    source.behaviour = behave
+    settings = SourceSettings(base_url=source.url, spacing_seconds=0.05, connections=1)
+    greedy, modest = await started.start(
+        settings, [f"greedy/{number}" for number in range(12)], ["modest/0", "modest/1"]
+    )
+    go(greedy)
+    await source.has_been_asked(1)
+    go(modest)
+    turns, bucket = PgRateLimits(database), SourceEndpoint("small", settings, source.url).bucket
+    while len(RateBucket.from_json((await turns.read(bucket)).text).queue) < 2:
+        continue
+    both_wait.set()
+
+    await asyncio.gather(outcomes(greedy), outcomes(modest))
+
+    assert source.paths.index("modest/1") < source.paths.index("greedy/11")
+
+
+async def test_daily_budget_is_one_for_all(source: SmallSource, started: GatewayProcesses) -> None:
+    settings = SourceSettings(base_url=source.url, spacing_seconds=0.0, daily_budget=5)
+    processes = await started.start(settings, *([f"{who}/{number}" for number in range(5)] for who in range(2)))
+    for process in processes:
+        go(process)
+
+    told = [await outcomes(process) for process in processes]
+
+    assert sum(told, Counter()) == {"asked": 5, "SourceBusy": 5}
+    assert len(source.paths) == 5
+
+
+async def test_pause_that_one_process_is_told_holds_for_the_other(
+    source: SmallSource, started: GatewayProcesses
+) -> None:
+    source.behaviour = answers((429, {"Retry-After": "2"}))
+    settings = SourceSettings(base_url=source.url, spacing_seconds=0.05, connections=1)
+    first, second = await started.start(settings, ["a"], ["b"])
+    go(first)
+    await source.has_been_asked(1)
+    go(second)
+
+    assert await outcomes(first) == await outcomes(second) == {"asked": 1}
+    assert min(source.arrivals[1:]) - source.arrivals[0] >= 2.0
+
+
+async def test_process_that_is_killed_while_it_asks_holds_nobody_up_for_long(
+    source: SmallSource, started: GatewayProcesses
+) -> None:
+    never = asyncio.Event()
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        if asked.number == 0:
+            await never.wait()
+        return web.Response(text="here")
+
+    source.behaviour = behave
+    # A turn that was granted to the dead counts as used after twice the time in which it could be.
+    settings = SourceSettings(base_url=source.url, spacing_seconds=0.05, transit_seconds=0.05, connect_seconds=2.0)
+    doomed, heir = await started.start(settings, ["papers/1"], ["papers/1"])
+    go(doomed)
+    await source.has_been_asked(1)
+    go(heir)
+    doomed.kill()
+
+    assert await outcomes(heir) == {"asked": 1}
+    assert source.paths == ["papers/1"] * 2

@@ -1,0 +1,53 @@
+"""With every remote source off nothing leaves the machine: no process that evaluates tries to reach another host."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.simulator.process import Simulator
+from tests.e2e.program import IDEAS, Ended, Homes, Program, reports
+
+IDEA = IDEAS / "quote-then-abstain.md"
+
+
+def watched(program: Program) -> Program:
+    folder = Path(__file__).parent / "no_egress"
+    notes = {"PYTHONPATH": str(folder), "EGRESS_NOTES": str(program.home / "egress.txt")}
+    return Program(program.home, {**program.settings, **notes})
+
+
+def notes(program: Program) -> list[str]:
+    file = program.home / "egress.txt"
+    return file.read_text("utf-8").splitlines() if file.exists() else []
+
+
+def assert_nothing_left(program: Program, ended: Ended) -> None:
+    assert (ended.code, ended.err) == (0, "")
+    assert [note for note in notes(program) if note.startswith("beyond")] == []
+    (report,) = reports(program.out).values()
+    assert {use["source"] for use in report["coverage"]["sources"]} == {"corpus"}
+
+
+def test_evaluation_without_a_model_reaches_no_other_host(homes: Homes) -> None:
+    program = watched(homes.fresh("closed"))
+    assert_nothing_left(program, program.run("evaluate", IDEA, "--format", "json"))
+
+
+@pytest.mark.parametrize("method", ["scholareval", "innoeval"])
+def test_evaluation_with_a_model_of_this_machine_asks_it_and_nobody_else(homes: Homes, method: str) -> None:
+    program = watched(homes.fresh(f"closed-{method}"))
+    with Simulator(latency_mean=0.01) as simulated:
+        asking = program.asking(simulated)
+        assert_nothing_left(program, asking.run("evaluate", IDEA, "--method", method, "--format", "json"))
+    assert any(note.startswith("here socket.connect") for note in notes(program))
+
+
+def test_a_source_that_is_on_is_seen_by_the_watch_and_refused_before_anything_is_sent(homes: Homes) -> None:
+    program = watched(homes.fresh("open")).having(
+        S2__BASE_URL="http://192.0.2.1", S2__ATTEMPTS=1, S2__SPACING_SECONDS=0, LITERATURE__NEAR_ENOUGH=99
+    )
+    ended = program.run("evaluate", IDEA, "--format", "json")
+    assert ended.code == 0
+    assert any(note.startswith("beyond") and note.endswith("192.0.2.1") for note in notes(program))
+    (report,) = reports(program.out).values()
+    assert "semantic_scholar" in {trouble["source"] for trouble in report["coverage"]["troubles"]}

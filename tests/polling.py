@@ -1,0 +1,56 @@
+"""Waiting for what other processes do: they are asked again and again until a condition holds, with a deadline."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from tenacity import AsyncRetrying, RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+__all__ = ["LONGEST_SECONDS", "wait_until", "wait_until_async"]
+
+T = TypeVar("T")
+LONGEST_SECONDS = 400.0
+"""Ends a test that hangs; says nothing about how quick anything is, as machines are shared."""
+
+
+def wait_until(
+    ask: Callable[[], T],
+    holds: Callable[[T], bool] = bool,
+    seconds: float = LONGEST_SECONDS,
+    interval: float = 0.05,
+) -> T:
+    """The first answer that holds. Raises AssertionError, with the last answer, when none does in time."""
+    retrying = Retrying(
+        retry=retry_if_result(lambda answer: not holds(answer)),
+        wait=wait_fixed(interval),
+        stop=stop_after_delay(seconds),
+    )
+    try:
+        return retrying(ask)
+    except RetryError as error:
+        raise AssertionError(_too_late(error, seconds)) from None
+
+
+async def wait_until_async(
+    ask: Callable[[], Awaitable[T]],
+    holds: Callable[[T], bool] = bool,
+    seconds: float = LONGEST_SECONDS,
+    interval: float = 0.05,
+) -> T:
+    """The same on an event loop, which goes on with its other tasks meanwhile."""
+
+    async def asked() -> T:
+        return await ask()
+
+    retrying = AsyncRetrying(
+        retry=retry_if_result(lambda answer: not holds(answer)),
+        wait=wait_fixed(interval),
+        stop=stop_after_delay(seconds),
+    )
+    try:
+        return await retrying(asked)
+    except RetryError as error:
+        raise AssertionError(_too_late(error, seconds)) from None
+
+
+def _too_late(error: RetryError, seconds: float) -> str:
+    return f"After {seconds:g} s it is still {error.last_attempt.result()!r}."

@@ -1,0 +1,52 @@
+"""What the workers of one test run share: a folder, and in it things that are made once, by whoever comes first."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+__all__ = ["close_run_folder", "made_once", "open_run_folder", "run_folder_of", "share_run_folder"]
+
+_FOLDER = pytest.StashKey[Path]()
+_SHARED_AS = "run_folder"
+
+
+def open_run_folder(config: pytest.Config) -> None:
+    """In a worker the folder of the process that started it. Not pytest's own temporary directory: as root, servers of
+    PostgreSQL run as a user who may not pass through that."""
+    given: dict[str, str] | None = getattr(config, "workerinput", None)
+    folder = Path(given[_SHARED_AS] if given is not None else tempfile.mkdtemp(prefix="assayer-tests-"))
+    folder.chmod(0o711)
+    config.stash[_FOLDER] = folder
+
+
+def share_run_folder(config: pytest.Config, workerinput: dict[str, str]) -> None:
+    workerinput[_SHARED_AS] = str(config.stash[_FOLDER])
+
+
+def close_run_folder(config: pytest.Config) -> None:
+    """Deletes it when the last worker has ended."""
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(config.stash[_FOLDER], ignore_errors=True)
+
+
+def run_folder_of(config: pytest.Config) -> Path:
+    return config.stash[_FOLDER]
+
+
+def made_once(path: Path, make: Callable[[], None]) -> Path:
+    """Has `make` make the path unless another worker did; the others wait. A worker that dies leaves it to the next."""
+    done = path.with_name(f"{path.name}.done")
+    handle = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if not done.exists():
+            make()
+            done.touch()
+    finally:
+        os.close(handle)
+    return path

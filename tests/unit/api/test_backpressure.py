@@ -1,0 +1,100 @@
+"""Layers below the application, driven message by message."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+
+import pytest
+from starlette.exceptions import HTTPException
+from starlette.types import Message, Receive, Scope, Send
+
+from orchestrator.api.backpressure import BodyLimit, StreamLimit
+from orchestrator.api.problems import HttpProblem
+from orchestrator.api.request_log import RequestRecord
+from orchestrator.settings import ApiSettings
+
+SETTINGS = ApiSettings(max_body_bytes=1_000, max_upload_bytes=2_000, max_streams=3, max_streams_per_key=2)
+
+
+def scope_of(path: str = "/v1/evaluations", length: str | None = None) -> Scope:
+    headers = [] if length is None else [(b"content-length", length.encode())]
+    return {"type": "http", "path": path, "headers": headers, "method": "POST", "assayer.visit": RequestRecord("r")}
+
+
+async def passed(scope: Scope, sizes: list[int]) -> tuple[int, list[Message]]:
+    """How many bytes of a body reach the application, and what was answered for it."""
+    arrived = 0
+    answers: list[Message] = []
+    parts: Iterator[Message] = iter(
+        {"type": "http.request", "body": b"x" * size, "more_body": number < len(sizes)}
+        for number, size in enumerate(sizes, 1)
+    )
+
+    async def application(_: Scope, receive: Receive, __: Send) -> None:
+        nonlocal arrived
+        more = True
+        while more:
+            message = await receive()
+            arrived += len(message["body"])
+            more = message["more_body"]
+
+    async def receive() -> Message:
+        return next(parts)
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    await BodyLimit(application, SETTINGS, re.compile("/v1/batches"))(scope, receive, send)
+    return arrived, answers
+
+
+async def test_a_body_within_the_limit_passes_whole() -> None:
+    assert await passed(scope_of(length="1000"), [400, 600]) == (1_000, [])
+
+
+async def test_an_announced_body_too_large_is_refused_unread() -> None:
+    arrived, answers = await passed(scope_of(length="1001"), [1_001])
+    assert (arrived, answers[0]["status"]) == (0, 413)
+
+
+@pytest.mark.parametrize("length", [None, "5", "none", "-1", "1" * 400])
+async def test_a_body_that_grows_too_large_is_refused_at_that_byte(length: str | None) -> None:
+    if length == "1" * 400:
+        assert (await passed(scope_of(length=length), [1]))[1][0]["status"] == 413
+        return
+    with pytest.raises(HTTPException) as refusal:
+        await passed(scope_of(length=length), [600, 401, 10**6])
+    assert refusal.value.status_code == 413
+
+
+async def test_paths_that_take_many_ideas_have_a_limit_of_their_own() -> None:
+    assert (await passed(scope_of("/v1/batches"), [1_500]))[0] == 1_500
+
+
+def test_streams_are_bounded_by_key_and_in_all_and_their_places_come_back() -> None:
+    streams = StreamLimit(SETTINGS)
+    with streams.hold("a", {}), streams.hold("a", {}):
+        assert not streams.has_room("a")
+        with pytest.raises(HttpProblem), streams.hold("a", {}):
+            pass
+        with streams.hold("b", {}):
+            assert not streams.has_room("c")
+    assert streams.has_room("a")
+    assert streams.has_room("c")
+
+
+async def test_a_stream_that_is_cancelled_gives_its_place_back() -> None:
+    streams = StreamLimit(SETTINGS)
+    held = asyncio.Event()
+
+    async def hold() -> None:
+        with streams.hold("a", {}), streams.hold("a", {}):
+            held.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(hold())
+    await held.wait()
+    assert not streams.has_room("a")
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert streams.has_room("a")

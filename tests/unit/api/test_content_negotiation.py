@@ -1,0 +1,58 @@
+"""What clients would rather have."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.api.content_negotiation import preferred_media_type, preferred_wait
+
+OFFERED = ("application/json", "text/markdown", "text/html")
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        (None, "application/json"),
+        ("", "application/json"),
+        ("TEXT/HTML", "text/html"),
+        ("text/html;q=0.5, text/markdown;q=0.9", "text/markdown"),
+        ("text/*, application/json;q=0.5", "text/markdown"),
+        ("*/*;q=0.1, text/html;q=0", "application/json"),
+        ("text/html;level=1;q=0.7, */*;q=0.1", "text/html"),
+        ("application/json;q=0, */*", "text/markdown"),
+        ("image/png", None),
+        ("*/*;q=0", None),
+        (", ,", "application/json"),
+    ],
+)
+def test_the_best_liked_form_is_chosen(accept: str | None, media: str | None) -> None:
+    assert preferred_media_type(accept, OFFERED) == media
+
+
+@given(st.text())
+def test_any_header_is_read(accept: str) -> None:
+    assert preferred_media_type(accept, OFFERED) in (*OFFERED, None)
+
+
+@pytest.mark.parametrize(
+    ("prefer", "seconds"),
+    [
+        ([], None),
+        (["respond-async"], None),
+        (["wait=5"], 5.0),
+        (["respond-async, wait=5"], 5.0),
+        (["handling=lenient", 'Wait = "7"'], 7.0),
+        (["wait=99999"], 60.0),
+        (["wait=-1"], None),
+        (["wait=soon"], None),
+        (["wait=5;x=y, wait=9"], 5.0),
+    ],
+)
+def test_waiting_is_preferred_in_seconds(prefer: list[str], seconds: float | None) -> None:
+    assert preferred_wait(prefer, 60.0) == seconds
+
+
+@given(st.lists(st.text()))
+def test_any_preference_is_read(prefer: list[str]) -> None:
+    seconds = preferred_wait(prefer, 60.0)
+    assert seconds is None or 0 <= seconds <= 60

@@ -1,0 +1,77 @@
+"""Ids, cursors, idempotency keys, and API keys that can be answered twice."""
+
+import datetime as dt
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.api.idempotency import plain_key
+from orchestrator.api.identifiers import id_generator
+from orchestrator.api.pagination import decode_cursor, encode_cursor
+from orchestrator.api.problems import HttpProblem
+from orchestrator.api.routes.keys import KeyCreation
+from orchestrator.jobs.api_keys import KeyPlan, hash_key
+from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.submissions import Cursor
+
+
+class Ticking:
+    """A clock that goes on by a millisecond whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self._now = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
+
+    def now(self) -> dt.datetime:
+        self._now += dt.timedelta(milliseconds=1)
+        return self._now
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+def test_ids_are_sorted_by_the_time_at_which_they_were_generated() -> None:
+    draw = id_generator(Ticking())
+    ids = [draw("ev") for _ in range(200)]
+    assert ids == sorted(ids)
+    assert len(set(ids)) == 200
+    assert {len(one) for one in ids} == {29}
+
+
+moments = st.datetimes(
+    min_value=dt.datetime(2000, 1, 1),
+    max_value=dt.datetime(2199, 1, 1),
+    timezones=st.just(dt.UTC),
+)
+
+
+@given(moments, st.from_regex(r"[a-z0-9_]{1,40}", fullmatch=True))
+def test_a_cursor_comes_back_as_its_place(moment: dt.datetime, name: str) -> None:
+    place = Cursor(moment, name)
+    assert decode_cursor(encode_cursor(place)) == place
+
+
+@given(st.text() | st.from_regex(r"[A-Za-z0-9_-]{0,80}", fullmatch=True))
+def test_anything_else_is_no_cursor(text: str) -> None:
+    with suppress(HttpProblem):
+        place = decode_cursor(text)
+        assert place is not None
+        assert place.created_at.tzinfo is not None
+
+
+@pytest.mark.parametrize(("header", "key"), [("abc", "abc"), ('"abc"', "abc"), ('"', '"')])
+def test_an_idempotency_key_may_be_quoted(header: str, key: str) -> None:
+    assert plain_key(header) == key
+
+
+def test_a_generated_key_is_the_same_for_the_same_caller_and_another_for_others() -> None:
+    plan = KeyPlan(name="robot", scopes=frozenset({"read"}))
+    creation = KeyCreation(tenant=TenantId("acme"), plan=plan, nonce="00" * 32)
+    again = KeyCreation.model_validate_json(creation.model_dump_json())
+    secret = creation.answer("ak_1_secret").secret
+    assert hash_key(secret) is not None
+    assert again.answer("ak_1_secret").secret == secret
+    assert creation.answer("ak_2_secret").secret != secret
+    assert creation.model_copy(update={"nonce": "01" * 32}).answer("ak_1_secret").secret != secret
+    assert secret.rpartition("_")[2] not in creation.model_dump_json()

@@ -1,0 +1,212 @@
+"""In-memory implementations of the ports of the dispatcher and the worker."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID, uuid4
+
+from assayer.errors import StorageError
+from assayer.ideas.parsing import parse_idea
+from assayer.models import EvaluationId
+from assayer.ports import Progress
+from orchestrator.execution.ports import Capacity, LeaseOutcome, OnRunStarted
+from orchestrator.jobs.fair_scheduler import FreeSlots
+from orchestrator.jobs.models import EventKind, JobId, JobState, JobVerdict, Lease, TenantId
+from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.jobs.results import RunCost
+from orchestrator.store.notifications import Channel, Subscription
+
+IDEA = parse_idea(
+    "We count wild bees on transects along hedgerows in farmland over three summers, and compare farms with and "
+    "without flower strips, to learn whether nests or nectar limit their number.",
+    "bees.txt",
+)
+RUN = EvaluationId("ev_1")
+DONE = JobVerdict(state="done", run_id=RUN)
+
+
+def lease_of(number: int = 1, attempt: int = 1, pinned: dict[str, Any] | None = None) -> Lease:
+    return Lease(
+        job=JobId(f"job_{number}"),
+        tenant=TenantId("bees"),
+        token=uuid4(),
+        attempt=attempt,
+        priority="batch",
+        request=EvaluationRequest(idea=IDEA),
+        document=None,
+        max_usd=None,
+        pinned=pinned,
+    )
+
+
+class Ticking:
+    """Goes on only when a test says so."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def now(self) -> dt.datetime:
+        return dt.datetime(2026, 1, 2, tzinfo=dt.UTC) + dt.timedelta(seconds=self.seconds)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+class InMemoryLeases:
+    """A queue and the leases out of it. `away`: the database cannot be reached."""
+
+    def __init__(self, *queued: Lease) -> None:
+        self.queued = list(queued)
+        self.held: dict[UUID, Lease] = {lease.token: lease for lease in queued}
+        self.asked: list[FreeSlots] = []
+        self.begun: list[tuple[JobId, EvaluationId]] = []
+        self.finished: dict[JobId, JobVerdict] = {}
+        self.given_back: dict[JobId, tuple[str, bool, float]] = {}
+        self.beats = 0
+        self.away = False
+        self.changed = asyncio.Event()
+
+    def take(self, lease: Lease) -> None:
+        """By somebody else, or by a cancellation."""
+        self.held.pop(lease.token, None)
+
+    def _reach(self) -> None:
+        if self.away:
+            raise StorageError("The database is out of reach.")
+
+    def _notice(self) -> None:
+        self.changed.set()
+
+    async def until(self, come: Callable[[], bool]) -> None:
+        while not come():
+            self.changed.clear()
+            await self.changed.wait()
+
+    async def acquire(self, worker: str, places: FreeSlots) -> list[Lease]:
+        self.asked.append(places)
+        self._notice()
+        self._reach()
+        given, self.queued = self.queued[: places.free], self.queued[places.free :]
+        return given
+
+    async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
+        self.beats += 1
+        self._notice()
+        self._reach()
+        return {token for token in tokens if token in self.held}
+
+    async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
+        self._reach()
+        if lease.token in self.held:
+            self.begun.append((lease.job, run_id))
+        return lease.token in self.held
+
+    async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
+        self._notice()
+        self._reach()
+        if self.held.pop(lease.token, None) is None:
+            return False
+        assert lease.job not in self.finished
+        self.finished[lease.job] = verdict
+        return True
+
+    async def give_back(
+        self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
+    ) -> JobState | None:
+        self._notice()
+        self._reach()
+        if self.held.pop(lease.token, None) is None:
+            return None
+        self.given_back[lease.job] = (why, attempt_failed, after_seconds)
+        return "queued"
+
+    async def expire(self) -> int:
+        self._reach()
+        return 0
+
+
+class InMemoryEvents:
+    def __init__(self) -> None:
+        self.appended: list[tuple[JobId, EventKind, dict[str, Any]]] = []
+        self.away = False
+
+    async def append(
+        self, job: JobId, kind: EventKind, data: Mapping[str, Any], lease: UUID | None = None
+    ) -> int | None:
+        if self.away:
+            raise StorageError("The database is out of reach.")
+        self.appended.append((job, kind, dict(data)))
+        return len(self.appended)
+
+
+class OneDollarPerRun:
+    """Every run costs a dollar."""
+
+    async def cost_of(self, runs: Sequence[EvaluationId]) -> RunCost:
+        return RunCost(float(len(runs)), 1_000 * len(runs))
+
+
+class FakeNotifications:
+    """A source of notifications with one subscription."""
+
+    def __init__(self) -> None:
+        self.subscription = Subscription()
+
+    @asynccontextmanager
+    async def subscribe(self, channel: Channel) -> AsyncIterator[Subscription]:
+        yield self.subscription
+
+
+Script = Callable[[Lease, Progress, OnRunStarted], Awaitable[JobVerdict]]
+
+
+class ScriptedPerformer:
+    """A performer that does for each job what the test says; otherwise it begins the job and is done."""
+
+    def __init__(self, scripts: Mapping[JobId, Script] | None = None) -> None:
+        self.scripts = scripts or {}
+
+    async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
+        script = self.scripts.get(lease.job, self.at_once)
+        return await script(lease, progress, begun)
+
+    @staticmethod
+    async def at_once(lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
+        await begun(RUN, {"models": ["twin"]})
+        return DONE
+
+
+class EndlessJob:
+    """A job that begins and never ends by itself; it knows whether it was stopped."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.stopped = asyncio.Event()
+        self.release = asyncio.Event()
+
+    async def __call__(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
+        await begun(RUN, {"models": ["twin"]})
+        self.begun.set()
+        try:
+            await self.release.wait()
+        except asyncio.CancelledError:
+            self.stopped.set()
+            raise
+        return DONE
+
+
+class FakeWorkerPool:
+    """Evaluators that do with each lease what the test says."""
+
+    def __init__(self, places: int, perform: Callable[[Lease], Awaitable[LeaseOutcome]]) -> None:
+        self.places = places
+        self.taken = 0
+        self._perform = perform
+
+    async def capacity(self) -> Capacity:
+        return Capacity(self.places, self.taken)
+
+    async def perform(self, lease: Lease) -> LeaseOutcome:
+        return await self._perform(lease)

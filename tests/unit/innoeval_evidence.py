@@ -1,0 +1,123 @@
+"""A dossier and simple answers, for tests of the board."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel
+
+from assayer.citing.evidence import Quoted
+from assayer.methods.innoeval.dimensions import EvidenceKind
+from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding, ReadSource
+from assayer.methods.innoeval.extraction import SixTuple
+from assayer.methods.innoeval.schemas import (
+    Advice,
+    AdviceQuestion,
+    Judgement,
+    JudgingQuestion,
+    LaterStep,
+    MetaQuestion,
+    ReviewClaim,
+    Synthesis,
+    WeighedDispute,
+    judgement_with_scores,
+)
+from assayer.models import CorpusFit, Idea, Paper, PaperId
+from tests.unit.innoeval_world import IDEA
+from tests.unit.twins import Answerer
+
+SIX = SixTuple(
+    tldr="A checker compares every quoted sentence of a review with its source.",
+    methods=("A checker compares quoted sentences with sources.", "A test on 500 reviews against two baselines."),
+)
+
+
+def knowledge(kind: EvidenceKind, number: int, year: int = 2023) -> ReadSource:
+    paper = Paper(
+        id=PaperId(f"{kind}:{number}"),
+        title=f"Wrong quotes in the {kind}, part {number}",
+        abstract="",
+        publication_date=dt.date(year, 5, 31),
+        source="corpus",
+    )
+    text = f"Of every hundred quotes that we compared, {number + 20} could not be found in their source by any reader."
+    return ReadSource(paper=paper, kind=kind, text=text, score=8.0)
+
+
+def pack(idea: Idea = IDEA, finds: int = 10, later: int = 2) -> EvidencePack:
+    before = tuple(knowledge(kind, n) for kind in _kinds() for n in range(finds))
+    return EvidencePack(
+        idea=idea,
+        text=idea.text,
+        six_tuple=SIX,
+        before_cutoff=before,
+        after_cutoff=tuple(knowledge("literature", 100 + n, year=2025) for n in range(later)),
+        groundings=_groundings(before) if finds > 1 else (),
+        fit=CorpusFit(level="good", value=0.9, criterion="similarity"),
+    )
+
+
+def _groundings(before: Sequence[ReadSource]) -> tuple[Grounding, ...]:
+    return (
+        Grounding(
+            part="method 1",
+            paper_id=before[0].paper.id,
+            stance="supports",
+            analysis="It shows that quotes are often wrong.",
+            quote=Quoted(words=before[0].text, state="verified"),
+        ),
+        Grounding(
+            part="method 1",
+            paper_id=before[1].paper.id,
+            stance="contradicts",
+            analysis="It shows that readers notice.",
+            quote=Quoted(words="words that stand nowhere at all in it", state="not_found"),
+        ),
+    )
+
+
+def _kinds() -> tuple[EvidenceKind, ...]:
+    return ("literature", "web", "code")
+
+
+def judgement(question: BaseModel) -> Judgement:
+    """A score that hangs on reviewer and dimension alone, so that the matrix is known."""
+    assert isinstance(question, JudgingQuestion)
+    scores = question.dimension.scores
+    cited = f" [{question.evidence[0].label}]" if question.evidence else ""
+    number = int(question.reviewer.key[1:])
+    share = ((len(question.dimension.name) + number) % 5) / 4
+    return judgement_with_scores(scores)(
+        strengths=[ReviewClaim(text=f"Quotes are compared with their sources{cited}.")],
+        weaknesses=[ReviewClaim(text=f"Reviewer {number} misses a control{cited}.")],
+        suggestions=[ReviewClaim(text="Add a control.")],
+        rationale="The middle band fits.",
+        score=scores[round(share * (len(scores) - 1))],
+    )
+
+
+def synthesis(question: BaseModel) -> Synthesis:
+    assert isinstance(question, MetaQuestion)
+    cited = f" [{question.evidence[0].label}]" if question.evidence else ""
+    return Synthesis(
+        disputes=[WeighedDispute(dimension="D1", positions="R1 doubts what R2 takes for granted.", weighing="R1.")],
+        strengths=[ReviewClaim(text=f"Quotes are compared{cited}.")],
+        weaknesses=[ReviewClaim(text="There is no control.")],
+        suggestions=[ReviewClaim(text="Add a control.")],
+        assessment="A checker of quotes is proposed.",
+    )
+
+
+def advice(question: BaseModel) -> Advice:
+    assert isinstance(question, AdviceQuestion)
+    find = question.evidence[0]
+    step = LaterStep(
+        label=find.label, quote=find.text, shows="Many quotes are wrong.", weakness="W1", change="Take more reviews."
+    )
+    return Advice(steps=[step])
+
+
+BOARD_ANSWERS: Mapping[str, Answerer] = {
+    "innoeval.judging": judgement,
+    "innoeval.synthesis": synthesis,
+    "innoeval.advice": advice,
+}

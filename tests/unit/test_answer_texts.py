@@ -1,0 +1,230 @@
+"""No text of any answer of any method cites what was not given: complaint, repair, and what stays is struck."""
+
+import importlib
+import pkgutil
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+import assayer
+from assayer.citing.answer_texts import STRUCK, Given, TextRole, text_fields, without_foreign_citations
+from assayer.claim_support.schemas import SupportItem, SupportQuestion
+from assayer.claim_support.task import SUPPORT
+from assayer.llm import Task
+from assayer.methods.innoeval.schemas import Judgement, ReviewClaim
+from assayer.methods.scholareval import tasks as scholareval
+from assayer.methods.scholareval.schemas import (
+    Claim,
+    MethodReview,
+    Methods,
+    MethodsQuestion,
+    PaperReading,
+    ProposedMethod,
+    Readings,
+    ReviewQuestion,
+)
+from assayer.ranking.comparison import COMPARISON, PairQuestion, comparison_task
+from assayer.ranking.options import RankingOptions
+from benchmarks.attacks.citation_forms import CitationForm, citation_forms
+from benchmarks.simulator.answers import compose, node_for
+from benchmarks.simulator.prompt import read
+from tests.unit.innoeval_questions import QUESTIONS as SEARCH
+from tests.unit.scholareval_questions import IDEA, METHOD, NOTE
+from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
+from tests.unit.test_grapheval_extraction import QUESTIONS as GRAPHEVAL
+from tests.unit.test_innoeval_board_prompts import JUDGING
+from tests.unit.test_innoeval_board_prompts import QUESTIONS as BOARD
+from workers.llm.structured_output import answer_schema
+
+RESPECTS = RankingOptions().dimensions
+PAIR = PairQuestion(dimensions=RESPECTS, first=IDEA, second="Count bees along a gradient of soil moisture.")
+QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
+    *SCHOLAREVAL,
+    *GRAPHEVAL,
+    *SEARCH,
+    *BOARD,
+    (comparison_task(len(RESPECTS)), PAIR),
+    (SUPPORT, SupportQuestion(items=(SupportItem(label="C1", claim="It works.", passage="It works.", title="Works"),))),
+]
+FORMS = list(citation_forms())
+CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
+EXEMPT = {
+    # Held against the text they were copied from.
+    "grapheval.viewpoints": {"viewpoints.words": TextRole.COPIED},
+    "innoeval.grounding": {"finds.groundings.quote": TextRole.COPIED},
+    "innoeval.advice": {"steps.quote": TextRole.COPIED},
+    "support.claims": {"verdicts.carried": TextRole.COPIED},
+    "scholareval.reading": {"readings.quote": TextRole.COPIED},
+    "scholareval.comparison": {"comparisons.verdicts.quote": TextRole.COPIED},
+    # Sent to a search and printed nowhere.
+    "innoeval.queries": dict.fromkeys(["queries.literature", "queries.web", "queries.code"], TextRole.QUERY),
+    "innoeval.refinement": {"queries.query": TextRole.QUERY},
+    "scholareval.query": {"query": TextRole.QUERY},
+    "scholareval.queries": {"queries.queries": TextRole.QUERY},
+}
+
+
+def _tasks() -> dict[str, Task[Any, Any]]:
+    """All there are, wherever they are defined."""
+    found = {task.name: task for task, _ in QUESTIONS}
+    for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
+        values = vars(importlib.import_module(module.name)).values()
+        found |= {task.name: task for task in values if isinstance(task, Task)}
+    return found
+
+
+def test_every_text_of_every_task_is_checked_or_exempt_by_name() -> None:
+    exempt = {
+        name: {path: role for path, role in text_fields(task.output).items() if role not in (*CHECKED, TextRole.LABEL)}
+        for name, task in _tasks().items()
+    }
+    assert {name: fields for name, fields in exempt.items() if fields} == EXEMPT
+
+
+def test_every_task_has_a_question_here() -> None:
+    assert set(_tasks()) == {task.name for task, _ in QUESTIONS}
+
+
+def _simulated(task: Task[Any, Any], question: BaseModel, seed: int) -> Any:
+    output: type[BaseModel] = task.output
+    node = node_for(answer_schema(output).schema, strict=True)
+    made = compose(node, read([message.content for message in task.messages(question)]), seed)
+    return task.output.model_validate_json(made.text)
+
+
+def _placed(value: Any, path: str, text: str) -> Any:
+    """The answer as plain data with the text in a field, in each entry of its lists."""
+    name, _, rest = path.partition(".")
+    if isinstance(value, list):
+        return [_placed(one, path, text) if isinstance(one, dict) else text for one in value]
+    if not rest:
+        return value | {name: [text for _ in value[name]] if isinstance(value[name], list) else text}
+    return value | {name: _placed(value[name], rest, text)}
+
+
+@pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_foreign_citation_in_any_text_is_complained_about_and_never_left(
+    task: Task[Any, Any], question: BaseModel, data: st.DataObject
+) -> None:
+    paths = [path for path, role in text_fields(task.output).items() if role in CHECKED]
+    if not paths:
+        return
+    form: CitationForm = data.draw(st.sampled_from(FORMS))
+    path = data.draw(st.sampled_from(paths))
+    sentence = data.draw(st.sampled_from(["It was shown {}.", "So it is. This is what {} says.", "{}: a plan."]))
+    honest = _simulated(task, question, data.draw(st.integers(0, 20)))
+    placed = _placed(honest.model_dump(mode="json"), path, sentence.format(form.text))
+    if placed == honest.model_dump(mode="json"):
+        return
+    answer = task.cleaned(question, task.output.model_validate(placed))
+    if answer is None or (form.text not in answer.model_dump_json() and form.group == "label in another form"):
+        return  # a paper that was given, named where none may be: taken out
+    assert task.complaints(question, answer)
+    left = task.struck(question, answer)
+    if left is not None:
+        assert left.sentences > 0
+        assert task.complaints(question, left.value) == []
+        assert form.text not in left.value.model_dump_json()
+
+
+def _review(*support: str, rationale: str = "Two bands fit.") -> MethodReview:
+    return MethodReview(
+        support=[Claim(text=text) for text in support], contradictions=[], suggestions=[], rationale=rationale, score=5
+    )
+
+
+REVIEWING = ReviewQuestion(idea=IDEA, method=METHOD, notes=(NOTE,), fit="partial")
+
+
+def test_only_the_sentence_with_the_citation_is_struck() -> None:
+    review = _review("It reached 71 % [P1]. Smith et al. (2021) saw the same. It carries over.", "It works [P1].")
+    struck = scholareval.REVIEW.struck(REVIEWING, review)
+    assert struck is not None
+    assert [claim.text for claim in struck.value.support] == [
+        "It reached 71 % [P1]. It carries over.",
+        "It works [P1].",
+    ]
+    assert struck.sentences == 1
+
+
+def test_a_claim_of_which_nothing_is_left_is_left_out() -> None:
+    struck = scholareval.REVIEW.struck(REVIEWING, _review("As arXiv:2301.12345 shows [P1].", "It works [P1]."))
+    assert struck is not None
+    assert [claim.text for claim in struck.value.support] == ["It works [P1]."]
+
+
+def test_a_claim_that_lost_its_citation_with_a_sentence_is_left_out_where_claims_must_cite() -> None:
+    struck = scholareval.REVIEW.struck(REVIEWING, _review("Seen by Lee (2020) [P1]. It carries over.", "Good [P1]."))
+    assert struck is not None
+    assert [claim.text for claim in struck.value.support] == ["Good [P1]."]
+
+
+def test_a_text_that_must_be_there_says_that_it_was_left_out() -> None:
+    struck = scholareval.REVIEW.struck(REVIEWING, _review("Good [P1].", rationale="See Lee (2020)."))
+    assert struck is not None
+    assert struck.value.rationale == STRUCK
+    reading = PaperReading(
+        label="P1", relevant=True, method="See www.example.com.", results="", context="", quote="", stance="neutral"
+    )
+    other = reading.model_copy(update={"label": "P2", "method": "Readers were trained."})
+    task, question = SCHOLAREVAL[2]
+    left = task.struck(question, Readings(readings=[reading, other]))
+    assert left is not None
+    assert [one.method for one in left.value.readings] == [STRUCK, "Readers were trained."]
+
+
+def test_an_answer_with_another_fault_is_not_saved_by_striking() -> None:
+    task, question = SCHOLAREVAL[2]
+    reading = PaperReading(
+        label="P1", relevant=True, method="Lee (2020).", results="", context="", quote="", stance="neutral"
+    )
+    assert task.struck(question, Readings(readings=[reading])) is None
+    only = Judgement(
+        strengths=[ReviewClaim(text="Lee (2020) did.")], weaknesses=[], suggestions=[], rationale="So.", score=5
+    )
+    assert BOARD[0][0].struck(JUDGING, only) is None
+
+
+def test_citations_of_the_idea_are_taken_out_of_what_restates_it_without_a_complaint() -> None:
+    question = MethodsQuestion(idea="We follow Denison et al. (2024) and use BERT (Devlin et al., 2019) [3].", limit=8)
+    method = ProposedMethod(
+        name="BERT (Devlin et al., 2019)", kind="system", description="It follows Denison et al. (2024) with BERT [3]."
+    )
+    answer = scholareval.METHODS.cleaned(question, Methods(methods=[method]))
+    assert answer is not None
+    assert (answer.methods[0].name, answer.methods[0].description) == ("BERT", "It follows earlier work with BERT.")
+    assert scholareval.METHODS.complaints(question, answer) == []
+
+
+def test_an_answer_is_cleaned_like_any_text_from_outside() -> None:
+    answer = scholareval.REVIEW.cleaned(REVIEWING, _review("It w\u200borks [P\u200b1]\u202e. Rеаders \x1b[31magree."))
+    assert answer is not None
+    assert answer.support[0].text == "It works [P1]. Readers [31magree."
+    assert scholareval.REVIEW.complaints(REVIEWING, answer) == []
+
+
+def test_a_quote_keeps_the_citations_of_its_source() -> None:
+    reading = PaperReading(
+        label="P1", relevant=True, method="", results="", context="", quote="as Lee (2020) showed", stance="neutral"
+    )
+    other = reading.model_copy(update={"label": "P2"})
+    assert SCHOLAREVAL[2][0].complaints(SCHOLAREVAL[2][1], Readings(readings=[reading, other])) == []
+
+
+def test_sentences_of_sources_put_together_lose_their_citations() -> None:
+    answer = without_foreign_citations(
+        _review("Precedent in [P1] (2021): “as Lee (2020) showed [2].”"), Given(REVIEWING)
+    )
+    assert answer is not None
+    assert answer.support[0].text == "Precedent in [P1] (2021): “as earlier work showed.”"
+
+
+def test_labels_come_from_what_the_question_gives() -> None:
+    assert Given(REVIEWING).labels == {NOTE.label}
+    assert Given(PAIR).labels == set()
+    assert COMPARISON.complaints(PAIR, _simulated(comparison_task(len(RESPECTS)), PAIR, 1)) == []

@@ -1,0 +1,101 @@
+"""Who is computed next, as plain decisions."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workers.batching.micro_batcher import URGENT_IN_A_ROW, BatchQueue
+
+Texts = BatchQueue[str, str, int]
+ROWS = 2
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """Makes futures, and never runs."""
+    loop = asyncio.new_event_loop()
+    yield loop
+    loop.close()
+
+
+def taken(queue: Texts, most: int = 4) -> list[str]:
+    """One turn of a batcher; a text's first letter is its shape."""
+    for waiting in queue.take_unprepared(most):
+        queue.add_prepared(waiting, ord(waiting.item[0]), waiting.item)
+    batch = queue.take_batch(lambda shape: ROWS)
+    return [] if batch is None else [one.pending.item for one in batch.items]
+
+
+def test_the_urgent_pass_the_others_seven_times_then_the_longest_waiting_of_those_is_next(
+    loop: asyncio.AbstractEventLoop,
+) -> None:
+    queue = Texts(held=100)
+    queue.add("b first", loop.create_future(), urgent=False)
+    queue.add("b second", loop.create_future(), urgent=False)
+    queue.add("c third", loop.create_future(), urgent=False)
+    for number in range(100):
+        queue.add(f"a {number}", loop.create_future(), urgent=True)
+    passes = [taken(queue) for _ in range(2 * URGENT_IN_A_ROW + 2)]
+    assert passes[URGENT_IN_A_ROW] == ["b first", "b second"]
+    assert passes[-1] == ["c third"]
+    assert all(
+        text.startswith("a") for some in passes[:URGENT_IN_A_ROW] + passes[URGENT_IN_A_ROW + 1 : -1] for text in some
+    )
+
+
+def test_others_have_their_pass_to_themselves_before_the_urgent_of_their_shape(loop: asyncio.AbstractEventLoop) -> None:
+    queue = Texts(held=100)
+    for number in range(40):
+        queue.add(f"a urgent {number}", loop.create_future(), urgent=True)
+    queue.add("a other", loop.create_future(), urgent=False)
+    passes = [taken(queue) for _ in range(URGENT_IN_A_ROW + 1)]
+    assert passes[-1] == ["a other", f"a urgent {URGENT_IN_A_ROW * ROWS}"]
+
+
+def test_others_who_come_late_wait_their_seven_passes_too(loop: asyncio.AbstractEventLoop) -> None:
+    queue = Texts(held=100)
+    for number in range(60):
+        queue.add(f"a {number}", loop.create_future(), urgent=True)
+    alone = [taken(queue) for _ in range(2 * URGENT_IN_A_ROW)]
+    queue.add("b other", loop.create_future(), urgent=False)
+    together = [taken(queue) for _ in range(URGENT_IN_A_ROW + 1)]
+    assert all(text.startswith("a") for some in alone + together[:-1] for text in some)
+    assert together[-1] == ["b other"]
+
+
+@given(
+    arrivals=st.lists(st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), max_size=6), min_size=1, max_size=40),
+    held=st.integers(1, 5),
+    most=st.integers(1, 6),
+)
+def test_nobody_waits_for_more_than_eight_passes_a_member_of_the_others_before_it(
+    loop: asyncio.AbstractEventLoop, arrivals: list[list[tuple[str, bool]]], held: int, most: int
+) -> None:
+    queue = Texts(held=held)
+    others: list[str] = []
+    since = number = 0
+    for some in arrivals + [[("a", True)] * (ROWS + 1)] * 60:
+        for shape, urgent in some:
+            queue.add(f"{shape} {number}", loop.create_future(), urgent)
+            others += [] if urgent else [f"{shape} {number}"]
+            number += 1
+        oldest = others[:1]
+        found = taken(queue, most)
+        others = [one for one in others if one not in found]
+        since = since + 1 if oldest and oldest[0] not in found else 0
+        assert since <= URGENT_IN_A_ROW
+
+
+def test_all_who_came_are_computed_once(loop: asyncio.AbstractEventLoop) -> None:
+    queue = Texts(held=3)
+    texts = [f"{'abc'[number % 3]} {number}" for number in range(50)]
+    for number, text in enumerate(texts):
+        queue.add(text, loop.create_future(), urgent=number % 5 == 0)
+        queue.add(text, loop.create_future(), urgent=number % 7 == 0)
+    computed = []
+    while queue:
+        computed += taken(queue)
+    assert sorted(computed) == sorted(texts)

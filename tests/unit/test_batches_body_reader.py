@@ -1,0 +1,120 @@
+"""JSON lines, and many files in one form."""
+
+import datetime as dt
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import InputError
+from orchestrator.batches.body_reader import BatchIntake, BodyKind, collect_rows, read_rows
+from orchestrator.settings import BatchSettings
+from tests.unit.batch_bodies import BOUNDARY, WORDS, as_form, as_jsonl, words
+
+TODAY = dt.date(2026, 11, 21)
+LIMITS = BatchSettings(rows=10, row_characters=2_000, file_bytes=5_000, archive_bytes=40_000)
+FORM = f"multipart/form-data; boundary={BOUNDARY}"
+PDF = b"%PDF-1.7 and so on"
+
+
+def read(data: bytes, kind: BodyKind = "jsonl", content_type: str = FORM) -> BatchIntake:
+    return collect_rows(read_rows(io.BytesIO(data), kind, content_type, LIMITS, TODAY))
+
+
+def rejections(intake: BatchIntake) -> list[tuple[int, str, str]]:
+    return [(one.row, one.field, one.detail) for one in intake.rejected]
+
+
+def test_lines_that_hold_no_idea_are_rejected_by_line_and_the_others_go_on() -> None:
+    lines = [
+        as_jsonl([{"title": "A", "text": WORDS}]),
+        b"\n",
+        b'{"text": "cut off\n',
+        b"[1]\n",
+        as_jsonl([{"text": WORDS, "cutoff": "soon"}, {"title": 7, "text": WORDS}, {"text": "short"}, words(8)]),
+        b'{"text": "' + b"x" * 3_000 + b'"}\n',
+        b'{"text": "caf\xe9 na\xc3\xafve \xc3\xa9t\xc3\xa9"}',
+    ]
+    intake = read(b"".join(lines))
+    assert [row.number for row in intake.accepted] == [1, 8]
+    found = rejections(intake)
+    assert [(row, field) for row, field, _ in found] == [
+        (3, ""), (4, ""), (5, "cutoff"), (6, "title"), (7, "text"), (9, ""), (10, ""),
+    ]  # fmt: skip
+    assert "not valid JSON" in found[0][2]
+    assert "more than 2,000 characters" in found[5][2]
+    assert "holds the byte 0xE9" in found[6][2]
+
+
+def test_files_of_a_form_become_rows_and_what_is_no_pdf_is_rejected() -> None:
+    intake = read(
+        as_form(
+            {
+                "a.pdf": PDF,
+                "../../b.PDF": b"MZ is a program",
+                "c.txt": WORDS.encode(),
+                "d.csv": f'title,text\nOne,"{WORDS}"\nTwo,short\n'.encode(),
+                "e.jsonl": as_jsonl([words(5), words(6)]),
+                "f.json": json.dumps([{"text": words(7)}]).encode(),
+                "g.docx": b"PK\x03\x04",
+                "h.pdf": PDF + b"x" * 5_000,
+            }
+        ),
+        "form",
+    )
+    assert [(row.number, row.source) for row in intake.accepted] == [
+        (1, "a.pdf"), (3, "c.txt"), (4, "d.csv:1"), (6, "e.jsonl:1"), (7, "e.jsonl:2"), (8, "f.json:1"),
+    ]  # fmt: skip
+    assert intake.accepted[0].document == PDF
+    found = rejections(intake)
+    assert [(row, field) for row, field, _ in found] == [(2, ""), (5, "text"), (9, ""), (10, "")]
+    assert found[0][2].startswith("b.PDF is not a PDF")
+    assert found[2][2].startswith("g.docx is not of a supported type")
+    assert "more than 0.005 MB" in found[3][2]
+
+
+def test_broken_file_of_a_form_is_one_rejected_row() -> None:
+    intake = read(as_form({"empty.csv": b"title,note\nA,B\n", "a.pdf": PDF, "b.pdf": PDF}), "form")
+    assert [(row, detail[:9]) for row, _, detail in rejections(intake)] == [(1, "empty.csv")]
+    assert [(one.row, one.same_as) for one in intake.duplicates] == [(3, 2)]
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type", "says"),
+    [
+        (as_form({"a.pdf": PDF})[:-10], FORM, "ends within a file"),
+        (b"no form at all", FORM, "is not multipart/form-data"),
+        (as_form({"a.pdf": PDF}), "multipart/form-data", "names no boundary"),
+        (as_form({}), FORM, "empty|not multipart"),
+        (b"", FORM, "ends within a file"),
+    ],
+)
+def test_unusable_form_is_refused_whole(data: bytes, content_type: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read(data, "form", content_type)
+
+
+def test_empty_batch_and_one_with_too_many_rows_are_refused() -> None:
+    with pytest.raises(InputError, match="The batch is empty"):
+        read(b"\n \n")
+    with pytest.raises(InputError, match="may have 10 rows"):
+        read(as_jsonl([words(number) for number in range(11)]))
+
+
+@given(st.binary(max_size=300))
+def test_whatever_bytes_come_as_lines_they_are_read_or_refused(data: bytes) -> None:
+    try:
+        intake = read(data)
+    except InputError:
+        return
+    assert intake.rows <= 10
+
+
+@given(st.binary(max_size=300))
+def test_whatever_bytes_come_as_a_file_the_next_file_is_read(data: bytes) -> None:
+    if f"--{BOUNDARY}".encode() in data:
+        return
+    intake = read(as_form({"a.csv": data, "b.txt": WORDS.encode()}), "form")
+    assert intake.accepted[-1].source == "b.txt"

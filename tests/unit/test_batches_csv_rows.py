@@ -1,0 +1,162 @@
+"""CSV files as people send them: a broken row is named and costs no other."""
+
+import csv
+import datetime as dt
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import InputError
+from orchestrator.batches.body_reader import BatchIntake, collect_rows
+from orchestrator.batches.csv_rows import csv_rows
+from orchestrator.batches.rows import RejectedRow
+from tests.unit.batch_bodies import WORDS, as_csv, words
+
+TODAY = dt.date(2026, 11, 21)
+
+
+def read(data: bytes, most: int = 100_000) -> BatchIntake:
+    return collect_rows(csv_rows(io.BytesIO(data), "", 1, most, TODAY))
+
+
+def titles(intake: BatchIntake) -> list[str]:
+    return [row.idea.title for row in intake.accepted if row.idea]
+
+
+def only_rejection(intake: BatchIntake) -> RejectedRow:
+    (one,) = intake.rejected
+    return one
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_table_is_read_whatever_its_unicode_and_separator(encoding: str, delimiter: str) -> None:
+    rows = [["Größe", f'{WORDS}\n\nIt has, "too", a second; line.'], ["Zweite", words(2)]]
+    intake = read(as_csv(["Title", "Text"], rows, delimiter).encode(encoding))
+    assert titles(intake) == ["Größe", "Zweite"]
+    assert [row.number for row in intake.accepted] == [1, 2]
+    assert not intake.notices
+    idea = intake.accepted[0].idea
+    assert idea is not None
+    assert 'It has, "too", a second; line.' in idea.text
+
+
+def test_latin_1_table_with_a_broken_row_keeps_the_others_and_says_how_it_was_read() -> None:
+    table = as_csv(["title", "text"], [["Größe", WORDS], ["Kaputt", WORDS], ["Höhe", words(3)]])
+    intake = read(table.replace("Kaputt,", 'Kaputt,"').encode("latin-1"))
+    assert titles(intake) == ["Größe", "Höhe"]
+    assert intake.notices == ["The body is not UTF-8; it was read as Windows-1252."]
+    broken = only_rejection(intake)
+    assert broken.row == 2
+    assert broken.detail.startswith("row 2 (line 3) is broken. A quote")
+
+
+def test_byte_that_is_no_utf_8_in_a_utf_8_table_rejects_its_row_by_field_and_byte() -> None:
+    table = as_csv(["title", "text"], [["Größe", f"Über {WORDS}"], ["Re\udce9f", WORDS], ["Höhe", words(3)]])
+    intake = read(table.encode("utf-8", "surrogateescape"))
+    assert titles(intake) == ["Größe", "Höhe"]
+    assert only_rejection(intake) == RejectedRow(
+        row=2,
+        source="row 2",
+        field="title",
+        detail="row 2 (line 3), column title, holds the byte 0xE9 after 2 characters, which is not UTF-8 as the rest "
+        "of the file. Save the file as UTF-8.",
+    )
+
+
+def test_binary_character_costs_its_own_row_only() -> None:
+    intake = read(as_csv(["title", "text"], [["A", f"{WORDS}\0"], ["B", words(2)]]).encode())
+    assert titles(intake) == ["B"]
+    assert "holds characters that no text has" in only_rejection(intake).detail
+
+
+def test_quote_that_is_never_closed_costs_its_own_row_only() -> None:
+    table = f'title,text\nOne,{WORDS.replace(",", "")}\nTwo,"{WORDS}\nThree,{WORDS.replace(",", ";")}\n'
+    intake = read(table.encode())
+    assert titles(intake) == ["One", "Three"]
+    assert only_rejection(intake).detail == (
+        'row 2 (line 3) is broken. A quote is opened and never closed. Close it, and write a quote within a cell as "".'
+    )
+
+
+def test_row_longer_than_allowed_is_rejected_and_the_next_is_read() -> None:
+    table = as_csv(["title", "text"], [["Long", "word " * 1_000], ["Next", WORDS]])
+    intake = read(table.encode(), most=1_000)
+    assert titles(intake) == ["Next"]
+    assert "more than 1,000 characters" in only_rejection(intake).detail
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "says"),
+    [
+        (["A", "too short", "", ""], "text", "too short to be judged"),
+        (["A", WORDS, "2026-13-01", ""], "cutoff", "is not a date"),
+        (["A", WORDS, "2030-01-01", ""], "cutoff", "lies in the future"),
+        (["A", "", "", ""], "text", "holds no text of an idea"),
+        (["A"], "", "has 1 cells, and the header has 4 columns"),
+        (["A", WORDS, "", "", "more"], "", "has 5 cells"),
+    ],
+)
+def test_unusable_row_is_rejected_with_its_field(row: list[str], field: str, says: str) -> None:
+    intake = read(as_csv(["title", "text", "cutoff", "note"], [row, ["B", WORDS, "", ""]]).encode())
+    assert titles(intake) == ["B"]
+    rejection = only_rejection(intake)
+    assert (rejection.row, rejection.field) == (1, field)
+    assert says in rejection.detail
+
+
+def test_sections_in_columns_become_the_sections_of_the_idea() -> None:
+    (row,) = read(as_csv(["Title", "Problem", "Method"], [["Corals", WORDS, words(1)]]).encode()).accepted
+    assert row.idea is not None
+    assert [section.title for section in row.idea.sections] == ["Problem", "Method"]
+
+
+def test_rows_with_the_same_words_are_taken_in_and_said_to_be_alike() -> None:
+    intake = read(as_csv(["title", "text"], [["A", WORDS], ["B", words(2)], ["A", WORDS]]).encode())
+    assert len(intake.accepted) == 3
+    (duplicate,) = intake.duplicates
+    assert (duplicate.row, duplicate.same_as) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "has no header"),
+        (b"title,text\n", "is empty"),
+        (b"title,label\nA,B\n", "has no column that holds ideas; its columns are: title, label"),
+        (b"title,Text,text\nA,B,C\n", "more than one column named text"),
+        (b"PK\x03\x04...", "is a ZIP or Office file"),
+        (b"title,text\n\0\0\0\0\0\0", "holds binary data"),
+        (b"\xff\xfet\0", "no column that holds ideas"),
+    ],
+)
+def test_unusable_table_is_refused_whole(data: bytes, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read(data)
+
+
+@given(st.binary(max_size=400))
+def test_whatever_bytes_come_they_are_read_or_refused(data: bytes) -> None:
+    try:
+        intake = read(b"title,text\n" + data, most=200)
+    except InputError:
+        return
+    numbers = sorted([row.number for row in intake.accepted] + [row.row for row in intake.rejected])
+    assert numbers == list(range(1, intake.rows + 1))
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30), max_size=6),
+    st.integers(0, 6),
+)
+def test_a_broken_row_anywhere_costs_no_row_that_csv_itself_would_read(cells: list[str], place: int) -> None:
+    lines = [as_csv(["t", "x"], [[cell, words(number)]]).split("\r\n", 1)[1] for number, cell in enumerate(cells)]
+    lines.insert(place, '"never" closed,"\r\n')
+    table = "title,text\r\n" + "".join(lines)
+    intake = read(table.encode())
+    kept = {row.idea.text for row in intake.accepted if row.idea}
+    for number in range(len(cells)):
+        assert words(number) in kept
+    assert csv.field_size_limit() >= 100_000

@@ -1,0 +1,125 @@
+"""Archives of files: what lies in them becomes rows, and what is made to do harm is refused with its name."""
+
+import io
+import stat
+import struct
+import zipfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import InputError
+from orchestrator.batches.uploaded_files import ArchiveRefused
+from tests.unit.batch_bodies import WORDS, as_form, as_jsonl, packed, words
+from tests.unit.test_batches_body_reader import PDF, read, rejections
+
+ENCRYPTED = 0x1
+
+
+def named(name: str, mode: int = 0o644) -> bytes:
+    """An archive of one entry whose name and kind are as they are given."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        entry = zipfile.ZipInfo("x" * len(name.encode()))
+        entry.external_attr = mode << 16
+        archive.writestr(entry, PDF)
+    return file.getvalue().replace(b"x" * len(name.encode()), name.encode())
+
+
+def test_files_in_folders_of_an_archive_become_rows_and_what_systems_add_does_not() -> None:
+    intake = read(
+        packed(
+            {
+                "call/": b"",
+                "call/a.pdf": PDF,
+                "__MACOSX/call/._a.pdf": b"\0",
+                "call/.DS_Store": b"\0",
+                "call/b.pdf": b"<html>login</html>",
+                "call/deep/c.txt": WORDS.encode(),
+                "d.jsonl": as_jsonl([words(5), words(6)]),
+                "e.zip": packed({"f.pdf": PDF}),
+                "g.pdf": PDF + b"x" * 5_000,
+            }
+        ),
+        "zip",
+    )
+    assert [(row.number, row.source) for row in intake.accepted] == [
+        (1, "a.pdf"), (3, "c.txt"), (4, "d.jsonl:1"), (5, "d.jsonl:2"),
+    ]  # fmt: skip
+    assert intake.accepted[0].document == PDF
+    told = [(row, detail.split(" ")[0]) for row, _, detail in rejections(intake)]
+    assert told == [(2, "b.pdf"), (6, "e.zip"), (7, "g.pdf")]
+
+
+def test_archive_among_the_files_of_a_form_is_unfolded_in_its_place() -> None:
+    files = {"a.pdf": PDF, "b.zip": packed({"c.txt": WORDS.encode(), "d.pdf": PDF}), "broken.zip": b"PK", "e.pdf": PDF}
+    intake = read(as_form(files), "form")
+    assert [row.source for row in intake.accepted] == ["a.pdf", "c.txt", "d.pdf", "e.pdf"]
+    ((row, _, detail),) = rejections(intake)
+    assert (row, detail.split(":")[0]) == (4, "broken.zip is not a ZIP archive")
+
+
+def test_file_of_an_archive_that_cannot_be_unpacked_is_one_rejected_row() -> None:
+    good = {"a.txt": WORDS.encode(), "b.pdf": PDF, "c.txt": words(3).encode()}
+    broken = packed(good, zipfile.ZIP_STORED).replace(PDF, PDF[:-1] + b"!")
+    secret = bytearray(packed(good, zipfile.ZIP_STORED))
+    second = secret.index(b"PK\x01\x02", secret.index(b"PK\x01\x02") + 1)
+    secret[second + 8] |= ENCRYPTED
+    unusual = packed({"b.pdf": PDF}, zipfile.ZIP_LZMA)
+    for archive, says in ((broken, "Bad CRC-32"), (bytes(secret), "is encrypted"), (unusual, "unusual method")):
+        ((_, _, detail),) = rejections(read(archive, "zip"))
+        assert detail.startswith("b.pdf")
+        assert says in detail
+
+
+@pytest.mark.parametrize(
+    "name", ["../a.pdf", "call/../../a.pdf", "/etc/a.pdf", "..\\a.pdf", "C:\\a.pdf", "C:a.pdf", "a\n.pdf", "a\0.pdf"]
+)
+def test_name_that_leads_out_refuses_the_whole_archive_by_that_name(name: str) -> None:
+    with pytest.raises(ArchiveRefused, match="would leave the folder") as caught:
+        read(named(name), "zip")
+    assert repr(name.replace("\\", "/")) in str(caught.value)
+
+
+def test_link_refuses_the_whole_archive_by_its_name() -> None:
+    with pytest.raises(ArchiveRefused, match=r"'a\.pdf', which would leave"):
+        read(named("a.pdf", stat.S_IFLNK | 0o777), "zip")
+
+
+def test_bomb_is_refused_at_the_file_that_is_too_much_whatever_sizes_it_claims() -> None:
+    zeros = PDF + b"\0" * 4_900
+    bomb = packed({f"{number}.pdf": zeros for number in range(9)})
+    assert len(bomb) < 2_000
+    lying = bomb.replace(struct.pack("<I", len(zeros)), struct.pack("<I", 10))
+    for body, kind in ((bomb, "zip"), (as_form({"a.zip": bomb, "b.zip": bomb}), "form")):
+        with pytest.raises(ArchiveRefused, match=r"With \d\.pdf in .* more than 0\.04 MB, unpacked"):
+            read(body, kind)  # type: ignore[arg-type]  # both are kinds of bodies
+    assert read(lying, "zip").accepted == []
+
+
+def test_archive_with_an_endless_list_is_refused_before_the_list_is_read() -> None:
+    archive = bytearray(packed({"a.pdf": PDF}))
+    end = archive.rindex(b"PK\x05\x06")
+    padding = b"\0" * 9_000_000
+    archive[end + 12 : end + 16] = struct.pack("<I", len(padding) + 60)
+    with pytest.raises(ArchiveRefused, match="more files than can be read at once"):
+        read(bytes(archive[:end]) + padding + bytes(archive[end:]), "zip")
+
+
+@pytest.mark.parametrize("data", [b"", b"no archive", packed({"a.pdf": PDF})[:-10]])
+def test_what_is_no_archive_is_refused(data: bytes) -> None:
+    with pytest.raises(InputError, match="is not a ZIP archive"):
+        read(data, "zip")
+
+
+@given(st.data())
+def test_whatever_becomes_of_an_archive_on_its_way_it_is_read_or_refused(data: st.DataObject) -> None:
+    archive = bytearray(packed({"a.txt": WORDS.encode(), "b.pdf": PDF}))
+    for _ in range(data.draw(st.integers(1, 5))):
+        archive[data.draw(st.integers(0, len(archive) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        intake = read(bytes(archive), "zip")
+    except InputError:
+        return
+    assert intake.rows <= 2

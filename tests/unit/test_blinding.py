@@ -1,0 +1,142 @@
+"""What says whose an idea is, in every form, and what only looks like it."""
+
+import pytest
+
+from assayer.blinding.blind import blinded
+from assayer.ideas.parsing import parse_idea
+from assayer.models import Idea
+
+BODY = (
+    "Language models state things that are not so, and readers cannot tell. We propose to quote first and to abstain "
+    "where nothing can be quoted. We will measure how often a claim is borne out by what it cites, on two data sets."
+)
+
+
+def idea(text: str, title: str = "Quote, then abstain") -> Idea:
+    return parse_idea(text, "idea.md", title)
+
+
+def kinds(masked: Idea) -> list[str]:
+    assert masked.blinding is not None
+    return sorted({one.kind for one in masked.blinding.masked})
+
+
+BLOCKS = {
+    "marks": "# Quote, then abstain\n\nAnna Schmidt¹*, Bo Li², Ngozi Eze¹\n¹University of Freiburg, ²ETH Zurich\n"
+    "{anna.schmidt,eze}@uni-freiburg.de",
+    "two lines": "# Quote, then abstain\n\nAnna Schmidt\nDepartment of Physics, University of Freiburg, Germany",
+    "byline": "# Quote, then abstain\n\nby Anna Schmidt (University of Freiburg)",
+    "bold": "# Quote, then abstain\n\n**Anna Schmidt**\n\n*Institute of Informatics, University of Freiburg*",
+    "labels": "Title: Quote, then abstain\nPrincipal investigator: Prof. Dr. Anna Schmidt\n"
+    "Host institution: University of Freiburg\nCareer stage: doctoral candidate",
+    "bold labels": "# Quote, then abstain\n\n- **PI:** Anna Schmidt, PhD student\n- **Co-PI:** Bo Li\n"
+    "- **Affiliation:** University of Freiburg\n- **E-mail:** anna.schmidt@uni-freiburg.de",
+}
+
+
+@pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS.keys())
+def test_author_block_is_gone_without_a_trace(block: str) -> None:
+    masked = blinded(idea(f"{block}\n\n## Abstract\n\n{BODY}"))
+    for word in ("Anna", "Schmidt", "Freiburg", "Zurich", "Ngozi", "doctoral", "@", "["):
+        assert word not in masked.text
+    assert BODY in masked.text
+    assert [section.title for section in masked.sections] == ["Abstract"]
+
+
+SENTENCES = {
+    "title": ("The work is led by Professor Anna Schmidt. Schmidt will hire two people.", ["Schmidt", "Professor"]),
+    "my name": ("My name is Anna Schmidt and I have worked on this before.", ["Anna", "Schmidt"]),
+    "at": ("The study will be carried out at the University of Freiburg.", ["Freiburg"]),
+    "bare": ("Our group at MIT has the hardware.", ["MIT"]),
+    "first person": ("I am a third-year PhD student at ETH Zurich.", ["PhD", "ETH", "Zurich"]),
+    "grant": (
+        "This work is funded by NSF grant IIS-1234567 and the ERC (grant agreement no. 101001234).",
+        ["NSF", "1234567", "101001234"],
+    ),
+    "award": ("It began under award R01 GM123456.", ["GM123456"]),
+    "mail": ("Write to anna.schmidt [at] uni-freiburg [dot] de.", ["anna", "freiburg"]),
+    "orcid": ("See https://orcid.org/0000-0002-1825-0097.", ["0097", "orcid"]),
+    "own work": ("In our previous work [Schmidt 2020] we began this; Schmidt et al. (2021) went on.", ["Schmidt"]),
+    "own work, two": ("Our earlier study (Roe and Poe, 2019) found it. Poe (2020) did not.", ["Roe", "Poe"]),
+    "thanks": (
+        "## Acknowledgements\n\nWe thank Jane Roe for her help and the Acme Foundation for money.",
+        ["Jane", "Acme"],
+    ),
+    "thanks, run in": ("Acknowledgements. We thank Jane Roe for her help.", ["Jane", "thank"]),
+    "cv": ("## Curriculum vitae\n\n2012 PhD in physics\n2015 Award for young scientists", ["2012", "Award"]),
+    "team": ("## Team\n\nDr. Jane Roe has led such work for ten years.", ["Jane", "ten years"]),
+    "chinese": ("负责人：张伟\n单位：清华大学", ["张伟", "清华"]),
+}
+
+
+@pytest.mark.parametrize(("sentence", "hidden"), SENTENCES.values(), ids=SENTENCES.keys())
+def test_identifying_sentence_is_masked_and_reported(sentence: str, hidden: list[str]) -> None:
+    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n{sentence}\n\n## References\n\nDoe, J. (2019). A paper."))
+    assert [word for word in hidden if word in masked.text] == []
+    assert BODY in masked.text
+    assert "Doe, J. (2019)" in masked.text
+    assert masked.blinding is not None
+    shown = " ".join(one.text for one in masked.blinding.masked)
+    assert [word for word in hidden if word not in shown] in ([], [hidden[-1]])
+
+
+HONEST = [
+    "We train with Adam and compare Bayes estimators under a Gaussian prior.",
+    "A Nash equilibrium exists, and by the Cauchy–Schwarz inequality the bound holds.",
+    "The model is supervised by Contrastive Learning and supported by evidence from ablations.",
+    "We use the Stanford Question Answering Dataset, MIT-BIH and the MIT License.",
+    "Brown et al. (2020) and Vaswani et al. show that Transformers scale; see also Smith and Jones (2019).",
+    "Previous work [Smith 2020] has shown this. Chain-of-Thought Prompting helps Large Language Models.",
+    "Position: relative position encodings. Name: a label of each entity. PI: proportional–integral control.",
+    "The team meets weekly. Students learn from peers, and graduate students annotate 500 sentences.",
+    "OpenAI's GPT-4 and models from Google are compared; project 2025 of the roadmap is out of scope.",
+    "Doctors of both groups rate the cases. The professor persona answers first. Dr. in the prompt is a token.",
+]
+
+
+@pytest.mark.parametrize("sentence", HONEST)
+def test_methods_data_sets_and_cited_authors_stay(sentence: str) -> None:
+    text = f"# Quote, then abstain\n\n## Problem\n\n{BODY} {sentence}"
+    masked = blinded(idea(text))
+    assert masked.text == idea(text).text
+    assert kinds(masked) == []
+
+
+def test_name_of_author_is_masked_everywhere_but_not_in_the_name_of_a_method() -> None:
+    text = (
+        f"# Quote, then abstain\n\nJohn Nash\nPrinceton University\n\n## Problem\n\n{BODY} As Nash et al. (2019) show, "
+        "a Nash equilibrium exists. J. Nash will lead it, with Nash's group.\n\n## References\n\n"
+        "Nash, J. (2019). Games.\nDoe, A. (2018). Play."
+    )
+    masked = blinded(idea(text))
+    assert "a Nash equilibrium exists" in masked.text
+    assert masked.text.count("Nash") == 1
+    assert "Doe, A. (2018). Play." in masked.text
+
+
+def test_masked_idea_keeps_its_id_and_its_own_words() -> None:
+    plain = idea(f"# Quote, then abstain\n\nAnna Schmidt, University of Freiburg\n\n## Problem\n\n{BODY}")
+    masked = blinded(plain)
+    assert masked.id == plain.id
+    assert (masked.own_words.title, masked.own_words.text) == (plain.title, plain.text)
+    assert plain.own_words.text == plain.text
+
+
+def test_ideas_that_differ_in_what_is_masked_are_judged_as_one() -> None:
+    def by(author: str) -> Idea:
+        return blinded(idea(f"# Quote, then abstain\n\n{author}\n\n## Problem\n\n{BODY}"))
+
+    first = by("Anna Schmidt, doctoral candidate\nUniversity of Freiburg")
+    second = by("Prof. Dr. Kwame Mensah\nMassachusetts Institute of Technology, Cambridge, MA 02139, USA")
+    assert first.id != second.id
+    assert (first.text, first.judged_id) == (second.text, second.judged_id)
+
+
+def test_sections_are_masked_as_the_text_is() -> None:
+    text = f"# Quote, then abstain\n\n## Problem\n\n{BODY} Dr. Jane Roe leads it.\n\n## Method\n\n"
+    text += f"Roe et al. (2021) began it; {BODY}"
+    masked = blinded(idea(text))
+    assert len(masked.sections) == 2
+    for section in masked.sections:
+        assert "Roe" not in section.text
+        assert section.text in masked.text

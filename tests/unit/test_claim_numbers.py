@@ -1,0 +1,86 @@
+"""Numbers of claims that no cited text holds."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.citing.claim_numbers import KnownNumbers, numbers_in
+from assayer.models import PaperId
+
+A, B = PaperId("a"), PaperId("b")
+
+
+def missing(claim: str, text: str, idea: str = "") -> tuple[str, ...]:
+    return KnownNumbers(numbers_in(idea), {A: numbers_in(text)}).missing_from(claim, [A])
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("38 % of them", "38% of them"),
+        ("38 percent of them", "a share of 0.38"),
+        ("a share of 0.38", "38 per cent of them"),
+        ("38% of them", "38 and 40 % of them"),
+        ("1,000 samples", "1000 samples"),
+        ("1000 samples", "1,000 samples"),
+        ("12000 samples", "12 000 samples"),
+        ("12,000 samples", "12k samples"),
+        ("1.5B parameters", "1.5 billion parameters"),
+        ("3 of the 7 tasks", "three of the seven tasks"),
+        ("71 % accuracy", "an accuracy of 71.3 %"),
+        ("0.81 AUC", "AUC of 0.812"),
+        ("in 2023", "It came out. 2023"),
+        ("GPT-4 and Table 2 on CIFAR-10 in 3D, F1, the 2nd", "nothing"),
+        ("uses two stages, three raters and a dozen seeds", "nothing"),
+        ("a gain of 3.5 points", "from −3,5 points"),
+        ("rose 2x", "rose twofold, or twice as much"),
+    ],
+)
+def test_number_told_in_another_way_is_found(claim: str, text: str) -> None:
+    assert missing(claim, text) == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "numbers"),
+    [
+        ("It saves 38 % of the cost in 7 of 9 tasks", "It saves 30 % of the cost in nine tasks", ("38 %", "7")),
+        ("It saves 0.38", "It saves 38", ("0.38",)),
+        ("on 1,000 samples", "on 100 samples", ("1,000",)),
+        ("on 10k samples", "on 10 samples", ("10k",)),
+        ("71.3 % accuracy", "71 % accuracy", ("71.3 %",)),
+        ("since 2015", "since 2016", ("2015",)),
+    ],
+)
+def test_number_that_stands_nowhere_is_named_as_written(claim: str, text: str, numbers: tuple[str, ...]) -> None:
+    assert missing(claim, text) == numbers
+
+
+def test_numbers_of_the_idea_and_of_every_cited_paper_are_known() -> None:
+    known = KnownNumbers(numbers_in("40 raters"), {A: numbers_in("50 raters"), B: numbers_in("60 raters")})
+    assert known.missing_from("40, 50 and 60 raters", [A, B]) == ()
+    assert known.missing_from("40, 50 and 60 raters", [A]) == ("60",)
+
+
+def test_claim_that_cites_nothing_is_not_held_against_anything() -> None:
+    assert KnownNumbers(frozenset(), {A: frozenset()}).missing_from("42 raters", []) == ()
+
+
+@given(st.text(alphabet="0123456789.,% kKmMoOnNeE-–/:", max_size=200))
+def test_every_number_stands_in_the_text_it_was_taken_from(text: str) -> None:
+    assert missing(text, text) == ()
+
+
+@pytest.mark.parametrize("piece", ["9", "1 ", "1,111,", "1.", "9 percen ", "0,1,", "per cent "])
+def test_time_grows_with_the_length_of_the_text(piece: str) -> None:
+    def seconds(size: int) -> float:
+        best = float("inf")
+        for extra in range(3):
+            text = piece * (size // len(piece)) + "x" * extra
+            began = time.process_time()
+            missing(text, text)
+            best = min(best, time.process_time() - began)
+        return best
+
+    assert seconds(80_000) < 8 * seconds(20_000) + 0.05

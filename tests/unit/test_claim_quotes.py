@@ -1,0 +1,69 @@
+"""A quote carries the claim for which it was given, and no other."""
+
+from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points, quoted_point
+from assayer.citing.evidence import Quoted
+from assayer.citing.labels import labelled
+from assayer.models import PaperId, Point
+
+A = PaperId("a")
+PAPERS = labelled([A])
+
+
+def given(side: Side, statement: str, words: str = "", state: str = "verified") -> GivenQuote:
+    quoted = Quoted.model_validate({"words": words, "state": state}) if words else None
+    return GivenQuote(paper=A, side=side, statement=statement, quoted=quoted)
+
+
+def quote_of(point: Point) -> tuple[str | None, bool]:
+    return point.citations[0].quote, point.downgraded
+
+
+def test_quote_given_for_one_side_does_not_go_with_the_other() -> None:
+    found = [given("for", "Sampling helps.", "sampling helps in all of our tasks")]
+    assert quote_of(quoted_point("support", "It helps [P1].", PAPERS, found)) == (found[0].quoted.words, False)  # type: ignore[union-attr]
+    assert quote_of(quoted_point("contradiction", "It does not help [P1].", PAPERS, found)) == (None, False)
+    assert quote_of(quoted_point("suggestion", "Try it as in [P1].", PAPERS, found)) == (None, False)
+
+
+def test_quote_of_a_neutral_reading_goes_only_with_a_claim_that_repeats_it() -> None:
+    words = "we sample nine answers of the model and keep the one most often given"
+    found = [given("neither", "Samples answers.", words)]
+    assert quote_of(quoted_point("support", "Nine answers are enough [P1].", PAPERS, found)) == (None, False)
+    repeated = quoted_point("support", f"Precedent in [P1]: “{words[:60]} …”", PAPERS, found)
+    assert quote_of(repeated) == (words, False)
+
+
+def test_verified_quote_for_one_method_does_not_restore_a_claim_on_another() -> None:
+    methods = [
+        Point(kind="support", text="Sampling of many answers raises accuracy [@a].", citations=()),
+        Point(kind="support", text="Blind expert raters agree about proposals [@a].", citations=()),
+    ]
+    quotes = [
+        Quoted(words="sampling raises accuracy", state="verified"),
+        Quoted(words="raters agree everywhere", state="not_found"),
+    ]
+    points = [
+        quoted_point(
+            "support", one.text.replace("[@a]", "[P1]"), PAPERS, [given("for", one.text, quoted.words, quoted.state)]
+        )
+        for one, quoted in zip(methods, quotes, strict=True)
+    ]
+    summed_up = quoted_point("strength", "Expert raters agree [P1].", PAPERS, given_by_points(points))
+    assert quote_of(summed_up) == ("raters agree everywhere", True)
+    other = quoted_point("strength", "Sampling answers raises the accuracy [P1].", PAPERS, given_by_points(points))
+    assert quote_of(other) == ("sampling raises accuracy", False)
+
+
+def test_claim_that_sums_up_a_point_without_a_quote_has_none() -> None:
+    points = [
+        quoted_point(
+            "support", "Sampling raises accuracy [P1].", PAPERS, [given("for", "…", "sampling raises accuracy")]
+        ),
+        quoted_point("support", "Blind expert raters agree [P1].", PAPERS, []),
+    ]
+    assert quote_of(quoted_point("strength", "Expert raters agree [P1].", PAPERS, given_by_points(points)))[0] is None
+
+
+def test_claim_like_none_of_several_statements_has_no_quote() -> None:
+    found = [given("for", "Sampling helps.", "sampling helps a lot"), given("for", "Raters agree.", "raters agree")]
+    assert quote_of(quoted_point("support", "Costs are low [P1].", PAPERS, found)) == (None, False)

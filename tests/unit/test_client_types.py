@@ -1,0 +1,65 @@
+"""The client's types are the service's: every field of every resource, and what of a request is optional."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from assayer_client import accounts, batches, comparisons, corpus, evaluations, rankings, reports, resources, webhooks
+from assayer_client.rankings import Ranking
+from assayer_client.reports import Report
+
+DOCS = Path(__file__).parents[2] / "docs"
+MODULES = (accounts, batches, comparisons, corpus, evaluations, rankings, reports, resources, webhooks)
+NOT_OFFERED = {"Check", "Health", "ProblemDocument", "ProblemError"}
+"""What monitors and refusals hold: the client turns problem documents into ApiProblem."""
+
+
+def _described(document: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((DOCS / document).read_text("utf-8"))
+    return found
+
+
+def _shape(schema: dict[str, Any]) -> tuple[set[str], set[str]]:
+    return set(schema.get("properties", {})), set(schema.get("required", ()))
+
+
+def _named(name: str) -> type[BaseModel] | None:
+    for module in MODULES:
+        found = getattr(module, name, None)
+        if isinstance(found, type) and issubclass(found, BaseModel):
+            return found
+    return None
+
+
+def _parts(kind: type[BaseModel]) -> Iterator[tuple[str, dict[str, Any]]]:
+    schema = kind.model_json_schema(mode="serialization")
+    yield kind.__name__, schema
+    yield from schema.get("$defs", {}).items()
+
+
+@pytest.mark.parametrize("name", sorted(_described("openapi.json")["components"]["schemas"]))
+def test_resource_of_the_service_has_the_same_fields_in_the_client(name: str) -> None:
+    if name in NOT_OFFERED or name.startswith("Page_"):
+        return
+    kind = _named(name)
+    assert kind is not None, f"assayer_client has no {name}"
+    fields, required = _shape(_described("openapi.json")["components"]["schemas"][name])
+    ours, needed = _shape(kind.model_json_schema(mode="serialization"))
+    assert ours == fields
+    if name.endswith("Body") or name == "TenantPatch":
+        assert needed == required
+
+
+@pytest.mark.parametrize(("kind", "document"), [(Report, "report.schema.json"), (Ranking, "ranking.schema.json")])
+def test_report_has_the_same_fields_in_the_client(kind: type[BaseModel], document: str) -> None:
+    described = _described(document)
+    ours = dict(_parts(kind))
+    assert _shape(ours[kind.__name__])[0] == _shape(described)[0]
+    theirs = described["$defs"]
+    assert ours.keys() - {kind.__name__} == theirs.keys()
+    for name, schema in theirs.items():
+        assert _shape(ours[name])[0] == _shape(schema)[0], name

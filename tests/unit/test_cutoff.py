@@ -1,0 +1,47 @@
+"""The rule of the cutoff: windows of days, and what of any source's results lies in them."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.cutoff import admits, within
+from assayer.models import OPEN, Window
+
+DAY = dt.date(2021, 5, 7)
+DAYS = st.dates(dt.date(2020, 1, 1), dt.date(2020, 1, 9))
+WINDOWS = st.builds(Window, after=st.none() | DAYS, before=st.none() | DAYS)
+
+
+@pytest.mark.parametrize(
+    ("day", "window", "inside"),
+    [
+        (DAY, OPEN, True),
+        (DAY, Window(after=DAY, before=DAY), True),
+        (DAY, Window(before=dt.date(2021, 5, 6)), False),
+        (DAY, Window(after=dt.date(2021, 5, 8)), False),
+        (None, OPEN, True),
+        (None, Window(before=DAY), False),
+        (None, Window(after=DAY), False),
+    ],
+)
+def test_a_window_includes_both_its_days_and_nothing_undated(day: dt.date | None, window: Window, inside: bool) -> None:
+    assert admits(window, day) is inside
+
+
+def test_results_keep_their_order_and_undated_ones_stay_where_the_asker_wants_them() -> None:
+    found = [("b", DAY), ("undated", None), ("late", dt.date(2022, 1, 1)), ("a", DAY)]
+    window = Window.until(DAY)
+    assert [name for name, _ in within(found, window, lambda one: one[1])] == ["b", "a"]
+    assert [name for name, _ in within(found, window, lambda one: one[1], undated=True)] == ["b", "undated", "a"]
+
+
+@given(one=WINDOWS, other=WINDOWS, day=DAYS)
+def test_an_intersection_contains_the_days_in_both(one: Window, other: Window, day: dt.date) -> None:
+    assert one.intersection(other).contains(day) == (one.contains(day) and other.contains(day))
+
+
+@given(cutoff=DAYS, day=DAYS)
+def test_every_day_lies_on_one_side_of_a_cutoff(cutoff: dt.date, day: dt.date) -> None:
+    assert Window.until(cutoff).contains(day) != Window.later_than(cutoff).contains(day)

@@ -1,0 +1,66 @@
+"""What was read outside is read here the next time, as long as it counts."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from assayer.models import Absent, WebPage
+from tests.unit.twins import FixedClock
+from workers.file_cache import FileCache
+from workers.file_storage import FileStorage
+
+PAGE = WebPage(url="https://example.org/a", title="A", site="", text="A text with 漢字.")
+LOST = Absent(reason="the page is no article")
+DAY = dt.timedelta(days=1)
+
+
+class Calendar(FixedClock):
+    def __init__(self) -> None:
+        self.day = 0
+
+    def now(self) -> dt.datetime:
+        return super().now() + self.day * DAY
+
+
+@pytest.fixture
+def calendar() -> Calendar:
+    return Calendar()
+
+
+def keeper(folder: Path, calendar: Calendar) -> FileCache[WebPage]:
+    return FileCache(FileStorage(str(folder)), "pages", WebPage, calendar, keep=30 * DAY, retry=2 * DAY)
+
+
+def overwrite(folder: Path, content: bytes | None) -> None:
+    """The one file; with None its end is cut off."""
+    (file,) = folder.rglob("*.json.gz")
+    file.write_bytes(file.read_bytes()[:-8] if content is None else content)
+
+
+async def test_what_was_found_is_there_for_the_next_process(tmp_path: Path, calendar: Calendar) -> None:
+    assert await keeper(tmp_path, calendar).get("a") is None
+    await keeper(tmp_path, calendar).put("a", PAGE)
+    assert await keeper(tmp_path, calendar).get("a") == PAGE
+    assert await keeper(tmp_path, calendar).get("b") is None
+
+
+async def test_a_find_outlasts_a_failure_and_neither_lasts_for_ever(tmp_path: Path, calendar: Calendar) -> None:
+    kept = keeper(tmp_path, calendar)
+    await kept.put("a", PAGE)
+    await kept.put("b", LOST)
+    assert await kept.get("b") == LOST
+    calendar.day = 2
+    assert (await kept.get("a"), await kept.get("b")) == (PAGE, None)
+    calendar.day = 30
+    assert await kept.get("a") is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"no gzip", None])
+async def test_a_damaged_file_counts_as_missing(tmp_path: Path, calendar: Calendar, damage: bytes | None) -> None:
+    kept = keeper(tmp_path, calendar)
+    await kept.put("a", PAGE)
+    overwrite(tmp_path, damage)
+    assert await kept.get("a") is None
+    await kept.put("a", PAGE)
+    assert await kept.get("a") == PAGE

@@ -1,0 +1,116 @@
+"""The balancer never gives out more slots than there are, and loses none."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
+
+from workers.full_texts.grobid_pool import GrobidLoadBalancer
+
+URLS = ("a", "b", "c")
+SLOTS = 2
+
+
+def balancer() -> GrobidLoadBalancer:
+    return GrobidLoadBalancer(URLS, SLOTS, rest=1.0, longest_rest=8.0)
+
+
+def test_documents_go_to_the_least_loaded_server() -> None:
+    one = balancer()
+    assert sorted(str(one.acquire(0.0)) for _ in range(3)) == ["a", "b", "c"]
+    one.mark_answered("b")
+    assert one.acquire(0.0) == "b"
+
+
+def test_server_to_avoid_is_taken_only_when_no_other_has_a_slot() -> None:
+    one = balancer()
+    first = [one.acquire(0.0, avoid={"a"}) for _ in range(4)]
+    assert sorted(map(str, first)) == ["b", "b", "c", "c"]
+    assert one.acquire(0.0, avoid={"a"}) == "a"
+
+
+def test_slot_rests_after_a_refusal_twice_as_long_each_time_in_a_row() -> None:
+    one = GrobidLoadBalancer(["a"], 1, rest=1.0, longest_rest=3.0)
+    now = 0.0
+    for rest in (1.0, 2.0, 3.0, 3.0):
+        assert one.acquire(now) == "a"
+        one.mark_busy("a", now)
+        assert one.acquire(now) is None
+        assert one.next_change(now) == now + rest
+        now += rest
+    assert one.acquire(now) == "a"
+    one.mark_answered("a")
+    assert one.acquire(now) == "a"
+    one.mark_busy("a", now)
+    assert one.next_change(now) == now + 1.0
+
+
+def test_broken_server_gets_nothing_until_it_is_back() -> None:
+    one = balancer()
+    assert one.mark_down("a")
+    assert not one.mark_down("a")
+    taken = [one.acquire(0.0) for _ in range(5)]
+    assert "a" not in taken
+    assert taken[-1] is None
+    one.mark_up("a")
+    assert one.acquire(0.0) == "a"
+    assert set(one.up) == set(URLS)
+
+
+class Slots(RuleBasedStateMachine):
+    """Any order of events keeps the books."""
+
+    taken = Bundle("taken")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.balancer = balancer()
+        self.now = 0.0
+        self.busy: list[str] = []
+        self.down: set[str] = set()
+
+    @rule(target=taken, avoid=st.sets(st.sampled_from(URLS)))
+    def take(self, avoid: set[str]) -> object:
+        url = self.balancer.acquire(self.now, avoid)
+        if url is None:
+            return multiple()
+        assert url not in self.down
+        self.busy.append(url)
+        return url
+
+    @rule(url=consumes(taken), how=st.sampled_from(["answered", "refused", "released", "broke"]))
+    def give_back(self, url: str, how: str) -> None:
+        self.busy.remove(url)
+        if how == "refused":
+            self.balancer.mark_busy(url, self.now)
+        elif how == "answered":
+            self.balancer.mark_answered(url)
+        else:
+            self.balancer.release(url)
+        if how == "broke":
+            self.balancer.mark_down(url)
+            self.down.add(url)
+
+    @rule(url=st.sampled_from(URLS))
+    def revive(self, url: str) -> None:
+        self.balancer.mark_up(url)
+        self.down.discard(url)
+
+    @rule(seconds=st.floats(0.0, 10.0))
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+    @invariant()
+    def never_too_many(self) -> None:
+        assert all(self.busy.count(url) <= SLOTS for url in URLS)
+
+    def teardown(self) -> None:
+        """After everything has come back, every slot can be had again."""
+        for url in self.busy:
+            self.balancer.mark_answered(url)
+        for url in URLS:
+            self.balancer.mark_up(url)
+        assert all(self.balancer.acquire(self.now + 100.0) for _ in range(SLOTS * len(URLS)))
+
+
+Slots.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestSlots = Slots.TestCase

@@ -1,0 +1,149 @@
+"""Where a copy of a paper may lie, and in which order it is looked for."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from assayer.models import Identifiers, Paper, PaperId, PreprintVersions, Window
+from workers.full_texts import GrobidSettings, HostSettings
+from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, known_pdf_locations
+
+HOSTS = HostSettings(
+    arxiv="http://127.0.0.1/arxiv",
+    acl="http://127.0.0.1/acl/",
+    pmc="http://127.0.0.1/pmc",
+    openreview="http://[::1]/or",
+)
+
+
+def paper(identifiers: Identifiers | None = None, url: str = "", pdf_urls: tuple[str, ...] = ()) -> Paper:
+    return Paper(
+        id=PaperId("p"), title="Birdsong", abstract="", source="x", identifiers=identifiers or Identifiers(), url=url,
+        pdf_urls=pdf_urls,
+    )  # fmt: skip
+
+
+def urls(one: Paper) -> list[str]:
+    return [candidate.url for candidate in known_pdf_locations(one, HOSTS)]
+
+
+def test_identifiers_give_the_pdf_of_their_repository_best_first() -> None:
+    known = Identifiers(arxiv="2401.01234", acl="2020.acl-main.1", pmc="PMC7", openreview="abc_-1", doi="10.1000/x")
+    assert known_pdf_locations(paper(known), HOSTS) == (
+        PdfLocation("acl_files", "http://127.0.0.1/acl/2020.acl-main.1.pdf"),
+        PdfLocation("arxiv_files", "http://127.0.0.1/arxiv/2401.01234"),
+        PdfLocation("openreview_files", "http://[::1]/or?id=abc_-1"),
+        PdfLocation("pmc_files", "http://127.0.0.1/pmc/PMC7/pdf/"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("https://arxiv.org/abs/2401.01234v3", "http://127.0.0.1/arxiv/2401.01234"),
+        ("https://doi.org/10.48550/arXiv.2401.01234", "http://127.0.0.1/arxiv/2401.01234"),
+        ("https://aclanthology.org/P18-1001/", "http://127.0.0.1/acl/P18-1001.pdf"),
+        ("https://openreview.net/forum?id=abc", "http://[::1]/or?id=abc"),
+        ("https://www.ncbi.nlm.nih.gov/pmc/articles/PMC123/", "http://127.0.0.1/pmc/PMC123/pdf/"),
+    ],
+)
+def test_landing_page_of_a_repository_is_as_good_as_its_identifier(url: str, found: str) -> None:
+    assert urls(paper(url=url)) == [found]
+    assert urls(paper(pdf_urls=(url,))) == [found]
+
+
+def test_other_addresses_follow_pdfs_before_pages_before_resolvers() -> None:
+    one = paper(
+        Identifiers(arxiv="2401.01234"),
+        pdf_urls=("https://doi.org/10.1000/x", "https://a.example/view", "https://a.example/get.PDF?x=1"),
+    )
+    assert urls(one) == [
+        "http://127.0.0.1/arxiv/2401.01234",
+        "https://a.example/get.PDF?x=1",
+        "https://a.example/view",
+        "https://doi.org/10.1000/x",
+    ]
+
+
+def test_page_of_a_paper_is_no_copy_unless_a_source_says_so() -> None:
+    assert urls(paper(url="https://a.example/paper")) == []
+
+
+def test_one_document_under_several_addresses_is_looked_for_once() -> None:
+    same = ("https://www.a.example/x.pdf", "http://a.example/x.pdf#page=2", "https://A.example/x.pdf/")
+    assert urls(paper(pdf_urls=same)) == [same[0]]
+
+
+def test_locator_adds_only_what_was_not_tried() -> None:
+    one = paper(Identifiers(arxiv="2401.01234"), pdf_urls=("https://a.example/x.pdf",))
+    tried = known_pdf_locations(one, HOSTS)
+    found = additional_pdf_locations(("https://arxiv.org/pdf/2401.01234", "https://b.example/y.pdf"), tried, HOSTS)
+    assert found == (PdfLocation("open_access_files", "https://b.example/y.pdf"),)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8070", "ftp://a.example", "http://me:secret@a.example"])
+def test_server_without_a_plain_web_address_is_refused(address: str) -> None:
+    with pytest.raises(ValidationError):
+        GrobidSettings.model_validate({"urls": f"http://127.0.0.1:8070/,{address}"})
+    assert GrobidSettings.model_validate({"urls": "http://a/, http://b"}).urls == ("http://a", "http://b")
+
+
+@given(st.lists(st.text(max_size=60) | st.sampled_from(["http://[", "ftp://a/x.pdf", "javascript:alert(1)", "//a/b"])))
+def test_text_that_is_no_web_address_is_never_a_candidate(texts: list[str]) -> None:
+    for candidate in known_pdf_locations(paper(url="".join(texts)[:50], pdf_urls=tuple(texts)), HOSTS):
+        assert candidate.url.strip().casefold().startswith(("http://", "https://"))
+
+
+DAY = dt.date(2024, 1, 31)
+UNTIL = Window.until(DAY)
+LATER = DAY + dt.timedelta(days=1)
+
+
+def versions(first: dt.date, newest: int, newest_day: dt.date) -> PreprintVersions:
+    return PreprintVersions(first=first, newest=newest, newest_day=newest_day)
+
+
+@pytest.mark.parametrize(
+    ("arxiv", "known", "copy"),
+    [
+        ("2401.01234", None, "v1"),  # the month in its id is over by then
+        ("2402.01234", None, None),
+        ("2401.01234", versions(dt.date(2024, 1, 2), 3, DAY), "v3"),
+        ("2401.01234", versions(dt.date(2024, 1, 2), 3, LATER), "v1"),
+        ("2401.01234", versions(dt.date(2024, 1, 2), 1, dt.date(2024, 1, 2)), "v1"),
+        ("2402.01234", versions(LATER, 2, LATER), None),
+        ("cs/0112017", None, "v1"),
+        ("math.GT/9912001", None, "v1"),
+        ("cs/2413001", None, None),
+    ],
+)
+def test_of_a_preprint_the_version_is_read_that_was_there_by_the_cutoff(
+    arxiv: str, known: PreprintVersions | None, copy: str | None
+) -> None:
+    one = paper(Identifiers(arxiv=arxiv)).model_copy(update={"versions": known})
+    found = [candidate.url for candidate in known_pdf_locations(one, HOSTS, UNTIL)]
+    assert found == ([f"http://127.0.0.1/arxiv/{arxiv}{copy}"] if copy else [])
+    assert urls(one) == [f"http://127.0.0.1/arxiv/{arxiv}"]
+
+
+def test_before_a_cutoff_only_copies_count_that_no_later_version_can_replace() -> None:
+    one = paper(
+        Identifiers(acl="2020.acl-main.1", pmc="PMC7", openreview="abc"),
+        pdf_urls=("https://home.example/paper.pdf", "https://proceedings.mlr.press/v1/x.pdf"),
+    )
+    assert [candidate.url for candidate in known_pdf_locations(one, HOSTS, UNTIL)] == [
+        "http://127.0.0.1/acl/2020.acl-main.1.pdf",
+        "http://127.0.0.1/pmc/PMC7/pdf/",
+        "https://proceedings.mlr.press/v1/x.pdf",
+    ]
+    located = ("https://arxiv.org/pdf/2312.00001v7", "https://home.example/2.pdf", "https://evilmlr.press/x.pdf")
+    more = additional_pdf_locations(located, (), HOSTS, UNTIL)
+    assert [candidate.url for candidate in more] == ["http://127.0.0.1/arxiv/2312.00001v1"]
+
+
+def test_after_a_day_the_newest_copy_counts() -> None:
+    one = paper(Identifiers(arxiv="2402.01234", openreview="abc"))
+    assert known_pdf_locations(one, HOSTS, Window.later_than(DAY)) == known_pdf_locations(one, HOSTS)

@@ -1,0 +1,130 @@
+"""Label propagation against the paper's equation, written out loop by loop."""
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, propagate
+from assayer.models import IdeaId
+from benchmarks.quality.grapheval.exact_edges import exact_edges
+
+
+def graph_of(seed: int, sizes: list[int], labels: list[int], classes: int = 3, inter: int = 3) -> GraphArrays:
+    rows = np.random.default_rng(seed).normal(size=(sum(sizes), 4))
+    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    idea_of = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    return GraphArrays(
+        vectors,
+        idea_of,
+        tuple(IdeaId(str(row)) for row in range(len(sizes))),
+        np.array(labels, np.int16),
+        np.full(len(sizes), UNKNOWN, np.int32),
+        tuple("abcdef"[:classes]),
+        *exact_edges(vectors, idea_of, intra=2, inter=inter),
+    )
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> GraphArrays:
+    ideas = draw(st.integers(1, 6))
+    sizes = draw(st.lists(st.integers(1, 4), min_size=ideas, max_size=ideas))
+    labels = draw(st.lists(st.integers(UNKNOWN, 2), min_size=ideas, max_size=ideas))
+    return graph_of(draw(st.integers(0, 2**32 - 1)), sizes, labels, inter=draw(st.integers(0, 3)))
+
+
+def reference(graph: GraphArrays, rounds: int) -> list[NDArray[np.float64]]:
+    """The states before and after each round, on dense lists: no vector is read after it was written in its round."""
+    nodes, classes = len(graph.vectors), len(graph.classes)
+    weight = [[0.0] * nodes for _ in range(nodes)]
+    for source, target, cosine in zip(graph.sources, graph.targets, graph.weights, strict=True):
+        weight[target][source] = float(cosine)
+    for row in weight:
+        total = sum(row)
+        for column in range(nodes):
+            row[column] = row[column] / total if total else 0.0
+    labels = [int(graph.labels[idea]) for idea in graph.idea_of]
+    states = [[[1.0 if label == one else 0.0 for one in range(classes)] for label in labels]]
+    for _ in range(rounds):
+        before, after = states[-1], []
+        for i in range(nodes):
+            sums = [before[i][c] + sum(weight[i][j] * before[j][c] for j in range(nodes)) for c in range(classes)]
+            z = sum(sums)
+            after.append([one / z for one in sums] if z else sums)
+        states.append(after)
+    return [np.array(state) for state in states]
+
+
+def leads(state: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which classes are the most probable of a viewpoint, rounding apart."""
+    nearly: NDArray[np.bool_] = (state >= state.max(axis=1, keepdims=True) - 1e-9) & (state > 0)
+    return nearly
+
+
+@given(graphs(), st.integers(1, 7))
+def test_propagation_is_the_papers_equation_until_no_label_changes(graph: GraphArrays, rounds: int) -> None:
+    states = reference(graph, rounds)
+    found = propagate(graph, rounds)
+    np.testing.assert_allclose(found.nodes, states[found.rounds], atol=1e-9)
+    if found.converged:
+        before, after = leads(states[found.rounds - 1]), leads(states[found.rounds])
+        assert ((before & after).any(axis=1) | ~(before | after).any(axis=1)).all()
+    else:
+        assert found.rounds == rounds
+    for earlier, later in pairwise(states[: found.rounds]):
+        assert not np.array_equal(leads(earlier), leads(later)) or (leads(earlier).sum(axis=1) > 1).any()
+
+
+@given(graphs())
+def test_every_reached_viewpoint_holds_a_distribution_and_every_other_nothing(graph: GraphArrays) -> None:
+    sums = propagate(graph).nodes.sum(axis=1)
+    assert all(np.isclose(one, 1.0) or one == 0.0 for one in sums)
+
+
+def test_propagation_leaves_the_graph_as_it_was() -> None:
+    graph = graph_of(1, [2, 2, 2], [0, 1, UNKNOWN])
+    before = [array.copy() for array in (graph.weights, graph.labels, graph.vectors)]
+    propagate(graph)
+    for was, is_now in zip(before, (graph.weights, graph.labels, graph.vectors), strict=True):
+        np.testing.assert_array_equal(was, is_now)
+
+
+@given(graphs())
+def test_an_asked_ideas_own_label_does_not_reach_its_score(graph: GraphArrays) -> None:
+    rows = np.array([0], np.int32)
+    scores = [
+        LabelPropagation().score(GraphArrays(**{**vars(graph), "labels": labels}), rows)
+        for labels in (np.r_[np.int16(one), graph.labels[1:]].astype(np.int16) for one in (UNKNOWN, 0, 1, 2))
+    ]
+    for score in scores[1:]:
+        np.testing.assert_array_equal(score, scores[0])
+
+
+def two_sides() -> GraphArrays:
+    """A viewpoint between one of class a, three times as near, and one of class b."""
+    return GraphArrays(
+        np.eye(3, dtype=np.float32),
+        np.arange(3, dtype=np.int32),
+        (IdeaId("asked"), IdeaId("a"), IdeaId("b")),
+        np.array([UNKNOWN, 0, 1], np.int16),
+        np.full(3, UNKNOWN, np.int32),
+        ("a", "b"),
+        np.array([1, 2, 0, 0], np.int32),
+        np.array([0, 0, 1, 2], np.int32),
+        np.array([0.6, 0.2, 0.6, 0.2], np.float32),
+        np.ones(4, np.int8),
+    )
+
+
+def test_an_idea_takes_the_labels_of_its_neighbours_in_proportion_to_their_cosines() -> None:
+    (score,) = LabelPropagation(rounds=1).score(two_sides(), np.array([0], np.int32))
+    np.testing.assert_allclose(score, [0.75, 0.25], atol=1e-6)
+
+
+def test_an_idea_that_no_label_reaches_has_no_score() -> None:
+    graph = graph_of(1, [2, 2], [UNKNOWN, UNKNOWN])
+    scores: NDArray[np.float64] = LabelPropagation().score(graph, np.array([0, 1], np.int32))
+    assert np.isnan(scores).all()

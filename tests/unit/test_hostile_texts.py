@@ -1,0 +1,90 @@
+"""Texts made to cost time: what sees text from outside takes processor time that grows with the text, not its square.
+
+A limit on processor time, not on the clock, so that a busy machine changes nothing: what is linear takes a tenth of it,
+what is quadratic would take minutes.
+"""
+
+import signal
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.scholareval.fallbacks.text_matching import idea_paragraphs
+from assayer.reports.markdown import escape
+from assayer.text.headings import find_headings
+from assayer.text.sanitise import sanitise
+
+CHARACTERS = 100_000
+SECONDS = 3.0
+PROSE = "We propose to measure how often reviewers agree with each other about the same plan of research. " * 3
+
+
+class TookTooLong(BaseException):
+    """Not an Exception: nothing may catch it on its way."""
+
+
+@pytest.fixture(autouse=True)
+def limited() -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TookTooLong
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
+
+
+def filled(unit: str, start: str = "", end: str = "") -> str:
+    return start + unit * (CHARACTERS // len(unit)) + end
+
+
+HOSTILE = {
+    "marks without a letter": filled("!"),
+    "one long word": filled("a"),
+    "digits": filled("1", end="a"),
+    "digits and commas": filled("1,", end="1a"),
+    "labels of a domain": filled("a."),
+    "a word before an at": filled("a-"),
+    "spaces": filled(" ", "# a", "b"),
+    "hash signs": filled("# ", "# a ", "b"),
+    "blank lines": filled("\n", end="x"),
+    "comments that never end": filled("<!--", "<!-- x -->"),
+    "a tag that never ends": filled("a", "hidden <"),
+    "hidden elements": filled("<b hidden>x</b>"),
+    "years that no bracket closes": filled("2020 ", "("),
+    "split words in composed text": filled("a\u200ba e\u0301 "),
+    "one capital": filled("a", "A"),
+    "bold": filled("**a", "**"),
+    "labels": filled("[P1, "),
+    "colons": filled("a:"),
+    "half a marker": filled("[@"),
+    "ideographs": filled("研"),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(
+    "reads",
+    [
+        sanitise,
+        find_headings,
+        escape,
+        idea_paragraphs,
+        lambda text: parse_idea(f"{PROSE}\n\n{text}", "a test"),
+    ],
+    ids=["sanitise", "find_headings", "escape", "idea_paragraphs", "parse_idea"],
+)
+def test_time_grows_with_the_text(reads: Callable[[str], object], text: str) -> None:
+    reads(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_idea_that_is_nothing_but_a_trick_is_refused_or_read_in_time(text: str) -> None:
+    try:
+        parse_idea(text, "a test")
+    except InputError:
+        return

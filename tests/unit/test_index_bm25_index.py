@@ -1,0 +1,98 @@
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import CorpusError
+from assayer.models import Filters, Window
+from index.segments.bm25_index import Bm25Document, Bm25Index, copy_bm25_index, document_id, write_bm25_index
+from index.segments.row_filter import NO_FILTERS
+
+TEXTS = (
+    "Wild bees pollinate orchards",
+    "A compiler fuses loops of tensor programs",
+    "Counting bees and hoverflies on transects",
+    "The and of",
+    "Bee hotels for solitary bees: nesting of bees",
+)
+DAYS = (dt.date(2019, 5, 1), dt.date(2020, 5, 1), dt.date(2021, 5, 1), dt.date(1969, 1, 1), None)
+
+
+def document(row: int) -> Bm25Document:
+    venue, fields = ("Ecology Letters", ("Biology",)) if row % 2 == 0 else ("", ("Computer Science", "Art"))
+    return Bm25Document(document_id(0, row), TEXTS[row], DAYS[row], venue, fields, retracted=row == 2)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "words").mkdir()
+    write_bm25_index(tmp_path / "words", map(document, range(len(TEXTS))))
+    return tmp_path / "words"
+
+
+def best(words: Bm25Index, query: str, limit: int = 10, filters: Filters = NO_FILTERS) -> list[int]:
+    found = words.search(query, limit, filters)
+    assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
+    places: list[int] = found.documents.tolist()
+    return places
+
+
+def test_query_finds_other_forms_of_its_words_the_most_telling_first(directory: Path) -> None:
+    words = Bm25Index(directory)
+    assert best(words, "The BEE, pollinating!")[0] == 0
+    assert best(words, "bee")[0] == 4
+    assert set(best(words, "bee")) == {0, 2, 4}
+    assert len(best(words, "bees", limit=1)) == 1
+    assert best(words, "bees", limit=0) == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "rows"),
+    [
+        (Filters(window=Window(before=dt.date(2019, 5, 1))), {0}),
+        (Filters(window=Window(before=dt.date(2019, 4, 30))), set()),
+        (Filters(window=Window(after=dt.date(2019, 5, 2))), {2, 4}),
+        (Filters(window=Window(after=dt.date(2019, 5, 1), before=dt.date(2021, 5, 1))), {0, 2}),
+        (Filters(venues=frozenset({"ecology letters"})), {0, 2, 4}),
+        (Filters(fields=frozenset({"ART", "biology"})), {0, 2, 4}),
+        (Filters(fields=frozenset({"Art"})), set()),
+        (Filters(retracted=True), {2}),
+        (Filters(retracted=False), {0, 4}),
+    ],
+)
+def test_filters_leave_what_passes_in_the_same_order(directory: Path, filters: Filters, rows: set[int]) -> None:
+    words = Bm25Index(directory)
+    found = best(words, "bees", filters=filters)
+    assert set(found) == rows
+    assert found == [row for row in best(words, "bees") if row in rows]
+
+
+@pytest.mark.parametrize("query", ["", "the of and", "quasar", "!?", 'text:bees AND "x', "place:1"])
+def test_query_without_a_known_word_finds_nothing_and_has_no_syntax(directory: Path, query: str) -> None:
+    found = best(Bm25Index(directory), query)
+    assert found == ([] if "bees" not in query else best(Bm25Index(directory), "bees"))
+
+
+def test_index_of_texts_without_words_answers_nothing(tmp_path: Path) -> None:
+    write_bm25_index(tmp_path, [Bm25Document(0, "!", None, "", (), False)])
+    assert best(Bm25Index(tmp_path), "bees") == []
+
+
+def test_index_without_documents_answers_nothing(tmp_path: Path) -> None:
+    write_bm25_index(tmp_path, ())
+    assert best(Bm25Index(tmp_path), "bees") == []
+
+
+def test_copy_is_changed_without_changing_what_it_came_from(directory: Path, tmp_path: Path) -> None:
+    before = Bm25Index(directory)
+    copy_bm25_index(directory, tmp_path / "copy")
+    added = Bm25Document(document_id(1, 0), "Bees of the tundra", dt.date(2022, 1, 1), "", (), False)
+    write_bm25_index(tmp_path / "copy", [added], removed=[document_id(0, 0), document_id(0, 4)])
+    assert set(best(Bm25Index(tmp_path / "copy"), "bees")) == {2, document_id(1, 0)}
+    assert set(best(Bm25Index(directory), "bees")) == set(best(before, "bees")) == {0, 2, 4}
+
+
+def test_index_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
+    (tmp_path / "meta.json").write_text("{")
+    with pytest.raises(CorpusError, match="cannot be opened"):
+        Bm25Index(tmp_path)

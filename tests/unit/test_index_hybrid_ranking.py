@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.search.hybrid_ranking import fuse_scores
+from index.segments.bm25_index import Bm25Matches
+
+COSINES = st.dictionaries(st.integers(0, 20), st.floats(-1, 1), min_size=1)
+
+
+def ranking(*scored: tuple[int, float]) -> Bm25Matches:
+    return Bm25Matches(np.array([one for one, _ in scored], np.int64), np.array([score for _, score in scored]))
+
+
+def test_fused_score_weighs_the_cosine_and_the_share_of_the_best_words() -> None:
+    fused = fuse_scores({1: 0.5, 2: 0.8, 3: 0.1}, [ranking((3, 20.0), (1, 10.0))])
+    assert fused == pytest.approx({1: 0.6 * 0.5 + 0.4 * 0.5, 2: 0.6 * 0.8, 3: 0.6 * 0.1 + 0.4})
+
+
+def test_fused_order_keeps_a_paper_that_words_put_far_ahead_before_one_that_is_a_little_nearer() -> None:
+    """Ranks alone, first and second against second and first, would make these two equal."""
+    fused = fuse_scores({1: 0.70, 2: 0.71}, [ranking((1, 40.0), (2, 12.0))])
+    assert fused[1] > fused[2]
+
+
+def test_each_ranking_by_words_counts_against_its_own_best() -> None:
+    fused = fuse_scores({1: 0.5, 2: 0.5}, [ranking((1, 40.0)), ranking((2, 2.0))])
+    assert fused[1] == fused[2]
+
+
+@given(COSINES)
+def test_without_words_the_order_is_that_of_the_cosines(cosines: dict[int, float]) -> None:
+    fused = fuse_scores(cosines, [ranking()])
+    assert sorted(fused, key=lambda one: (fused[one], one)) == sorted(
+        cosines, key=lambda one: (0.6 * cosines[one], one)
+    )
+
+
+@given(COSINES, st.floats(0.1, 100), st.floats(0.1, 10))
+def test_the_unit_of_the_scores_by_words_does_not_matter(cosines: dict[int, float], best: float, unit: float) -> None:
+    items = list(cosines)
+    scores = [best / (1 + place) for place in range(len(items))]
+    first = fuse_scores(cosines, [ranking(*zip(items, scores, strict=True))])
+    second = fuse_scores(cosines, [ranking(*((item, unit * score) for item, score in zip(items, scores, strict=True)))])
+    assert first == pytest.approx(second)

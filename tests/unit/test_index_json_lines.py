@@ -1,0 +1,61 @@
+"""JSON Lines, plain and packed: good lines come through whatever stands beside them."""
+
+import gzip
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.records.json_lines import MAX_LINE_BYTES, read_lines
+
+OBJECTS = st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=10), max_size=3), max_size=8)
+
+
+def _packed(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
+
+
+@given(OBJECTS, st.booleans())
+def test_objects_that_were_written_are_read_in_their_order(objects: list[dict[str, object]], packed: bool) -> None:
+    content = b"".join(json.dumps(one).encode() + b"\n" for one in objects)
+    found = list(read_lines(io.BytesIO(_packed(content) if packed else content)))
+    assert [line.data for line in found] == objects
+    assert [line.number for line in found] == list(range(1, len(objects) + 1))
+
+
+@given(st.binary(max_size=300))
+def test_bytes_of_any_kind_give_lines_and_no_failure(content: bytes) -> None:
+    for line in read_lines(io.BytesIO(content)):
+        assert isinstance(line.data, str | dict)
+
+
+@given(st.integers(20, 400))
+def test_a_gzip_that_is_cut_off_keeps_what_came_before_and_tells_where_it_ends(cut: int) -> None:
+    whole = _packed(b"".join(json.dumps({"n": n, "text": f"{n * 7919 % 1000:b}"}).encode() + b"\n" for n in range(200)))
+    found = list(read_lines(io.BytesIO(whole[: min(cut, len(whole) - 1)])))
+    *good, last = found
+    assert last.data == "the compressed file is damaged or cut off here"
+    numbers = [line.data["n"] for line in good if isinstance(line.data, dict)]
+    assert numbers == list(range(len(numbers)))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"a": "caf\xe9"}', "not UTF-8"),
+        (b'{"a": ', "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b"[1]", "not a JSON object"),
+        (b'"' + b"x" * MAX_LINE_BYTES + b'"', f"the line has more than {MAX_LINE_BYTES:,} bytes"),
+    ],
+    ids=["encoding", "cut", "nested", "list", "long"],
+)
+def test_a_bad_line_is_told_with_its_number_and_the_next_is_read(line: bytes, reason: str) -> None:
+    found = list(read_lines(io.BytesIO(b'{"n": 1}\n\n' + line + b'\n{"n": 4}\n')))
+    assert [(one.number, one.data) for one in found] == [(1, {"n": 1}), (3, reason), (4, {"n": 4})]
+
+
+def test_a_mark_of_encoding_at_the_beginning_is_no_part_of_the_first_line() -> None:
+    assert [line.data for line in read_lines(io.BytesIO(b'\xef\xbb\xbf{"n": 1}\n'))] == [{"n": 1}]

@@ -1,0 +1,211 @@
+import datetime as dt
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assayer.errors import AssayerError, CorpusError, InputError
+from assayer.models import PaperId
+from index import BuildOptions, Corpus, ShardStore, VersionStore, build_corpus, build_shards, read_manifest
+from index.building.acceptance import Acceptance
+from index.building.update import Stopwatch
+from index.disk_access import folder_lock
+from index.nightly import NightlyHistory, NightlyRun, NightlyUpdate, pending_changes
+from index.records.paper_record import PaperRecord
+from index.records.parquet_records import RecordWriter
+from index.versions.manifest import RejectionCount
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+NOW = dt.datetime(2026, 11, 22, 3, 0, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+async def directory(tmp_path: Path) -> Path:
+    source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
+    await build_corpus([source], tmp_path / "corpus", EMBEDDER)
+    return tmp_path / "corpus"
+
+
+def folder(path: Path, upserts: Sequence[dict[str, Any]], deletions: str = "") -> Path:
+    (path / "upserts").mkdir(parents=True)
+    (path / "deletions.txt").write_text(deletions)
+    if upserts:
+        with RecordWriter(path / "upserts" / "part-00000.parquet") as file:
+            for one in upserts:
+                file.write(PaperRecord.model_validate(one))
+    return path
+
+
+async def night(directory: Path, change: Path) -> NightlyRun:
+    async def fetch() -> tuple[RejectionCount, ...]:
+        return (RejectionCount(reason="no abstract", count=7),)
+
+    return await NightlyUpdate(directory, change, EMBEDDER, lambda: NOW, BuildOptions(keep=3), usd_per_hour=3600).run(
+        fetch
+    )
+
+
+async def test_night_publishes_what_has_changed_and_notes_it(directory: Path, tmp_path: Path) -> None:
+    before = VersionStore(directory).current_version()
+    change = folder(tmp_path / "change", [record(20), record(21), record(3, title="Lichens")], "bee-07\nnobody\n")
+    done = await night(directory, change)
+    corpus = Corpus.open(directory, EMBEDDER)
+    assert (done.outcome, done.before, done.after) == ("published", before, corpus.version)
+    assert (done.papers, done.new, done.changed, done.removed, done.unknown) == (15, 2, 1, 1, 1)
+    assert (done.embedded, done.began, len(corpus)) == (3, NOW, 15)
+    assert [(one.reason, one.count) for one in done.set_aside] == [("no abstract", 7)]
+    assert not pending_changes(change)
+    assert done.usd == pytest.approx(done.seconds)
+    assert [stage.name for stage in done.stages][:2] == ["fetch", "read"]
+    assert NightlyHistory(directory).runs() == [done]
+
+
+async def test_night_of_a_corpus_in_shards_publishes_the_whole(tmp_path: Path) -> None:
+    directory = tmp_path / "corpus"
+    await build_shards([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], 3, directory, EMBEDDER)
+    before = ShardStore(directory).read_manifest().version
+    done = await night(directory, folder(tmp_path / "change", [record(20), record(21)], "bee-07\nnobody\n"))
+    assert (done.outcome, done.before, done.papers) == ("published", before, 15)
+    assert (done.new, done.removed, done.unknown, done.after) == (
+        2,
+        1,
+        1,
+        ShardStore(directory).read_manifest().version,
+    )
+    with pytest.raises(CorpusError, match="would leave"):
+        await night(directory, folder(tmp_path / "broken", [], "".join(f"bee-{n:02}\n" for n in range(12))))
+    assert ShardStore(directory).read_manifest().version == done.after
+
+
+async def test_night_without_news_changes_nothing_and_is_noted(directory: Path, tmp_path: Path) -> None:
+    version = VersionStore(directory).current_version()
+    empty = await night(directory, folder(tmp_path / "empty", []))
+    known = await night(directory, folder(tmp_path / "known", [record(3)], "nobody\n"))
+    assert [one.outcome for one in (empty, known)] == ["unchanged"] * 2
+    assert {one.after for one in (empty, known)} == {version} == {VersionStore(directory).current_version()}
+    assert (known.unchanged, known.unknown) == (1, 1)
+    assert NightlyHistory(directory).runs(last=1) == [known]
+
+
+@pytest.mark.parametrize("trouble", ["unreadable", "mostly gone", "damaged", "in use"])
+async def test_night_that_fails_leaves_yesterdays_version_and_says_why(
+    directory: Path, tmp_path: Path, trouble: str
+) -> None:
+    versions = VersionStore(directory)
+    version, change = versions.current_version(), folder(tmp_path / "change", [record(20)])
+    if trouble == "unreadable":
+        (change / "upserts" / "part-00001.parquet").write_bytes(b"PAR1")
+    if trouble == "mostly gone":
+        (change / "deletions.txt").write_text("\n".join(f"bee-{number:02}" for number in range(9)))
+    if trouble == "damaged":
+        (segment,) = read_manifest(versions.current_path()).segments
+        path = versions.segment_path(segment.name) / "ids.npy"
+        path.write_bytes(path.read_bytes()[:-1] + b"\0")
+    others = versions.build_lock() if trouble == "in use" else nullcontext()
+    with others, pytest.raises(AssayerError) as caught:
+        await night(directory, change)
+    (noted,) = NightlyHistory(directory).runs()
+    assert (noted.outcome, noted.why) == ("failed", str(caught.value))
+    assert {noted.before, noted.after, versions.current_version()} == {version}
+    assert [path.name for path in (directory / "versions").iterdir()] == [version]
+    assert pending_changes(change)
+
+
+async def test_night_that_was_refused_succeeds_by_hand(directory: Path, tmp_path: Path) -> None:
+    """Segments that were written for a version that was refused are used again."""
+    change = folder(tmp_path / "change", [record(20)], "\n".join(f"bee-{number:02}" for number in range(9)))
+    with pytest.raises(CorpusError, match="would leave 6 of 14 papers"):
+        await night(directory, change)
+    (change / "deletions.txt").write_text("")
+    assert (await night(directory, change)).papers == 15
+
+
+async def test_night_of_no_corpus_notes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="There is no corpus"):
+        await night(tmp_path / "nowhere", folder(tmp_path / "change", [record(20)]))
+    assert not (tmp_path / "nowhere").exists()
+
+
+async def test_acceptance_refuses_a_version_in_which_removed_papers_answer(directory: Path) -> None:
+    manifest = read_manifest(VersionStore(directory).current_path())
+    with pytest.raises(CorpusError, match="1 papers that were removed still answer, the first: bee-03"):
+        await Acceptance(EMBEDDER, 14, [PaperId("bee-03"), PaperId("nobody")])(directory, manifest)
+
+
+async def test_acceptance_refuses_a_version_whose_papers_are_not_found(tmp_path: Path) -> None:
+    """Titles of one letter are words to nobody here."""
+    source = write_jsonl(tmp_path / "papers.jsonl", [record(n, title=chr(ord("A") + n)) for n in range(50)])
+    manifest = (await build_corpus([source], tmp_path / "corpus", EMBEDDER)).manifest
+    with pytest.raises(CorpusError, match="papers are not found by their titles"):
+        await Acceptance(EMBEDDER, 50)(tmp_path / "corpus", manifest)
+
+
+def test_history_passes_over_a_line_that_was_cut_off(tmp_path: Path) -> None:
+    first, second = (
+        NightlyRun(began=NOW, seconds=1, outcome="unchanged", before="a", after="a", papers=papers) for papers in (1, 2)
+    )
+    history = NightlyHistory(tmp_path)
+    assert history.runs() == []
+    history.append(first)
+    with (tmp_path / "history.jsonl").open("a") as file:
+        file.write(first.model_dump_json()[:30])
+    history.append(second)
+    assert history.runs() == [first, second]
+
+
+def test_history_tells_a_night_at_work_from_one_that_was_cut_off(tmp_path: Path) -> None:
+    history, later = NightlyHistory(tmp_path), NOW + dt.timedelta(days=1)
+    killed, ended, running = (
+        NightlyRun(began=began, outcome="unchanged", before="a", after="a", papers=1)
+        for began in (NOW, later, later + dt.timedelta(days=1))
+    )
+    history.append(killed.model_copy(update={"outcome": "running"}))
+    with history.recording(ended):
+        history.append(ended)
+    assert [night.outcome for night in history.runs()] == ["cut off", "unchanged"]
+    with history.recording(running):
+        assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "running"]
+        with pytest.raises(InputError, match="Another run is at work"), history.recording(running):
+            pass
+    assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "cut off"]
+    assert all(night.why for night in history.runs() if night.outcome == "cut off")
+
+
+async def test_night_beside_a_run_of_ingest_takes_nothing(directory: Path, tmp_path: Path) -> None:
+    change = folder(tmp_path / "change", [record(20)])
+    with folder_lock(change), pytest.raises(InputError, match="Another run is at work"):
+        await night(directory, change)
+    assert pending_changes(change)
+
+
+async def test_night_leaves_deletions_that_ingest_has_not_listed_yet(directory: Path, tmp_path: Path) -> None:
+    change = folder(tmp_path / "change", [record(20)])
+    (change / "deletions.txt").unlink()
+    (change / "deletions").mkdir()
+    (change / "deletions" / "part-00000.txt").write_text("bee-03\n")
+    assert (await night(directory, change)).new == 1
+    assert (change / "deletions" / "part-00000.txt").exists()
+    assert not (change / "upserts").exists()
+
+
+async def test_night_from_no_folder_or_of_ids_that_are_not_text_is_refused(directory: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no folder"):
+        await night(directory, tmp_path / "nowhere")
+    (change := folder(tmp_path / "change", []) / "deletions.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match=r"deletions\.txt cannot be read: it is not UTF-8"):
+        await night(directory, change.parent)
+
+
+def test_stopwatch_adds_up_stages_of_one_name() -> None:
+    ticks = iter([0.0, 1.0, 3.0, 10.0, 14.0, 20.0])
+    watch = Stopwatch(lambda: next(ticks))
+    with watch.stage("write"):
+        pass
+    with pytest.raises(KeyError), watch.stage("write"):
+        raise KeyError
+    assert [(one.name, one.seconds) for one in watch.stages] == [("write", 6.0)]
+    assert watch.seconds == 20.0

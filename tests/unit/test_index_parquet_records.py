@@ -1,0 +1,104 @@
+"""Paper records in Parquet: what is written is read again, and what is damaged is told."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from assayer.errors import InputError
+from index.records.paper_record import PaperRecord
+from index.records.parquet_records import RecordVector, RecordWithVector, RecordWriter, parquet_files, read_records
+
+FULL = PaperRecord.model_validate(
+    {
+        "id": "S2:1",
+        "title": "One",
+        "abstract": "It is about one.",
+        "authors": ["Ada Lovelace"],
+        "year": 1843,
+        "venue": "Notes",
+        "url": "https://example.org/1",
+        "citation_count": 3,
+        "doi": "10.1000/one",
+        "references": ["S2:2"],
+        "fields": ["Mathematics"],
+        "retracted": True,
+        "sections": [{"title": "Introduction", "text": "In the beginning."}],
+    }
+)
+BARE = PaperRecord.model_validate({"id": "S2:2", "title": "Two", "abstract": "It is about two."})
+
+
+def _written(path: Path, *records: RecordWithVector) -> Path:
+    with RecordWriter(path) as writer:
+        for record, vector in records:
+            writer.write(record, vector)
+    return path
+
+
+def test_records_that_were_written_are_read_as_they_were(tmp_path: Path) -> None:
+    path = _written(tmp_path / "a.parquet", RecordWithVector(FULL), RecordWithVector(BARE))
+    assert list(read_records(path)) == [
+        (1, RecordWithVector(FULL.model_copy(update={"year": None}))),
+        (2, RecordWithVector(BARE)),
+    ]
+
+
+def test_vectors_beside_records_keep_their_numbers_length_and_model(tmp_path: Path) -> None:
+    vectors = [
+        RecordVector(np.array([1, np.nan], np.float32), "small"),
+        None,
+        RecordVector(np.empty(0, np.float32), ""),
+    ]
+    path = _written(tmp_path / "a.parquet", *(RecordWithVector(BARE, vector) for vector in vectors))
+    found = [row.vector for _, row in read_records(path) if isinstance(row, RecordWithVector)]
+    assert found[0] is not None
+    assert found[0].model == "small"
+    np.testing.assert_array_equal(found[0].values, np.array([1, np.nan], np.float32))
+    assert found[1] is None
+    assert found[2] is not None
+    assert found[2].values.size == 0
+
+
+def test_a_row_that_is_no_record_is_told_with_its_number_and_the_others_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "foreign.parquet"
+    pq.write_table(pa.table({"id": [7, 8, 9], "title": ["a", None, "c"], "abstract": ["x", "y", "z"]}), path)
+    rows = dict(read_records(path))
+    assert rows[2] == "title is missing"
+    assert [row.record.id for row in rows.values() if isinstance(row, RecordWithVector)] == ["7", "9"]
+
+
+def test_a_damaged_row_group_costs_no_more_than_itself(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    ids = [f"S2:{n}" for n in range(300)]
+    table = pa.table({"id": ids, "title": ids, "abstract": ids})
+    pq.write_table(table, path, row_group_size=100, compression="zstd")
+    start = pq.ParquetFile(path).metadata.row_group(1).column(0).dictionary_page_offset
+    whole = bytearray(path.read_bytes())
+    whole[start : start + 200] = b"\xff" * 200
+    path.write_bytes(whole)
+    rows = dict(read_records(path))
+    assert rows[101] == "the file is damaged here"
+    assert sum(isinstance(row, RecordWithVector) for row in rows.values()) == 200
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 and no more", b'{"id": 1}'])
+def test_what_is_no_parquet_file_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.parquet cannot be read as Parquet"):
+        list(read_records(path))
+
+
+def test_a_table_of_something_else_is_refused_with_the_columns_it_lacks(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": ["1"]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="no column abstract, title"):
+        list(read_records(tmp_path / "a.parquet"))
+
+
+def test_a_folder_gives_its_parts_in_their_order(tmp_path: Path) -> None:
+    for name in ("part-00001.parquet", "part-00000.parquet", "rejected.jsonl"):
+        (tmp_path / name).touch()
+    assert [path.name for path in parquet_files(tmp_path)] == ["part-00000.parquet", "part-00001.parquet"]

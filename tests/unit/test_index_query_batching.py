@@ -1,0 +1,125 @@
+"""Which questions share a pass, and that everybody gets the answer to what they asked."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import wait
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from index.search.query_batching import QueryBatcher, batchable
+
+VECTORS = NDArray[np.float64]
+
+
+class Subject:
+    """Notes what it is asked, and answers nothing before it may."""
+
+    def __init__(self) -> None:
+        self.begun, self.may = threading.Event(), threading.Event()
+        self.passes: list[list[str]] = []
+
+    def hold(self) -> None:
+        self.begun.set()
+        self.may.wait()
+
+    @batchable(2)
+    def search(self, queries: Sequence[str], vectors: VECTORS, limit: int, *, loud: bool = False) -> list[str]:
+        self.passes.append(list(queries))
+        if "poison" in queries:
+            raise ValueError("poison")
+        texts = [f"{query}{vector.sum():.0f}:{limit}" for query, vector in zip(queries, vectors, strict=True)]
+        return [text.upper() for text in texts] if loud else texts
+
+    def single(self, name: str) -> str:
+        self.passes.append([name])
+        return name
+
+
+@pytest.fixture
+def subject() -> Subject:
+    return Subject()
+
+
+@pytest.fixture
+def combined(subject: Subject) -> Iterator[QueryBatcher]:
+    """Its thread is held, so that whatever is asked waits until `subject.may` is set."""
+    made = QueryBatcher(subject, "test")
+    made.submit(Subject.hold, (), {})
+    subject.begun.wait()
+    yield made
+    subject.may.set()
+    made.close()
+
+
+def vectors(*values: float) -> VECTORS:
+    return np.array([[value] for value in values])
+
+
+def test_searches_alike_share_a_pass_and_each_gets_its_own_answers(combined: QueryBatcher, subject: Subject) -> None:
+    first = combined.submit(Subject.search, (["a", "b"], vectors(1, 2), 5), {})
+    other = combined.submit(Subject.search, (["c"], vectors(3), 9), {})
+    third = combined.submit(Subject.search, (["d"], vectors(4), 5), {})
+    aloud = combined.submit(Subject.search, (["e"], vectors(5), 5), {"loud": True})
+    subject.may.set()
+    assert [one.result() for one in (first, other, third, aloud)] == [["a1:5", "b2:5"], ["c3:9"], ["d4:5"], ["E5:5"]]
+    assert subject.passes == [["a", "b", "d"], ["c"], ["e"]]
+
+
+def test_unmarked_questions_are_asked_one_by_one_in_their_turn(combined: QueryBatcher, subject: Subject) -> None:
+    asked = [
+        combined.submit(Subject.single, ("x",), {}),
+        combined.submit(Subject.search, (["a"], vectors(1), 5), {}),
+        combined.submit(Subject.single, ("x",), {}),
+    ]
+    subject.may.set()
+    assert [one.result() for one in asked] == ["x", ["a1:5"], "x"]
+    assert subject.passes == [["x"], ["a"], ["x"]]
+
+
+def test_one_bad_question_fails_alone(combined: QueryBatcher, subject: Subject) -> None:
+    good = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
+    bad = combined.submit(Subject.search, (["poison"], vectors(2), 5), {})
+    subject.may.set()
+    assert good.result() == ["a1:5"]
+    with pytest.raises(ValueError, match="poison"):
+        bad.result()
+
+
+def test_vectors_of_another_width_fail_alone(combined: QueryBatcher, subject: Subject) -> None:
+    good = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
+    bad = combined.submit(Subject.search, (["b", "c"], np.ones((1, 3)), 5), {})
+    subject.may.set()
+    assert good.result() == ["a1:5"]
+    with pytest.raises(ValueError, match="zip"):
+        bad.result()
+
+
+def test_pass_holds_no_more_queries_than_its_bound(combined: QueryBatcher, subject: Subject) -> None:
+    asked = [combined.submit(Subject.search, ([f"q{number}"] * 30, np.ones((30, 1)), 1), {}) for number in range(4)]
+    subject.may.set()
+    wait(asked)
+    assert [len(one) for one in subject.passes] == [60, 60]
+
+
+def test_cancelled_question_is_not_asked(combined: QueryBatcher, subject: Subject) -> None:
+    gone = combined.submit(Subject.search, (["gone"], vectors(1), 5), {})
+    kept = combined.submit(Subject.search, (["kept"], vectors(2), 5), {})
+    assert gone.cancel()
+    subject.may.set()
+    assert kept.result() == ["kept2:5"]
+    assert subject.passes == [["kept"]]
+
+
+def test_closing_cancels_what_waits(combined: QueryBatcher, subject: Subject) -> None:
+    waiting = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
+    combined.close()
+    subject.may.set()
+    assert waiting.cancelled()
+    assert subject.passes == []
+
+
+def test_question_that_cannot_be_understood_is_refused_at_once(combined: QueryBatcher) -> None:
+    with pytest.raises(IndexError):
+        combined.submit(Subject.search, (), {"queries": ["a"]})

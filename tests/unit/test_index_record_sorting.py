@@ -1,0 +1,51 @@
+import datetime as dt
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.building import segment_writer
+from index.building.segment_writer import SortedPapers, sort_papers
+from index.records.paper_record import PaperRecord
+from index.segments.paper_store import record_digest
+from tests.corpus_papers import record
+
+DAYS = st.none() | st.dates(dt.date(2019, 12, 30), dt.date(2020, 1, 3))
+
+
+def papers(days: list[dt.date | None]) -> list[PaperRecord]:
+    """Ids are not in the order of their numbers."""
+    given = [
+        record(0, id=f"p{number * 7919 % 1000}", year=None, publication_date=day and str(day))
+        for number, day in enumerate(days)
+    ]
+    return [PaperRecord.model_validate(one) for one in given]
+
+
+def ids(found: SortedPapers, first: int, last: int) -> list[str]:
+    return [one for batch in found.batches(first, last) for one in batch["id"].to_pylist()]
+
+
+@given(st.lists(DAYS, max_size=40), st.integers(0, 40), st.integers(0, 40))
+def test_papers_of_many_runs_come_by_date_and_id_undated_last(
+    days: list[dt.date | None], first: int, last: int
+) -> None:
+    records = papers(days)
+    wanted = sorted(records, key=lambda one: (one.publication_date is None, one.publication_date, one.id))
+    with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segment_writer, "_RUN", 7)
+        patch.setattr(segment_writer, "_BLOCK", 5)
+        found = sort_papers(iter(records), Path(directory) / "sorted.arrow")
+        assert len(found) == len(records)
+        assert ids(found, 0, len(records)) == [one.id for one in wanted]
+        last = min(last, len(records))
+        assert ids(found, first, last) == [one.id for one in wanted[first:last]]
+        assert found.digests.tolist() == [record_digest(one) for one in wanted]
+
+
+def test_batches_of_a_block_are_of_the_size_that_a_store_wants(tmp_path: Path) -> None:
+    records = [PaperRecord.model_validate(record(0, id=f"p{number}")) for number in range(2500)]
+    found = sort_papers(records, tmp_path / "sorted.arrow")
+    assert [batch.num_rows for batch in found.batches(0, 2500)] == [1024, 1024, 452]

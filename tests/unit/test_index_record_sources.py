@@ -1,0 +1,168 @@
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assayer.errors import InputError
+from index.records.paper_record import PaperRecord
+from index.records.parquet_records import RecordVector, RecordWithVector, RecordWriter
+from index.records.record_sources import RecordReader, RejectedLine, describe_source
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+DIMENSIONS = 8
+EMBEDDER = HashingEmbedder(dimensions=DIMENSIONS)
+
+
+def harvested(*paths: Path) -> tuple[list[RecordWithVector], list[RejectedLine]]:
+    harvest = RecordReader(paths, EMBEDDER)
+    return list(harvest), harvest.rejections
+
+
+def ids(path: Path) -> list[str]:
+    return [one.record.id for one in harvested(path)[0]]
+
+
+def reasons(path: Path) -> list[tuple[int, str]]:
+    return [(one.line, one.reason) for one in harvested(path)[1]]
+
+
+def with_vector(number: int, vector: Any, model: str = EMBEDDER.name) -> dict[str, Any]:
+    return record(number, vector=vector, vector_model=model)
+
+
+def test_harvest_of_good_lines_keeps_all(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "a.jsonl.gz"):
+        path = write_jsonl(tmp_path / name, RECORDS)
+        assert ids(path) == [one["id"] for one in RECORDS]
+        assert not reasons(path)
+
+
+def test_harvest_sets_bad_lines_aside_with_place_and_reason(tmp_path: Path) -> None:
+    lines = [json.dumps(record(0)), "", "{not json", "[1, 2]", json.dumps(record(1, title="")), json.dumps(record(0))]
+    path = write_jsonl(tmp_path / "a.jsonl", [*lines, json.dumps(record(2))])
+    assert reasons(path) == [
+        (3, "not valid JSON"),
+        (4, "not a JSON object"),
+        (5, "title is missing"),
+        (6, "duplicate id"),
+    ]
+    assert ids(path) == ["bee-00", "bee-02"]
+
+
+def test_harvest_of_duplicate_ids_keeps_the_first(tmp_path: Path) -> None:
+    first = write_jsonl(tmp_path / "a.jsonl", [record(0, title="First")])
+    second = write_jsonl(tmp_path / "b.jsonl", [record(0, title="Second"), record(1)])
+    found, rejections = harvested(first, second)
+    assert [one.record.id for one in found] == ["bee-00", "bee-01"]
+    assert found[0].record.title == "First"
+    assert [(one.source, one.line) for one in rejections] == [("b.jsonl", 1)]
+
+
+def test_harvest_of_another_encoding_keeps_the_lines_it_can_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    latin = json.dumps(record(1, title="Männertreu"), ensure_ascii=False).encode("latin-1")
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(record(0)).encode() + b"\n" + latin + b"\n")
+    assert reasons(path) == [(2, "not UTF-8")]
+
+
+def test_harvest_of_a_cut_off_gzip_keeps_what_came_before(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    lines = "".join(json.dumps(record(n, abstract=f"{n} words " * 400)) + "\n" for n in range(200))
+    data = gzip.compress(lines.encode())
+    path.write_bytes(data[: len(data) * 3 // 4])
+    found, rejections = harvested(path)
+    assert 0 < len(found) < 200
+    assert "damaged or cut off" in rejections[-1].reason
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.jsonl", b"", "The file is empty"),
+        ("a.jsonl", b'{"id": "x", "title": "T"}\n', "Line 1: abstract is missing"),
+        ("a.jsonl.gz", b"not gzip at all", "not valid JSON"),
+        ("a.jsonl", bytes(range(256)), "Line 1"),
+    ],
+)
+def test_harvest_of_a_source_without_a_paper_is_an_error(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="holds no valid paper") as caught:
+        harvested(path)
+    assert said in str(caught.value)
+
+
+def test_describe_of_what_is_no_source_says_why(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,title\n")
+    with pytest.raises(InputError, match=r"\.jsonl"):
+        describe_source(tmp_path / "a.csv")
+    with pytest.raises(InputError, match="no file"):
+        describe_source(tmp_path / "missing.jsonl")
+
+
+def test_describe_changes_with_the_content(tmp_path: Path) -> None:
+    first = describe_source(write_jsonl(tmp_path / "a.jsonl", [record(0)]))
+    second = describe_source(write_jsonl(tmp_path / "a.jsonl", [record(1)]))
+    assert first.sha256 != second.sha256
+
+
+def test_harvest_of_ready_vectors_keeps_them_at_length_one(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [with_vector(0, [2.0] * DIMENSIONS), record(1)])
+    first, second = harvested(path)[0]
+    assert first.vector is not None
+    assert first.vector.values.tolist() == pytest.approx([DIMENSIONS**-0.5] * DIMENSIONS)
+    assert second.vector is None
+
+
+@pytest.mark.parametrize(
+    ("vector", "reason"),
+    [
+        ([1.0] * 3, "vector has 3 numbers and not 8"),
+        ([1.0] * 7 + [float("nan")], "vector is zero or not finite"),
+        ([1.0] * 7 + [float("inf")], "vector is zero or not finite"),
+        ([0.0] * 8, "vector is zero or not finite"),
+        ("nonsense", "vector has 0 numbers and not 8"),
+        ([[1.0] * 8], "vector has 0 numbers and not 8"),
+        ([1.0, "x"], "vector has 0 numbers and not 8"),
+    ],
+)
+def test_harvest_sets_a_bad_vector_aside_and_keeps_its_record(tmp_path: Path, vector: Any, reason: str) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [record(0), with_vector(1, vector)])
+    found, rejections = harvested(path)
+    assert [(one.record.id, one.vector) for one in found] == [("bee-00", None), ("bee-01", None)]
+    assert [(one.line, one.reason) for one in rejections] == [(2, f"{reason}: the text is embedded instead")]
+
+
+@pytest.mark.parametrize("model", ["specter2", ""])
+def test_harvest_of_vectors_of_another_model_is_an_error_unless_they_are_left_out(tmp_path: Path, model: str) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [with_vector(0, [1.0] * DIMENSIONS, model)])
+    with pytest.raises(InputError, match=model or "does not name") as caught:
+        harvested(path)
+    assert "--embed-anew" in caught.value.hint
+    assert [one.vector for one in RecordReader([path])] == [None]
+
+
+def test_harvest_of_a_folder_of_parquet_reads_all_its_parts(tmp_path: Path) -> None:
+    folder = tmp_path / "records"
+    folder.mkdir()
+    for part in range(2):
+        with RecordWriter(folder / f"part-{part}.parquet") as writer:
+            for number in (part, part + 1):
+                values = np.full(DIMENSIONS, 3.0, np.float32)
+                writer.write(PaperRecord.model_validate(record(number)), RecordVector(values, EMBEDDER.name))
+    found, rejections = harvested(folder)
+    assert [one.record.id for one in found] == ["bee-00", "bee-01", "bee-02"]
+    assert all(one.vector is not None for one in found)
+    assert [(one.source, one.line, one.reason) for one in rejections] == [("part-1.parquet", 1, "duplicate id")]
+    before = describe_source(folder)
+    (folder / "part-1.parquet").unlink()
+    assert describe_source(folder).sha256 != before.sha256
+
+
+def test_describe_of_a_folder_without_parquet_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no Parquet file"):
+        describe_source(tmp_path)

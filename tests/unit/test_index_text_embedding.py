@@ -1,0 +1,117 @@
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from assayer.models import PaperId
+from assayer.ports import Vectors
+from index import BuildOptions, VersionStore, build_corpus, read_delta, read_manifest, update_corpus
+from index.building.text_embedding import KnownVectors, RecordVectors, VectorBlock
+from index.hashing import hash64
+from index.records.paper_record import PaperRecord
+from index.records.parquet_records import RecordVector, RecordWithVector
+from index.search.version_reader import VersionReader
+from index.segments.passages import paper_text
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+
+
+class RefusingEmbedder(HashingEmbedder):
+    """Reads queries, and of passages only those that are named."""
+
+    def __init__(self, *passages: str) -> None:
+        super().__init__()
+        self._passages = passages
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        assert kind == "query" or set(texts) <= set(self._passages)
+        return await super().embed(texts, kind)
+
+
+def opened(directory: Path) -> VersionReader:
+    versions = VersionStore(directory)
+    return VersionReader.open(versions, read_manifest(versions.current_path()))
+
+
+def directions(count: int) -> Vectors:
+    drawn = np.random.default_rng(1).normal(size=(count, EMBEDDER.dimensions)).astype(np.float32)
+    normed: Vectors = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    return normed
+
+
+def test_known_vectors_are_copied_and_the_other_rows_are_told() -> None:
+    first, second = np.eye(4, dtype=np.float32), np.full((2, 4), 0.5, np.float32)
+    known = KnownVectors(
+        [
+            VectorBlock(hash64(["a", "b"]), np.array([2, 0]), first),
+            VectorBlock(hash64(["b", "c"]), np.array([0, 1]), second),
+        ]
+    )
+    vectors = np.zeros((5, 4), np.float32)
+    missing = known.fill(vectors, hash64(["x", "c", "b", "a", "a"]), np.array([0, 1, 2, 3]))
+    assert missing.tolist() == [0]
+    assert vectors.tolist() == [[0] * 4, [0.5] * 4, first[0].tolist(), first[2].tolist(), [0] * 4]
+
+
+def test_nothing_known_leaves_all_rows() -> None:
+    vectors = np.zeros((2, 4), np.float32)
+    assert KnownVectors([]).fill(vectors, hash64(["a", "b"]), np.arange(2)).tolist() == [0, 1]
+
+
+def test_ready_vectors_are_known_by_the_texts_of_their_papers_and_change_the_signature(tmp_path: Path) -> None:
+    papers = [PaperRecord.model_validate(record(number)) for number in range(3)]
+    made = {}
+    for scale in (1.0, 0.5):
+        given = [
+            RecordWithVector(one, RecordVector(np.full(4, scale * n, np.float32), "m")) for n, one in enumerate(papers)
+        ]
+        with RecordVectors(tmp_path) as ready:
+            assert list(ready.collect([*given, RecordWithVector(papers[0])])) == [*papers, papers[0]]
+            known = ready.known()
+        vectors = np.zeros((1, 4), np.float32)
+        missing = known.fill(vectors, hash64([paper_text(papers[2].title, papers[2].abstract)]), np.arange(1))
+        assert not len(missing)
+        made[known.signature] = vectors[0, 0].item()
+    assert sorted(made.values()) == [1.0, 2.0]
+    assert not list(tmp_path.iterdir())
+
+
+async def test_build_from_ready_vectors_embeds_only_what_has_none(tmp_path: Path) -> None:
+    vectors = directions(3)
+    papers = [record(number, vector=vectors[number].tolist(), vector_model=EMBEDDER.name) for number in range(3)]
+    plain = PaperRecord.model_validate(record(5))
+    source = write_jsonl(tmp_path / "papers.jsonl", [*papers, record(5)])
+    embedder = RefusingEmbedder(paper_text(plain.title, plain.abstract))
+    await build_corpus([source], tmp_path / "corpus", embedder)
+    ids = [PaperId(f"bee-{number:02}") for number in range(3)]
+    for vector, one in zip(vectors, ids, strict=True):
+        assert opened(tmp_path / "corpus").similarities([one], vector) == pytest.approx({one: 1.0}, abs=0.001)
+
+
+async def test_build_with_other_vectors_of_the_same_papers_makes_other_segments(tmp_path: Path) -> None:
+    vectors, names = directions(2), set()
+    for vector in vectors:
+        papers = [record(0, vector=vector.tolist(), vector_model=EMBEDDER.name), record(1)]
+        source = write_jsonl(tmp_path / "papers.jsonl", papers)
+        manifest = (await build_corpus([source], tmp_path / "corpus", EMBEDDER)).manifest
+        names.add(manifest.segments[0].name)
+    anew = await build_corpus([source], tmp_path / "other", EMBEDDER, options=BuildOptions(embed_anew=True))
+    assert len({*names, anew.manifest.segments[0].name}) == 3
+
+
+async def test_update_takes_ready_vectors(tmp_path: Path) -> None:
+    await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], tmp_path / "corpus", EMBEDDER)
+    (vector,) = directions(1)
+    night = write_jsonl(tmp_path / "night.jsonl", [record(20, vector=vector.tolist(), vector_model=EMBEDDER.name)])
+    delta = read_delta([night], None, EMBEDDER)
+    summary = await update_corpus(delta, tmp_path / "corpus", EMBEDDER)
+    assert summary.manifest.changes is not None
+    assert (summary.manifest.changes.new, summary.manifest.changes.embedded) == (1, 0)
+    assert summary.manifest.papers == len(RECORDS) + 1
+    reader = opened(tmp_path / "corpus")
+    known = [PaperId("bee-20")]
+    assert reader.similarities(known, vector) == pytest.approx({"bee-20": 1.0}, abs=0.001)

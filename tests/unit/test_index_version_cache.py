@@ -1,0 +1,153 @@
+"""Versions in flight: who has begun keeps what it began with, who begins gets what is new, and nobody waits for it."""
+
+import asyncio
+import gc
+import threading
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import CorpusError
+from assayer.models import OPEN, PaperId
+from index import BuildOptions, CorpusVersionCache, Delta, build_corpus, build_shards, update_corpus, update_shards
+from index.records.paper_record import PaperRecord
+from index.version_cache import VersionCache
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+PAPER = PaperId("bee-03")
+
+
+class Version:
+    """Something that is open."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Shelf:
+    """Versions that are opened when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.name = "one"
+        self.opened: list[str] = []
+        self.gates: dict[str, threading.Event] = {}
+        self.broken: set[str] = set()
+
+    def open(self, version: str) -> Version:
+        self.opened.append(version)
+        if version in self.gates:
+            self.gates[version].wait(30)
+        if version in self.broken or not version:
+            raise CorpusError(f"Version {version!r} is not there.")
+        return Version(version)
+
+    def versions(self, idle: float = 100) -> VersionCache[Version]:
+        return VersionCache(lambda: self.name, self.open, lambda: self.now, idle)
+
+
+async def test_version_is_opened_once_for_all_who_ask_at_the_same_time() -> None:
+    shelf = Shelf()
+    versions = shelf.versions()
+    found = await asyncio.gather(*(versions.current() for _ in range(20)))
+    assert shelf.opened == ["one"]
+    assert {id(one) for one in found} == {id(found[0])}
+
+
+async def test_old_version_answers_while_the_next_is_being_opened() -> None:
+    shelf = Shelf()
+    versions = shelf.versions()
+    await versions.current()
+    shelf.gates["two"] = threading.Event()
+    shelf.name = "two"
+    assert (await versions.current()).name == (await versions.current()).name == "one"
+    shelf.gates["two"].set()
+    await versions.wait_until_open()
+    assert (await versions.current()).name == "two"
+    assert shelf.opened == ["one", "two"]
+    assert (await versions.at("one")).name == "one"
+
+
+async def test_version_that_cannot_be_opened_leaves_the_old_one_and_is_tried_again_later(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    shelf = Shelf()
+    versions = shelf.versions()
+    await versions.current()
+    shelf.name, shelf.broken = "two", {"two"}
+    for _ in range(3):
+        assert (await versions.current()).name == "one"
+        await versions.wait_until_open()
+    assert shelf.opened == ["one", "two"]
+    assert "version two of the corpus cannot be opened, one goes on" in caplog.text
+    shelf.broken, shelf.now = set(), 60.0
+    await versions.current()
+    await versions.wait_until_open()
+    assert (await versions.current()).name == "two"
+
+
+async def test_asker_who_goes_away_leaves_the_others_their_answer() -> None:
+    shelf = Shelf()
+    shelf.gates["one"] = threading.Event()
+    versions = shelf.versions()
+    first, second = asyncio.create_task(versions.current()), asyncio.create_task(versions.current())
+    await asyncio.sleep(0)
+    first.cancel()
+    shelf.gates["one"].set()
+    assert (await second).name == "one"
+    assert first.cancelled()
+
+
+async def test_version_is_let_go_when_nobody_has_asked_for_it_in_a_while() -> None:
+    shelf = Shelf()
+    versions = shelf.versions(idle=10)
+    mine = await versions.current()
+    shelf.name = "two"
+    await versions.current()
+    await versions.wait_until_open()
+    shelf.now = 11.0
+    await versions.current()
+    assert (await versions.at("one")) is mine, "whoever has it shares it"
+    shelf.now = 30.0
+    await versions.current()
+    del mine
+    gc.collect()
+    assert (await versions.at("one")).name == "one"
+    assert shelf.opened == ["one", "two", "one"]
+
+
+async def test_no_corpus_is_told_each_time_until_there_is_one() -> None:
+    shelf = Shelf()
+    shelf.name = ""
+    versions = shelf.versions()
+    for _ in range(2):
+        with pytest.raises(CorpusError):
+            await versions.current()
+    shelf.name = "one"
+    assert (await versions.current()).name == "one"
+    await versions.aclose()
+
+
+@pytest.mark.parametrize("shards", [0, 2])
+async def test_corpus_goes_on_to_what_is_published_and_back_to_what_somebody_began_with(
+    tmp_path: Path, shards: int
+) -> None:
+    source, directory = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "corpus"
+    if shards:
+        await build_shards([source], shards, directory, EMBEDDER)
+    else:
+        await build_corpus([source], directory, EMBEDDER)
+    update = update_shards if shards else update_corpus
+    corpora = CorpusVersionCache(directory, EMBEDDER)
+    began = await corpora.current()
+    for number in range(2):
+        changed = PaperRecord.model_validate(record(3, title=f"Title {number}"))
+        await update(Delta([changed]), directory, EMBEDDER, options=BuildOptions(keep=1))
+        await corpora.current()
+        await corpora.wait_until_open()
+        assert (await (await corpora.current()).papers([PAPER], OPEN))[PAPER].title == f"Title {number}"
+    assert await corpora.at(began.version) is began
+    assert (await began.papers([PAPER], OPEN))[PAPER].title == record(3)["title"]
+    await corpora.aclose()

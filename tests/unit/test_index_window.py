@@ -1,0 +1,168 @@
+"""Searches in a window of days give what a comparison with every single paper gives: in one piece, with rows that later
+segments hide, and in shards."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assayer.models import OPEN, Filters, Paper, PaperId, Window
+from index import BuildOptions, Corpus, Delta, build_corpus, build_shards, update_corpus, update_shards
+from index.records.paper_record import PaperRecord
+from index.segments.passages import paper_text
+from tests.corpus_papers import write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+WORDS = ("bees", "moths", "clover", "meadow", "nectar", "hedge", "orchard", "lichen")
+FIRST, LAST = dt.date(2014, 3, 1), dt.date(2016, 5, 31)
+EVERYTHING = 1000
+"""More than there is to be found."""
+
+
+def paper(number: int, **changed: Any) -> dict[str, Any]:
+    """One a month from 2012 on, every seventh without a date."""
+    words = [WORDS[(number * step + shift) % len(WORDS)] for step, shift in ((1, 0), (3, 1), (5, 2), (7, 5))]
+    made = {
+        "id": f"p{number}",
+        "title": f"On {words[0]} and {words[1]}, part {number}",
+        "abstract": f"We count {' '.join(words)} in field {number}.",
+        "publication_date": None if number % 7 == 3 else f"{2012 + number // 12}-{number % 12 + 1:02d}-15",
+        "venue": "Hedge Letters" if number % 3 else "",
+        "retracted": number % 11 == 0,
+        "references": [f"p{number - 1}", f"p{number // 2}"] if number else [],
+        "sections": [{"title": "Method", "text": f"Transect {number} crosses a {words[3]}."}],
+    }
+    return made | changed
+
+
+PAPERS = [paper(number) for number in range(60)]
+CHANGED = [
+    paper(5, publication_date="2015-01-15"),
+    paper(30, publication_date="2013-01-15"),
+    paper(31, title="On owls"),
+]
+NEW = [paper(number) for number in range(60, 66)]
+REMOVED = ("p24", "p38", "p40")
+NOW = {one["id"]: one for one in (*PAPERS, *CHANGED, *NEW) if one["id"] not in REMOVED}
+
+
+async def build_and_update(folder: Path, shards: int | None) -> Path:
+    """In several segments, and with an update by which rows of every one are hidden."""
+    source, options, directory = (
+        write_jsonl(folder / "p.jsonl", PAPERS),
+        BuildOptions(papers_per_segment=20),
+        folder / "c",
+    )
+    delta = Delta([PaperRecord.model_validate(one) for one in (*CHANGED, *NEW)], [PaperId(one) for one in REMOVED])
+    if shards:
+        await build_shards([source], shards, directory, EMBEDDER, options=options)
+        await update_shards(delta, directory, EMBEDDER, options=options)
+    else:
+        await build_corpus([source], directory, EMBEDDER, options=options)
+        await update_corpus(delta, directory, EMBEDDER, options=options)
+    return directory
+
+
+@pytest.fixture(params=[None, 3], ids=["one piece", "shards"], scope="module")
+def corpus(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
+    directory = asyncio.run(build_and_update(tmp_path_factory.mktemp("corpus"), request.param))
+    with closing(Corpus.open(directory, EMBEDDER)) as opened:
+        yield opened
+
+
+WINDOWS = [
+    OPEN,
+    Window(after=FIRST),
+    Window(before=LAST),
+    Window(after=FIRST, before=LAST),
+    Window(after=dt.date(2014, 2, 15), before=dt.date(2014, 2, 15)),
+    Window(after=LAST, before=FIRST),
+    Window(after=dt.date(2030, 1, 1)),
+]
+
+
+def counts(one: dict[str, Any], window: Window) -> bool:
+    day = one["publication_date"]
+    return window.before is None if day is None else window.contains(dt.date.fromisoformat(day))
+
+
+def ids_in(window: Window, **wanted: Any) -> set[str]:
+    every = (one for one in NOW.values() if counts(one, window))
+    return {one["id"] for one in every if all(one[name] == value for name, value in wanted.items())}
+
+
+async def vectors_of(ids: Sequence[str]) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    """As the corpus holds them, in half precision."""
+    texts = [paper_text(NOW[one]["title"], NOW[one]["abstract"]) for one in ids]
+    vectors = (await EMBEDDER.embed(texts, "passage")).astype(np.float16).astype(np.float64)
+    return dict(zip(ids, vectors, strict=True))
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+async def test_search_and_snippets_find_all_papers_of_the_window_and_no_other(corpus: Corpus, window: Window) -> None:
+    for hits in await corpus.search(["bees in a meadow", "part 12"], EVERYTHING, window):
+        assert {hit.paper.id for hit in hits} == ids_in(window)
+    (passages,) = await corpus.snippets(["transect through clover"], EVERYTHING, window)
+    assert {(one.paper.id, one.section) for one in passages} == {
+        (one, section) for one in ids_in(window) for section in ("abstract", "Method")
+    }
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+async def test_nearest_papers_of_the_window_are_those_of_a_comparison_with_each(corpus: Corpus, window: Window) -> None:
+    vectors, limit = await vectors_of(list(NOW)), 8
+    asked = [PaperId(one) for one in ("p0", "p5", "p33", "p62")]
+    found = await corpus.neighbours(asked, limit, window)
+    for one in asked:
+        cosines = {other: vectors[other] @ vectors[one] for other in ids_in(window) - {one}}
+        best = sorted(cosines.values(), reverse=True)[:limit]
+        assert [hit.similarity for hit in found[one]] == pytest.approx(best, abs=2e-3)
+        assert all(hit.similarity == pytest.approx(cosines[hit.paper.id], abs=2e-3) for hit in found[one])
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+async def test_other_filters_hold_within_the_window(corpus: Corpus, window: Window) -> None:
+    filters = Filters(
+        window=window, venues=frozenset({"hedge letters"}), retracted=False, without=frozenset({PaperId("p32")})
+    )
+    wanted = ids_in(window, venue="Hedge Letters", retracted=False) - {"p32"}
+    (hits,) = await corpus.find(["nectar of an orchard"], EVERYTHING, filters)
+    assert {hit.paper.id for hit in hits} == wanted
+    (passages,) = await corpus.find_passages(["nectar of an orchard"], EVERYTHING, filters)
+    assert {one.paper.id for one in passages} == wanted
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+async def test_records_references_citations_and_newest_day_are_those_of_the_window(
+    corpus: Corpus, window: Window
+) -> None:
+    def ids(papers: Sequence[Paper]) -> set[str]:
+        return {one.id for one in papers}
+
+    counting, every = ids_in(window), [PaperId(one) for one in NOW]
+    assert (await corpus.papers(every, window)).keys() == counting
+    references = await corpus.references(every, EVERYTHING, window)
+    assert {one: ids(papers) for one, papers in references.items()} == {
+        one: set(NOW[one]["references"]) & counting for one in every
+    }
+    citations = await corpus.citations(every, EVERYTHING, window)
+    assert {one: ids(papers) for one, papers in citations.items()} == {
+        one: {other for other in counting if one in NOW[other]["references"]} for one in every
+    }
+    days = [day for one in counting if (day := NOW[one]["publication_date"])]
+    assert corpus.newest(window) == (dt.date.fromisoformat(max(days)) if days else None)
+
+
+async def test_fit_counts_the_papers_of_the_window_and_says_which(corpus: Corpus) -> None:
+    window = Window(after=FIRST, before=LAST)
+    fit = await corpus.fit("We count bees and clover in a meadow.", window)
+    assert f"of {len(ids_in(window))} papers published from 2014-03-01 to 2016-05-31" in fit.criterion
+
+
+# touched

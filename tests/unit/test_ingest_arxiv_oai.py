@@ -1,0 +1,105 @@
+"""Pages of arXiv's OAI-PMH service as they are read."""
+
+import datetime as dt
+
+import pytest
+
+from assayer.errors import SourceMalformed
+from index.ingest.arxiv_oai import OaiError, OaiPage, OaiRecord, harvest_windows, read_oai_page
+from index.ingest.record_rows import RecordRow
+
+HEAD = b'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><responseDate>2026-11-20T00:00:00Z</responseDate>'
+PAPER = b"""<record><header><identifier>oai:arXiv.org:hep-th/9901001</identifier></header>
+<metadata><arXiv xmlns="http://arxiv.org/OAI/arXiv/"><id>hep-th/9901001</id><created>1999-01-04</created>
+<authors><author><keyname>Curie</keyname><forenames>Marie</forenames></author><author><keyname>Team</keyname></author>
+</authors><title>On
+  wrapped titles</title><categories>hep-th math.MP</categories><comments>%s</comments>
+<doi>10.1000/A 10.1000/B</doi><abstract>  Some
+words. </abstract></arXiv></metadata></record>"""
+GONE = b"<record><header status='deleted'><identifier>oai:arXiv.org:0704.0001</identifier></header></record>"
+
+
+def _page(*records: bytes, token: bytes = b"") -> bytes:
+    listed = b"".join(records) + b"<resumptionToken>" + token + b"</resumptionToken>"
+    return HEAD + b"<ListRecords>" + listed + b"</ListRecords></OAI-PMH>"
+
+
+def _read(*records: bytes) -> tuple[OaiRecord, ...]:
+    page = read_oai_page(_page(*records))
+    assert isinstance(page, OaiPage)
+    return page.entries
+
+
+def test_a_paper_is_read_with_its_texts_on_one_line() -> None:
+    (entry,) = _read(PAPER % b"9 pages")
+    assert isinstance(entry.row, RecordRow)
+    assert (entry.row.key, entry.row.title, entry.row.abstract) == (
+        "arxiv:hep-th/9901001", "On wrapped titles", "Some words.",
+    )  # fmt: skip
+    assert entry.row.authors == ["Marie Curie", "Team"]
+    assert entry.row.publication_date == dt.date(1999, 1, 4)
+    assert (entry.row.identifiers.doi, entry.row.fields, entry.row.retracted) == (
+        "10.1000/a",
+        ["hep-th", "math.MP"],
+        False,
+    )
+
+
+def test_a_paper_whose_comment_withdraws_it_is_retracted() -> None:
+    (entry,) = _read(PAPER % b"This paper has been withdrawn")
+    assert isinstance(entry.row, RecordRow)
+    assert entry.row.retracted
+
+
+def test_a_deleted_record_names_what_is_gone() -> None:
+    (entry,) = _read(GONE)
+    assert entry.deleted
+    assert isinstance(entry.row, RecordRow)
+    assert entry.row.key == "arxiv:0704.0001"
+
+
+def test_a_record_without_metadata_or_id_is_a_reason_beside_the_others() -> None:
+    no_metadata = b"<record><header><identifier>oai:arXiv.org:0704.0002</identifier></header></record>"
+    no_id = b"<record><header><identifier>x</identifier></header></record>"
+    found = _read(no_metadata, no_id, PAPER % b"")
+    assert [one.row for one in found[:2]] == ["metadata is missing", "id is missing"]
+    assert isinstance(found[2].row, RecordRow)
+
+
+def test_a_page_says_where_the_next_one_is_and_the_last_that_there_is_none() -> None:
+    page, last = read_oai_page(_page(GONE, token=b"123|1001")), read_oai_page(_page(GONE))
+    assert isinstance(page, OaiPage)
+    assert isinstance(last, OaiPage)
+    assert (page.token, last.token) == ("123|1001", "")
+
+
+def test_an_empty_window_is_an_empty_page_and_other_errors_are_told() -> None:
+    assert read_oai_page(HEAD + b'<error code="noRecordsMatch"/></OAI-PMH>') == OaiPage((), "")
+    assert read_oai_page(HEAD + b'<error code="badArgument">No\n such set</error></OAI-PMH>') == OaiError(
+        "badArgument", "No such set"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html/>",
+        HEAD + b"</OAI-PMH>",
+        HEAD,
+        b'<!DOCTYPE x [<!ENTITY e "e">]>' + HEAD + b"<ListRecords>&e;</ListRecords></OAI-PMH>",
+    ],
+    ids=["empty", "html", "nothing", "cut", "entities"],
+)
+def test_what_is_no_oai_document_is_malformed(body: bytes) -> None:
+    with pytest.raises(SourceMalformed):
+        read_oai_page(body)
+
+
+def test_windows_are_months_that_cover_every_day_once() -> None:
+    assert list(harvest_windows(dt.date(2026, 1, 30), dt.date(2026, 3, 2))) == [
+        (dt.date(2026, 1, 30), dt.date(2026, 1, 31)),
+        (dt.date(2026, 2, 1), dt.date(2026, 2, 28)),
+        (dt.date(2026, 3, 1), dt.date(2026, 3, 2)),
+    ]
+    assert list(harvest_windows(dt.date(2026, 1, 2), dt.date(2026, 1, 1))) == []

@@ -1,0 +1,65 @@
+"""What names a run: the contents of the files that a board goes by, not the places where they lie."""
+
+import datetime as dt
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.methods.innoeval.board.configuration import hashed_options, load_board_configuration
+from assayer.methods.innoeval.board.decision import CalibrationConditions, DecisionCalibration, DecisionPerformance
+from assayer.methods.innoeval.dimensions import load_dimensions
+from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
+
+CRITERIA = Path(__file__).parents[2] / "examples" / "agency-criteria.toml"
+POOL = Path(__file__).parents[2] / "assayer" / "methods" / "innoeval" / "personas.toml"
+CALIBRATION = DecisionCalibration(
+    name="spring",
+    made_on=dt.date(2026, 3, 1),
+    provenance="40 made-up ideas.",
+    labels_sha256="ab" * 32,
+    conditions=CalibrationConditions(models=("m",), prompt_version=1, dimensions=(), board=0, pool=""),
+    outcomes=("Reject", "Accept"),
+    counts=(20, 20),
+    unscored=0,
+    thresholds=(5.0,),
+    replicates=((5.0,),),
+    performance=DecisionPerformance(
+        accuracy=0.8, macro_f1=0.8, balanced_accuracy=0.8, always_most_frequent=0.5, macro_f1_most_frequent=0.33,
+        chance=0.5,
+    ),
+)  # fmt: skip
+
+
+def determined(**board: object) -> dict[str, object]:
+    content = hashed_options(InnoEvalOptions(board=BoardOptions.model_validate(board))).model_dump(mode="json")
+    return dict(content["board"])
+
+
+def test_the_same_contents_elsewhere_name_the_same_run_and_other_contents_another(tmp_path: Path) -> None:
+    there, calibration = tmp_path / "elsewhere.toml", tmp_path / "spring.json"
+    copyfile(CRITERIA, there)
+    calibration.write_text(CALIBRATION.model_dump_json())
+    usual, here = determined(), determined(dimensions=CRITERIA)
+    assert determined(dimensions=there) == here == determined(dimensions=load_dimensions(CRITERIA))
+    there.write_text(there.read_text("utf-8").replace("weight = 2.0", "weight = 3.0"), encoding="utf-8")
+    assert determined(dimensions=there) not in (here, usual)
+    assert determined(personas=POOL) == usual
+    named = determined(calibration=calibration)
+    assert named != usual
+    calibration.write_text(CALIBRATION.model_copy(update={"thresholds": (6.0,)}).model_dump_json())
+    assert determined(calibration=calibration) != named
+    assert str(tmp_path) not in str(named)
+
+
+def test_what_is_no_file_still_counts() -> None:
+    assert determined(seed=1) != determined()
+    assert determined(board=0)["board"] == 0
+
+
+def test_files_that_cannot_be_used_and_a_pool_too_small_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.toml cannot be read"):
+        load_board_configuration(BoardOptions(personas=tmp_path / "none.toml"))
+    with pytest.raises(InputError, match="a board of 99"):
+        determined(board=99)

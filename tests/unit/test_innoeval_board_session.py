@@ -1,0 +1,312 @@
+"""A board in session, in memory: matrix, masks, failures, the control, registered dimensions, later work."""
+
+import datetime as dt
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.errors import AssayerError, InputError, MalformedAnswer
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.innoeval.board.decision import CalibrationConditions, ScoredIdea, fit_decision
+from assayer.methods.innoeval.board.session import BoardSession
+from assayer.methods.innoeval.dimensions import Band, RubricDimension, Scale, resolve_dimensions
+from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
+from assayer.methods.innoeval.options import BoardOptions
+from assayer.methods.innoeval.schemas import AdviceQuestion, Judgement, JudgingQuestion, MetaQuestion, ReviewClaim
+from assayer.methods.innoeval.tasks import JUDGING
+from assayer.models import Absent, Agreement, BoardRecord, Decision, Score, ScoreInterval
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import measured
+from tests.unit.innoeval_evidence import BOARD_ANSWERS, judgement, pack
+from tests.unit.twins import Answerer, TwinLlm, a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+CUTOFF = dt.date(2024, 6, 30)
+MONEY = RubricDimension(
+    name="value for money",
+    title="Value for money",
+    question="Does what is asked for stand in proportion to what would be delivered?",
+    evidence=(),
+    scale=Scale(min=1, max=6),
+    bands=(
+        Band(low=4, high=6, means="The price is fair for what is promised."),
+        Band(low=1, high=3, means="The price is out of proportion to it."),
+    ),
+)
+
+
+def llm(scripted: Mapping[str, Answerer] | None = None, failing: Mapping[str, AssayerError] | None = None) -> TwinLlm:
+    return TwinLlm(HashingEmbedder(), {**BOARD_ANSWERS, **(scripted or {})}, failing)
+
+
+async def deliberated(
+    model: TwinLlm, options: BoardOptions | None = None, given: EvidencePack | None = None, run: Run | None = None
+) -> tuple[BoardResult, BoardRecord]:
+    board = BoardSession(model, run or a_run(CUTOFF), options or BoardOptions())
+    deliberation = await board.deliberate(given or pack())
+    assert deliberation.board is not None
+    return deliberation, deliberation.board
+
+
+def questions(model: TwinLlm) -> list[JudgingQuestion]:
+    return [data for _, data in model.asked if isinstance(data, JudgingQuestion)]
+
+
+async def test_every_reviewer_judges_every_dimension_alone_in_two_levels() -> None:
+    model = llm()
+    (deliberation, record), depth = await measured(deliberated(model))
+    assert depth == 2
+    assert len(questions(model)) == 25
+    assert [part.name for part in deliberation.parts] == [one.name for one in record.dimensions]
+    assert all(
+        [one.name.split()[0] for one in part.assessments] == ["R1", "R2", "R3", "R4", "R5"]
+        for part in deliberation.parts
+    )
+    assert isinstance(record.score, Score)
+    assert isinstance(record.interval, ScoreInterval)
+    assert isinstance(record.agreement, Agreement)
+    assert isinstance(record.decision, Absent)
+    assert deliberation.summary.weaknesses[0].text == "There is no control."
+
+
+async def test_the_same_seed_gives_the_same_deliberation_and_another_seed_another_board() -> None:
+    first, second = await deliberated(llm()), await deliberated(llm())
+    assert first == second
+    _, other = await deliberated(llm(), BoardOptions(seed=1))
+    assert [one.persona for one in other.reviewers] != [one.persona for one in first[1].reviewers]
+
+
+async def test_prompts_hold_the_persona_and_nothing_that_is_hidden_from_it_or_came_later() -> None:
+    model = llm()
+    given = pack()
+    _, record = await deliberated(model, given=given)
+    hidden = {one.key: {paper for mask in one.masking for paper in mask.hidden} for one in record.reviewers}
+    later = {one.paper.id for one in given.after_cutoff}
+    titles = {one.paper.id: one.paper.title for one in (*given.before_cutoff, *given.after_cutoff)}
+    for question in questions(model):
+        text = JUDGING.messages(question)[1].content
+        assert question.reviewer.background in text
+        assert question.reviewer.goal in text
+        shown = {find.paper_id for find in question.evidence}
+        assert not shown & (hidden[question.reviewer.key] | later)
+        assert not any(f"{titles[paper]}\n" in text for paper in hidden[question.reviewer.key] | later)
+        assert all(note.label in {find.label for find in question.evidence} for note in question.notes)
+    assert any(hidden.values())
+
+
+async def test_a_dimension_sees_only_its_kinds_of_evidence() -> None:
+    model = llm()
+    await deliberated(model)
+    for question in questions(model):
+        assert {find.kind for find in question.evidence} <= set(question.dimension.evidence)
+    assert all(not one.evidence for one in questions(model) if one.dimension.name == "clarity")
+
+
+async def test_without_personas_one_reviewer_sees_everything() -> None:
+    model = llm()
+    _, record = await deliberated(model, BoardOptions(board=0))
+    assert [(one.persona, one.seat, one.masking) for one in record.reviewers] == [(None, "control", ())]
+    assert record.pool is None
+    assert isinstance(record.score, Score)
+    assert isinstance(record.interval, Absent)
+    assert isinstance(record.agreement, Absent)
+    novelty = next(one for one in questions(model) if one.dimension.name == "novelty")
+    assert len(novelty.evidence) == 30
+    assert "Nobody in particular" in JUDGING.messages(novelty)[1].content
+
+
+async def test_a_registered_dimension_is_judged_on_its_own_scale_and_counts_like_the_others() -> None:
+    options = BoardOptions(board=2, dimensions=(*resolve_dimensions(None)[:1], MONEY))
+    deliberation, record = await deliberated(llm(), options)
+    part = deliberation.parts[1]
+    assert isinstance(part.score, Score)
+    assert (part.score.scale_min, part.score.scale_max) == (1, 6)
+    clarity, money = (
+        [one.score.value for one in each.assessments if isinstance(one.score, Score)] for each in deliberation.parts
+    )
+    brought = [10 * (value - 1) / 5 for value in money]
+    assert isinstance(record.score, Score)
+    assert record.score.value == pytest.approx((sum(clarity) / 2 + sum(brought) / 2) / 2, abs=0.01)
+
+
+async def test_adding_a_dimension_changes_no_other_prompt() -> None:
+    one, two = llm(), llm()
+    await deliberated(one, BoardOptions(board=2))
+    await deliberated(two, BoardOptions(board=2, dimensions=(*resolve_dimensions(None), MONEY)))
+    before = {(q.reviewer.key, q.dimension.name): q for q in questions(one)}
+    after = {(q.reviewer.key, q.dimension.name): q for q in questions(two)}
+    assert before.items() <= after.items()
+
+
+async def test_a_review_that_never_came_is_absent_and_in_no_mean() -> None:
+    def moody(question: BaseModel) -> BaseModel:
+        assert isinstance(question, JudgingQuestion)
+        if question.reviewer.key == "R2" and question.dimension.name == "novelty":
+            raise MalformedAnswer("No valid answer.", faults=())
+        return judgement(question)
+
+    run = a_run(CUTOFF)
+    deliberation, _ = await deliberated(llm({"innoeval.judging": moody}), BoardOptions(board=3), run=run)
+    novelty = deliberation.parts[1]
+    second = novelty.assessments[1].score
+    assert isinstance(second, Absent)
+    assert second.reason.startswith("Not reviewed: ")
+    rest = [one.score.value for one in novelty.assessments if isinstance(one.score, Score)]
+    assert isinstance(novelty.score, Score)
+    assert novelty.score.value == pytest.approx(sum(rest) / 2)
+    assert any(one.what == "review" and one.count == 1 for one in run.journal.dropped())
+
+
+async def test_a_reviewer_who_cannot_judge_gives_no_score_but_a_reason() -> None:
+    def silent(question: BaseModel) -> BaseModel:
+        answer = judgement(question)
+        return Judgement.model_copy(answer, update={"score": None, "rationale": "Nothing to judge by."})
+
+    deliberation, record = await deliberated(llm({"innoeval.judging": silent}), BoardOptions(board=2))
+    assert deliberation.parts[0].assessments[0].score == Absent(reason="Nothing to judge by.")
+    assert isinstance(record.score, Absent)
+    assert isinstance(record.decision, Absent)
+
+
+async def test_when_no_review_came_the_board_fails_as_a_whole() -> None:
+    error = MalformedAnswer("No valid answer.", faults=())
+    with pytest.raises(MalformedAnswer):
+        await deliberated(llm(failing={"innoeval.judging": error}))
+
+
+async def test_lost_meta_review_and_advice_are_told_and_the_reviews_stand() -> None:
+    error = MalformedAnswer("No valid answer.", faults=())
+    failing = {"innoeval.synthesis": error, "innoeval.advice": error}
+    deliberation, record = await deliberated(llm(failing=failing))
+    assert isinstance(record.meta_review, Absent)
+    assert isinstance(record.advice, Absent)
+    assert isinstance(record.score, Score)
+    assert deliberation.summary.strengths
+
+
+async def test_advice_comes_from_later_work_alone() -> None:
+    model = llm()
+    given = pack(later=2)
+    _, record = await deliberated(model, given=given)
+    (asked,) = [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
+    assert {find.paper_id for find in asked.evidence} == {one.paper.id for one in given.after_cutoff}
+    assert not isinstance(record.advice, Absent)
+    (advice,) = record.advice
+    assert advice.citations[0].quote_state == "verified"
+    assert advice.text.startswith("On clarity: Take more reviews.")
+
+
+async def test_advice_is_asked_about_weaknesses_of_every_dimension() -> None:
+    missing = {"R1": "a control", "R2": "two baselines", "R3": "raters from elsewhere", "R4": "funds", "R5": "a theory"}
+
+    def different(question: BaseModel) -> BaseModel:
+        assert isinstance(question, JudgingQuestion)
+        weakness = ReviewClaim(text=f"It lacks {missing[question.reviewer.key]}.")
+        return judgement(question).model_copy(update={"weaknesses": [weakness]})
+
+    model = llm({"innoeval.judging": different})
+    await deliberated(model)
+    (asked,) = [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
+    named = [one.dimension for one in asked.weaknesses]
+    assert named == ["Clarity", "Novelty", "Feasibility", "Validity", "Significance"] * 3
+    assert asked.weaknesses[5].text == "It lacks two baselines."
+
+
+async def test_weaknesses_in_nearly_the_same_words_are_asked_about_once_a_dimension() -> None:
+    model = llm()
+    given = pack()
+    await deliberated(model, given=given)
+    (asked,) = [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
+    assert [one.dimension for one in asked.weaknesses] == [one.title for one in resolve_dimensions(None)]
+    assert asked.weaknesses[1].text == "Reviewer 1 misses a control (earlier work)."
+    assert (asked.idea, asked.day) == (given.text, CUTOFF)
+
+
+async def test_the_meta_review_sees_one_statement_of_each_find_that_is_cited_and_who_the_reviewers_are() -> None:
+    model = llm()
+    given = pack()
+    _, record = await deliberated(model, given=given)
+    (asked,) = [data for _, data in model.asked if isinstance(data, MetaQuestion)]
+    cited = {find.paper_id: find.text for find in asked.evidence}
+    assert cited.keys() <= {one.paper.id for one in given.before_cutoff}
+    noted = {one.paper_id: one.analysis for one in given.groundings}
+    read = {one.paper.id: one.text for one in given.before_cutoff}
+    assert cited
+    assert all(text == noted.get(paper, read[paper]) for paper, text in cited.items())
+    assert asked.reviewers == record.reviewers
+
+
+async def test_without_later_work_nobody_is_asked_for_advice() -> None:
+    model = llm()
+    _, record = await deliberated(model, given=pack(later=0), run=a_run())
+    assert record.advice == Absent(reason="without a cutoff there is no later work.")
+    assert not [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
+
+
+async def test_points_bear_the_quotes_of_their_own_side() -> None:
+    deliberation, record = await deliberated(llm(), BoardOptions(board=0))
+    (novelty,) = deliberation.parts[1].assessments
+    strength, weakness, _ = novelty.points
+    assert strength.citations[0].quote_state == "verified"
+    assert weakness.citations[0].quote_state == "none"
+    assert record.reviewers[0].key == "R1"
+
+
+async def test_a_long_proposal_is_judged_by_section_and_the_report_says_on_which() -> None:
+    text = "# Motivation\n\n" + "Quotes are wrong. " * 20 + "Nobody noticed."
+    text += "\n\n# Budget\n\n" + "Two years. " * 20
+    given = pack(idea=parse_idea(text, source="long.md"))
+    model = llm()
+    run = a_run(CUTOFF)
+    run.unread_characters = 7
+    deliberation, record = await deliberated(model, BoardOptions(board=1, section_wise="on"), given, run)
+    (notice,) = deliberation.notices
+    assert notice.kind == "long_idea"
+    assert notice.text == "The idea is long, so each dimension was judged on the sections that are relevant to it."
+    assert run.unread_characters == 0
+    read = {one.name: one.sections for one in record.dimensions}
+    assert read["feasibility"] == ("Budget",)
+    assert read["significance"] == ("Motivation",)
+    feasibility = next(one for one in questions(model) if one.dimension.name == "feasibility")
+    prompt = JUDGING.messages(feasibility)[1].content
+    assert "Two years." in prompt
+    assert "Nobody noticed." not in prompt
+
+
+async def test_with_nothing_found_the_board_still_judges() -> None:
+    given = pack(finds=0, later=0)
+    model = llm()
+    _, record = await deliberated(model, given=given)
+    assert isinstance(record.score, Score)
+    novelty = next(one for one in questions(model) if one.dimension.name == "novelty")
+    assert "Nothing that this reviewer would know of." in JUDGING.messages(novelty)[1].content
+
+
+async def test_a_calibration_fitted_on_such_boards_decides_and_no_other(tmp_path: Path) -> None:
+    _, record = await deliberated(llm(), BoardOptions(board=2))
+    ideas = [ScoredIdea(2 + 6 * (n % 2) + n / 100, ("Reject", "Accept")[n % 2]) for n in range(40)]
+    made = dt.date(2026, 3, 1)
+    calibration = fit_decision(
+        "spring", made, "40 made-up ideas.", CalibrationConditions.of(record), ("Reject", "Accept"), ideas, 0, 0
+    )
+    path = tmp_path / "spring.json"
+    path.write_text(calibration.model_dump_json(), encoding="utf-8")
+    _, decided = await deliberated(llm(), BoardOptions(board=2, calibration=path))
+    assert isinstance(decided.decision, Decision)
+    assert decided.decision.calibration == "spring"
+    _, undecided = await deliberated(llm(), BoardOptions(board=3, calibration=path))
+    assert isinstance(undecided.decision, Absent)
+    assert "other board" in undecided.decision.reason
+
+
+def test_a_board_larger_than_the_pool_is_refused_before_anything_is_paid_for(tmp_path: Path) -> None:
+    model = llm()
+    with pytest.raises(InputError, match="has 52 personas; a board of 53"):
+        BoardSession(model, a_run(), BoardOptions(board=53))
+    with pytest.raises(InputError, match=r"none\.toml cannot be read"):
+        BoardSession(model, a_run(), BoardOptions(personas=tmp_path / "none.toml"))
+    with pytest.raises(InputError, match=r"none\.toml cannot be read"):
+        BoardSession(model, a_run(), BoardOptions(dimensions=tmp_path / "none.toml"))
+    assert model.asked == []

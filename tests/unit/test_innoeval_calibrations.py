@@ -1,0 +1,139 @@
+"""From labelled ideas and the reports on them to a named calibration, and back to its file by its name."""
+
+import asyncio
+import datetime as dt
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.ideas.records import idea_of_record
+from assayer.methods.innoeval.board.decision import DecisionCalibration, load_decision_calibration
+from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
+from assayer.models import Absent, Report, Score
+from assayer.reports.json_and_csv import as_json
+from cluster.innoeval_calibrations import (
+    find_calibration,
+    fit_calibration,
+    innoeval_options,
+    read_labels,
+    save_calibration,
+)
+from cluster.settings import Settings
+from tests.unit.test_reports_board import a_report
+
+DAY = dt.date(2026, 3, 1)
+IDEAS = 40
+
+
+def record(number: int) -> dict[str, object]:
+    text = (
+        f"We ask whether shade number {number} helps seedlings through a dry summer. Plots are drawn by lot, and "
+        "survival is counted weekly."
+    )
+    return {"title": f"Shade {number}", "text": text, "outcome": ("reject", "accept")[number % 2]}
+
+
+def labelled(folder: Path, records: Sequence[object] | None = None) -> Path:
+    path = folder / "past.jsonl"
+    path.write_text("\n".join(map(json.dumps, records or [record(n) for n in range(IDEAS)])), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def usual() -> Report:
+    return asyncio.run(a_report(BoardOptions(board=2)))
+
+
+@pytest.fixture
+def reports(tmp_path: Path, usual: Report) -> Path:
+    """Accepted ideas score 6 and more, rejected ones less; one could not be scored."""
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    for number in range(IDEAS):
+        score: Score | Absent = Score(value=(6.0 if number % 2 else 3.0) + number / 100, basis="")
+        write(folder, usual, number, score if number else Absent(reason="nobody."))
+    return folder
+
+
+def write(folder: Path, usual: Report, number: int, score: Score | Absent, name: str = "", **board: object) -> None:
+    idea = idea_of_record(record(number), "past.jsonl")
+    assert usual.board is not None
+    changed = {
+        "idea": usual.idea.model_copy(update={"id": idea.id}),
+        "board": usual.board.model_copy(update={"score": score, **board}),
+    }
+    (folder / f"{name or number}.json").write_text(as_json(usual.model_copy(update=changed)), encoding="utf-8")
+
+
+def made(folder: Path, reports: Path, source: str = "a panel of nobody", name: str = "spring") -> DecisionCalibration:
+    labels = read_labels(labelled(folder), "outcome")
+    return fit_calibration(name, DAY, labels, source, reports, ("reject", "accept"), seed=0)
+
+
+def test_a_calibration_says_what_it_was_fitted_on_and_what_it_is_worth(tmp_path: Path, reports: Path) -> None:
+    calibration = made(tmp_path, reports)
+    assert calibration.counts == (IDEAS // 2 - 1, IDEAS // 2)
+    assert calibration.unscored == 1
+    assert 3.4 < calibration.thresholds[0] < 6.0
+    assert calibration.performance.accuracy == calibration.performance.macro_f1 == 1.0
+    assert calibration.provenance == "40 of the 40 labelled ideas of past.jsonl: a panel of nobody."
+    assert calibration.labels_sha256 == read_labels(tmp_path / "past.jsonl", "outcome").sha256
+    assert calibration.conditions.board == 2
+    assert made(tmp_path, reports) == calibration
+
+
+def test_a_kept_calibration_is_found_by_its_name_and_keeps_its_meaning(tmp_path: Path, reports: Path) -> None:
+    calibration = made(tmp_path, reports)
+    path = save_calibration(tmp_path, calibration)
+    assert save_calibration(tmp_path, calibration) == path
+    assert load_decision_calibration(find_calibration(tmp_path, Path("spring"))) == calibration
+    settings = Settings(home=tmp_path, innoeval=InnoEvalOptions(board=BoardOptions(calibration=Path("spring"))))
+    assert innoeval_options(settings).board.calibration == path
+    with pytest.raises(InputError, match="another calibration 'spring' already"):
+        save_calibration(tmp_path, made(tmp_path, reports, "another panel"))
+    with pytest.raises(InputError, match="no calibration 'summer'") as refused:
+        find_calibration(tmp_path, Path("summer"))
+    assert "There are: spring." in str(refused.value)
+    assert find_calibration(tmp_path, Path("elsewhere/summer.json")) == Path("elsewhere/summer.json")
+
+
+def test_reports_of_unlike_boards_are_not_mixed(tmp_path: Path, reports: Path, usual: Report) -> None:
+    write(reports, usual, 3, Score(value=6.0, basis=""), models=("another",))
+    with pytest.raises(InputError, match="were made with different models"):
+        made(tmp_path, reports)
+
+
+def test_two_reports_of_one_idea_are_refused(tmp_path: Path, reports: Path, usual: Report) -> None:
+    write(reports, usual, 3, Score(value=6.0, basis=""), name="again")
+    with pytest.raises(InputError, match="more than one report"):
+        made(tmp_path, reports)
+
+
+def test_without_reports_the_command_that_makes_them_is_named(tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match=r"assayer evaluate past\.jsonl --method innoeval"):
+        made(tmp_path, tmp_path / "none")
+
+
+def test_names_and_sources_that_are_none_are_refused(tmp_path: Path, reports: Path) -> None:
+    with pytest.raises(InputError, match="is no name"):
+        made(tmp_path, reports, name="../spring")
+    with pytest.raises(InputError, match="whose decisions"):
+        made(tmp_path, reports, source=" . ")
+
+
+@pytest.mark.parametrize(
+    ("records", "told"),
+    [
+        ([{**record(1), "outcome": None}], r"past\.jsonl:1 has no outcome in 'outcome'"),
+        ([record(1), {**record(1), "outcome": "reject"}], r"past\.jsonl:2 gives its idea another outcome"),
+        ([{"title": "Only a title", "outcome": "reject"}], "holds no text of an idea"),
+        ([3], "is a number, not an idea"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_refused_by_line(tmp_path: Path, records: list[object], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        read_labels(labelled(tmp_path, records), "outcome")

@@ -1,0 +1,102 @@
+"""Who is drawn for an idea, and what each may see."""
+
+from collections import Counter
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.innoeval.board.reviewers import draw_board, mask_evidence, visible_sources
+from assayer.methods.innoeval.board.reviewers import reviewer_in_seat as seated
+from assayer.methods.innoeval.personas import Persona, built_in_persona_pool
+from assayer.models import Familiarity
+from tests.unit.innoeval_evidence import knowledge, pack
+from tests.unit.innoeval_world import IDEA
+
+POOL = built_in_persona_pool()
+FOREST = parse_idea(
+    "# Forest plots\n\nWe count species in forest habitat every year, and follow population and biodiversity "
+    "after fire with satellite and remote sensing records. The genome of one species is read for adaptation and "
+    "selection, a regression relates it to soil, nitrogen and yield, and causal claims rest on randomised plots.",
+    source="forest.md",
+)
+
+
+def someone(literature: int = 8, applications: int = 8, frontier: int = 8) -> Persona:
+    levels = Familiarity(literature=literature, methods=1, applications=applications, frontier=frontier)
+    return POOL.personas[0].model_copy(update={"familiarity": levels})
+
+
+def test_draw_is_the_same_for_the_same_idea_and_seed_and_another_for_others() -> None:
+    first = draw_board(POOL, 5, 1, IDEA, "uniform")
+    assert first == draw_board(POOL, 5, 1, IDEA, "uniform")
+    assert len({seat.persona.name for seat in first}) == 5
+    others = [draw_board(POOL, 5, 2, IDEA, "uniform"), draw_board(POOL, 5, 1, FOREST, "uniform")]
+    assert all(other != first for other in others)
+
+
+def test_draw_keeps_the_larger_half_for_those_whose_ground_the_idea_touches() -> None:
+    seats = draw_board(POOL, 5, 0, FOREST, "near")
+    near = [seat.persona.field for seat in seats if seat.kind == "near"]
+    assert Counter(seat.kind for seat in seats) == {"near": 3, "open": 2}
+    assert "ecology" in near
+    assert all(seat.kind == "open" for seat in draw_board(POOL, 5, 0, FOREST, "uniform"))
+
+
+def test_draw_by_nearness_fills_the_board_when_the_idea_touches_nobody() -> None:
+    nowhere = parse_idea("# Xyzzy\n\n" + "Plugh plover. " * 15, source="x")
+    assert [seat.kind for seat in draw_board(POOL, 5, 0, nowhere, "near")] == ["open"] * 5
+
+
+def test_a_pool_smaller_than_the_board_is_refused() -> None:
+    small = POOL.model_copy(update={"personas": POOL.personas[:4], "name": "mine.toml"})
+    with pytest.raises(InputError, match=r"mine\.toml has 4 personas; a board of 5"):
+        draw_board(small, 5, 0, IDEA, "near")
+    assert len(draw_board(small, 4, 0, IDEA, "near")) == 4
+
+
+@pytest.mark.parametrize(("level", "hidden"), [(10, 0), (8, 2), (5, 5), (1, 9)])
+def test_a_level_hides_its_complement_of_ten(level: int, hidden: int) -> None:
+    masks = mask_evidence(0, IDEA, someone(literature=level), pack().before_cutoff)
+    assert [len(mask.hidden) for mask in masks] == [hidden, 2, 2]
+
+
+def test_kinds_are_masked_by_the_familiarity_that_goes_with_them() -> None:
+    masks = mask_evidence(0, IDEA, someone(literature=10, applications=7, frontier=4), pack().before_cutoff)
+    assert {mask.kind: (mask.level, len(mask.hidden), mask.shown) for mask in masks} == {
+        "literature": (10, 0, 10),
+        "web": (4, 6, 4),
+        "code": (7, 3, 7),
+    }
+
+
+def test_a_fraction_of_an_item_is_a_chance() -> None:
+    three = [knowledge("literature", n) for n in range(3)]
+    counts = [len(mask_evidence(seed, IDEA, someone(literature=8), three)[0].hidden) for seed in range(400)]
+    assert set(counts) == {0, 1}
+    assert sum(counts) / 400 == pytest.approx(0.6, abs=0.1)
+
+
+def test_masking_is_repeatable_and_differs_between_reviewers() -> None:
+    before = pack().before_cutoff
+    one, other = POOL.personas[0], POOL.personas[1]
+    assert mask_evidence(3, IDEA, one, before) == mask_evidence(3, IDEA, one, before)
+    same_levels = other.model_copy(update={"familiarity": one.familiarity})
+    assert mask_evidence(3, IDEA, one, before) != mask_evidence(3, IDEA, same_levels, before)
+
+
+def test_what_else_was_found_does_not_decide_which_is_hidden_first() -> None:
+    ten, nine = pack().before_cutoff[:10], pack().before_cutoff[:9]
+    more = mask_evidence(0, IDEA, someone(literature=5), ten)[0].hidden
+    fewer = mask_evidence(0, IDEA, someone(literature=5), nine)[0].hidden
+    assert set(fewer) <= {one.paper.id for one in nine}
+    assert len(set(more) & set(fewer)) >= 4
+
+
+def test_a_reviewer_sees_what_is_not_hidden() -> None:
+    found = pack().before_cutoff
+    seat = draw_board(POOL, 5, 0, IDEA, "near")[0]
+    one = seated("R1", seat, mask_evidence(0, IDEA, seat.persona, found))
+    hidden = {paper for mask in one.masking for paper in mask.hidden}
+    assert hidden
+    assert {item.paper.id for item in visible_sources(one, found)} == {item.paper.id for item in found} - hidden

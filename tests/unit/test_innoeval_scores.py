@@ -1,0 +1,91 @@
+"""Final score, interval and agreement, against numbers worked out by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from assayer.methods.innoeval.board.scores import agreement, final_score, mean_score, score_interval, score_matrix
+from assayer.methods.innoeval.dimensions import Scale, resolve_dimensions
+from assayer.models import Absent, Agreement, Score, ScoreInterval
+
+THREE = resolve_dimensions(None)[:3]
+NAN = float("nan")
+
+
+def score(value: float) -> Score:
+    return Score(value=value, basis="")
+
+
+def test_scores_of_other_scales_are_brought_to_ten() -> None:
+    agency = THREE[1].model_copy(update={"scale": Scale(min=1, max=6)})
+    matrix = score_matrix((THREE[0], agency), [[score(4), score(6)], [Absent(reason="x"), score(3.5)]])
+    assert matrix[0].tolist() == [4, 10]
+    assert np.isnan(matrix[1][0])
+    assert matrix[1][1] == 5
+
+
+def test_final_score_is_the_weighted_mean_of_dimensions_and_absent_scores_count_nowhere() -> None:
+    heavy = (THREE[0], THREE[1].model_copy(update={"weight": 3.0}), THREE[2])
+    found = final_score(heavy, np.array([[8, 4, NAN], [NAN, 6, NAN]]))
+    assert isinstance(found, Score)
+    assert found.value == pytest.approx((8 + 3 * 5) / 4)
+    assert "2 of 3 dimensions" in found.basis
+    assert "no reviewer could judge feasibility" in found.basis
+
+
+def test_without_any_score_nothing_is_calculated() -> None:
+    nothing = np.full((5, 3), NAN)
+    assert isinstance(final_score(THREE, nothing), Absent)
+    assert isinstance(score_interval(THREE, nothing), Absent)
+    assert isinstance(agreement(nothing), Absent)
+    assert isinstance(mean_score(THREE[0], [Absent(reason="lost.")]), Absent)
+
+
+def test_interval_of_a_full_matrix_is_students_t_of_the_reviewers_means() -> None:
+    matrix = np.array([[6.0, 7, 5], [4, 6, 5], [7, 9, 6]])
+    found = score_interval(THREE, matrix)
+    means = matrix.mean(axis=1)
+    low, high = stats.t.interval(0.9, 2, loc=means.mean(), scale=means.std(ddof=1) / 3**0.5)
+    assert isinstance(found, ScoreInterval)
+    assert [found.low, found.high] == pytest.approx([low, high], abs=0.01)
+
+
+def test_a_reviewer_who_skipped_the_hard_dimension_does_not_look_generous() -> None:
+    alike = np.array([[8.0, 2, 5], [8, NAN, 5], [8, 2, 5]])
+    found = score_interval(THREE, alike)
+    assert isinstance(found, ScoreInterval)
+    assert found.low == found.high == 5
+
+
+def test_interval_needs_two_reviewers() -> None:
+    assert isinstance(score_interval(THREE, np.array([[5.0, 6, 7]])), Absent)
+
+
+def test_agreement_is_krippendorffs_alpha_for_interval_data() -> None:
+    matrix = np.array([[1.0, 5, 9], [2, 5, 9]])
+    values = matrix.T.flatten()
+    expected = np.mean([(a - b) ** 2 for i, a in enumerate(values) for j, b in enumerate(values) if i != j])
+    observed = np.mean([(a - b) ** 2 for a, b in matrix.T])
+    found = agreement(matrix)
+    assert isinstance(found, Agreement)
+    assert found.alpha == pytest.approx(1 - observed / expected, abs=1e-3)
+    assert (found.reviewers, found.dimensions) == (2, 3)
+
+
+def test_agreement_is_absent_where_it_means_nothing() -> None:
+    assert isinstance(agreement(np.array([[5.0, 6, 7]])), Absent)
+    assert isinstance(agreement(np.full((5, 5), 6.0)), Absent)
+    assert isinstance(agreement(np.array([[5.0, NAN], [NAN, 6.0]])), Absent)
+
+
+@given(st.lists(st.lists(st.none() | st.floats(0, 10), min_size=3, max_size=3), min_size=1, max_size=6))
+def test_the_final_score_lies_in_its_interval_and_on_its_scale(rows: list[list[float | None]]) -> None:
+    matrix = np.array([[NAN if one is None else one for one in row] for row in rows])
+    value, spread = final_score(THREE, matrix), score_interval(THREE, matrix)
+    if isinstance(value, Score):
+        assert 0 <= value.value <= 10
+        if isinstance(spread, ScoreInterval):
+            assert 0 <= spread.low <= value.value + 0.01
+            assert value.value - 0.01 <= spread.high <= 10

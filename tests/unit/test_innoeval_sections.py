@@ -1,0 +1,77 @@
+"""Long proposals: each dimension is judged on the sections that speak to it."""
+
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.innoeval.board.sections import reads_by_section, sections_for, unread_characters
+from assayer.methods.innoeval.dimensions import RubricDimension, resolve_dimensions
+from assayer.methods.innoeval.options import BoardOptions
+from assayer.models import Section
+
+FIVE = resolve_dimensions(None)
+SECTIONS = tuple(
+    Section(title=title, text=f"{title} says what it says. " * 4)
+    for title in ("Motivation", "Related work", "Experiment design", "Budget and timeline", "Appendix K")
+)
+PROPOSAL = parse_idea("\n\n".join(f"# {one.title}\n\n{one.text}" for one in SECTIONS), source="proposal.md")
+
+
+def dimension(name: str) -> RubricDimension:
+    return next(one for one in FIVE if one.name == name)
+
+
+def titles(name: str, limit: int = 10_000) -> list[str]:
+    return [one.title for one in sections_for(dimension(name), FIVE, SECTIONS, limit).sections]
+
+
+def test_a_dimension_reads_what_speaks_to_it() -> None:
+    assert titles("feasibility") == ["Experiment design", "Budget and timeline"]
+    assert titles("novelty") == ["Motivation", "Related work"]
+    assert titles("significance") == ["Motivation"]
+
+
+def test_a_dimension_that_names_no_headings_reads_everything() -> None:
+    assert titles("clarity") == [one.title for one in SECTIONS]
+
+
+def test_what_no_dimension_names_is_read_by_all() -> None:
+    named = tuple(one for one in FIVE if one.sections)
+    reading = sections_for(dimension("feasibility"), named, SECTIONS, 10_000)
+    assert [one.title for one in reading.sections] == ["Experiment design", "Budget and timeline", "Appendix K"]
+    assert reading.left_out == ("Motivation", "Related work")
+    assert reading.unread == 0
+
+
+def test_a_proposal_whose_headings_say_nothing_to_a_dimension_is_read_whole() -> None:
+    odd = (Section(title="Budget", text="Money for two years of work."),)
+    assert [one.title for one in sections_for(dimension("significance"), FIVE, odd, 100).sections] == ["Budget"]
+
+
+def test_when_room_is_short_the_named_sections_come_first_and_the_cut_is_counted() -> None:
+    named = tuple(one for one in FIVE if one.sections)
+    reading = sections_for(dimension("feasibility"), named, SECTIONS, 250)
+    assert [one.title for one in reading.sections] == ["Experiment design", "Budget and timeline"]
+    assert sum(len(one.text) for one in reading.sections) <= 250
+    assert reading.unread == 2
+    assert reading.left_out == ("Motivation", "Related work")
+    assert reading.no_room == ("Appendix K",)
+
+
+def test_only_long_texts_are_read_by_section_unless_asked_for() -> None:
+    assert not reads_by_section(PROPOSAL, BoardOptions())
+    assert reads_by_section(PROPOSAL, BoardOptions(long_idea_chars=100))
+    assert reads_by_section(PROPOSAL, BoardOptions(section_wise="on"))
+    assert not reads_by_section(PROPOSAL, BoardOptions(section_wise="off", long_idea_chars=100))
+
+
+def test_what_no_prompt_shows_is_counted_once_for_all_dimensions() -> None:
+    named = tuple(one for one in FIVE if one.sections)
+    sections = PROPOSAL.sections
+    readings = [sections_for(one, named, sections, 250) for one in named]
+    shown = [max(one.lengths[place] for one in readings) for place in range(len(sections))]
+    lost = sum(len(section.text) - most for section, most in zip(sections, shown, strict=True))
+    assert lost > 0
+    assert unread_characters(PROPOSAL, 0, readings) == lost
+    assert unread_characters(PROPOSAL, len(PROPOSAL.text), readings) == 0
+    budget = PROPOSAL.text.index(sections[3].text)
+    assert shown[3] < len(sections[3].text) - 10
+    assert unread_characters(PROPOSAL, budget + len(sections[3].text) - 10, readings) == 10
+    assert unread_characters(PROPOSAL, 0, [sections_for(one, named, sections, 10_000) for one in named]) == 0

@@ -1,0 +1,88 @@
+"""What a job's lease says of how it is to be worked on reaches the engine."""
+
+import datetime as dt
+from typing import Any, cast
+from uuid import UUID
+
+import pytest
+
+from assayer.errors import BudgetExhausted
+from assayer.ideas.parsing import parse_idea
+from assayer.models import EvaluationId, Idea
+from assayer.ports import Progress, ProgressEvent
+from assayer.run.context_variables import is_urgent
+from cluster.engine import Engine
+from cluster.job_performer import EnginePerformer
+from cluster.ranker import Ranker
+from cluster.run_request import RunRequest
+from orchestrator.jobs.models import JobId, Lease, Priority, TenantId
+from orchestrator.jobs.requests import EvaluationRequest, Limits
+from workers.documents import DocumentLimits
+
+IDEA = parse_idea("We will measure how pollinators respond to flower strips in fields and in gardens. " * 3, "idea.txt")
+
+
+class Silent:
+    def report(self, event: ProgressEvent) -> None:
+        pass
+
+
+class RefusingEngine:
+    """Remembers what it was asked, and has no money for it."""
+
+    def __init__(self) -> None:
+        self.asked: list[RunRequest] = []
+        self.waiting: list[bool] = []
+
+    async def evaluate(
+        self, idea: Idea, method: str, cutoff: dt.date | None, progress: Progress, run_request: RunRequest
+    ) -> None:
+        self.asked.append(run_request)
+        self.waiting.append(is_urgent())
+        raise BudgetExhausted("Nothing is left.")
+
+
+async def _begun(run: EvaluationId, request: dict[str, Any]) -> None:
+    raise AssertionError
+
+
+WORK = EvaluationRequest(idea=IDEA, limits=Limits(max_usd=2.0))
+
+
+def lease_of(priority: Priority = "batch", pinned: dict[str, Any] | None = None) -> Lease:
+    return Lease(
+        job=JobId("ev_1"),
+        tenant=TenantId("acme"),
+        token=UUID(int=1),
+        attempt=1,
+        priority=priority,
+        request=WORK,
+        document=None,
+        max_usd=1.5,
+        pinned=pinned,
+    )
+
+
+@pytest.mark.parametrize(("pinned", "corpus"), [(None, ""), ({"corpus": "v1"}, "v1"), ({"corpus": None}, "")])
+async def test_job_that_has_begun_before_names_the_version_of_the_corpus_it_began_with(
+    pinned: dict[str, Any] | None, corpus: str
+) -> None:
+    engine = RefusingEngine()
+    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), DocumentLimits())
+    with pytest.raises(BudgetExhausted):
+        await performer.perform(lease_of(pinned=pinned), Silent(), _begun)
+    assert [one.corpus for one in engine.asked] == [corpus]
+
+
+@pytest.mark.parametrize("priority", ["interactive", "batch"])
+async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priority) -> None:
+    engine = RefusingEngine()
+    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), DocumentLimits())
+
+    with pytest.raises(BudgetExhausted):
+        await performer.perform(lease_of(priority), Silent(), _begun)
+
+    (run_request,) = engine.asked
+    assert (run_request.job, run_request.remaining_usd, run_request.limits) == ("ev_1", 1.5, WORK.limits)
+    assert engine.waiting == [priority == "interactive"]
+    assert not is_urgent()

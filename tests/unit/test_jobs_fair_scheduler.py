@@ -1,0 +1,264 @@
+"""Which jobs get the free slots: all slots are used, by weight, and nobody waits for ever."""
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestrator.jobs.fair_scheduler import FreeSlots, Grant, TenantQueue, WaitingJob, allocate
+from orchestrator.jobs.models import JobId, TenantId
+
+HEAD_START = 20.0
+
+
+def jobs(tenant: str, kind: str, count: int, max_usd: float | None = None, suspect: bool = False) -> list[WaitingJob]:
+    return [WaitingJob(JobId(f"{tenant}/{kind}/{number:05}"), max_usd, suspect) for number in range(count)]
+
+
+def contender(
+    tenant: str,
+    weight: float = 1,
+    time: float = 0,
+    free_jobs: int | None = None,
+    budget_left: float | None = None,
+    interactive: Sequence[WaitingJob] = (),
+    batch: Sequence[WaitingJob] = (),
+) -> TenantQueue:
+    return TenantQueue(TenantId(tenant), weight, time, free_jobs, budget_left, interactive, batch)
+
+
+def given_to(grants: Sequence[Grant]) -> Counter[str]:
+    return Counter(grant.tenant for grant in grants)
+
+
+@dataclass
+class Service:
+    """Gives out places round by round; every job is done before the next round."""
+
+    waiting: dict[str, deque[WaitingJob]]
+    weights: dict[str, float]
+    clock: float = 0.0
+    times: dict[TenantId, float] = field(default_factory=dict)
+
+    def round(self, free: int) -> list[str]:
+        lines = [
+            contender(name, self.weights[name], self.times.get(TenantId(name), 0.0), batch=list(line)[:free])
+            for name, line in self.waiting.items()
+            if line
+        ]
+        shares = allocate(FreeSlots(free), self.clock, lines, HEAD_START)
+        self.clock = shares.clock
+        self.times.update(shares.times)
+        for grant in shares.grants:
+            assert self.waiting[grant.tenant].popleft().job == grant.job
+        return [grant.tenant for grant in shares.grants]
+
+
+limits = st.lists(st.none() | st.floats(0.1, 10), max_size=5)
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> list[TenantQueue]:
+    """Up to four tenants, with and without limits."""
+    return [
+        contender(
+            name,
+            weight=draw(st.floats(0.1, 100)),
+            time=draw(st.floats(0, 1_000)),
+            free_jobs=draw(st.none() | st.integers(0, 8)),
+            budget_left=draw(st.none() | st.floats(0, 20)),
+            interactive=[WaitingJob(JobId(f"{name}/i/{place}"), usd) for place, usd in enumerate(draw(limits))],
+            batch=[WaitingJob(JobId(f"{name}/b/{place}"), usd) for place, usd in enumerate(draw(limits))],
+        )
+        for name in "abcd"[: draw(st.integers(0, 4))]
+    ]
+
+
+places = st.builds(lambda free, only: FreeSlots(free, min(free, only)), st.integers(0, 12), st.integers(0, 12))
+
+
+def after(one: TenantQueue, grants: Sequence[Grant]) -> TenantQueue:
+    """What is left of a contender's claims."""
+    mine = {grant.job: grant for grant in grants if grant.tenant == one.tenant}
+    return replace(
+        one,
+        free_jobs=None if one.free_jobs is None else one.free_jobs - len(mine),
+        budget_left=None
+        if one.budget_left is None
+        else one.budget_left - sum(grant.reserved_usd for grant in mine.values()),
+        interactive=[job for job in one.interactive if job.job not in mine],
+        batch=[job for job in one.batch if job.job not in mine],
+    )
+
+
+def could_begin(one: TenantQueue, line: Sequence[WaitingJob]) -> bool:
+    if not line or one.free_jobs == 0:
+        return False
+    limit = line[0].max_usd
+    return one.budget_left is None or (one.budget_left > 0 if limit is None else limit <= one.budget_left)
+
+
+@given(places, st.floats(0, 500), crowds())
+def test_no_place_stays_free_that_a_job_could_have(places: FreeSlots, clock: float, crowd: list[TenantQueue]) -> None:
+    shares = allocate(places, clock, crowd, HEAD_START)
+
+    batch_ids = {job.job for one in crowd for job in one.batch}
+    batch = sum(grant.job in batch_ids for grant in shares.grants)
+    left = [after(one, shares.grants) for one in crowd]
+    assert len(shares.grants) <= places.free
+    assert batch <= places.free - places.interactive_only
+    if len(shares.grants) < places.free:
+        assert not any(could_begin(one, one.interactive) for one in left)
+        if batch < places.free - places.interactive_only:
+            assert not any(could_begin(one, one.batch) for one in left)
+
+
+@given(places, st.floats(0, 500), crowds())
+def test_limits_of_a_tenant_hold_and_its_jobs_begin_in_order(
+    places: FreeSlots, clock: float, crowd: list[TenantQueue]
+) -> None:
+    shares = allocate(places, clock, crowd, HEAD_START)
+
+    for one in crowd:
+        mine = [grant.job for grant in shares.grants if grant.tenant == one.tenant]
+        left = after(one, shares.grants)
+        assert left.free_jobs is None or left.free_jobs >= 0
+        assert left.budget_left is None or left.budget_left >= -1e-9
+        for line in (one.interactive, one.batch):
+            begun = [job.job for job in line if job.job in mine]
+            assert begun == [job.job for job in line][: len(begun)]
+
+
+@given(places, st.floats(0, 500), crowds())
+def test_interactive_jobs_of_a_tenant_begin_before_its_batch(
+    places: FreeSlots, clock: float, crowd: list[TenantQueue]
+) -> None:
+    shares = allocate(places, clock, crowd, HEAD_START)
+
+    for one in crowd:
+        mine = [grant.job for grant in shares.grants if grant.tenant == one.tenant]
+        batch = {job.job for job in one.batch}
+        if batch & set(mine) and one.budget_left is None:
+            assert {job.job for job in one.interactive} <= set(mine)
+
+
+@given(crowds(), st.floats(0, 500), places)
+def test_clock_never_goes_back_and_times_grow_with_what_was_given(
+    crowd: list[TenantQueue], clock: float, places: FreeSlots
+) -> None:
+    shares = allocate(places, clock, crowd, HEAD_START)
+
+    assert shares.clock >= clock
+    for one in crowd:
+        begun = given_to(shares.grants)[one.tenant]
+        if begun:
+            assert shares.times[one.tenant] == pytest.approx(max(one.virtual_time, clock) + begun / one.weight)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(0.5, 20), min_size=2, max_size=5), st.integers(1, 9))
+def test_tenants_that_always_wait_share_by_weight(weights: list[float], free: int) -> None:
+    names = [f"t{number}" for number in range(len(weights))]
+    service = Service({name: deque(jobs(name, "batch", 400)) for name in names}, dict(zip(names, weights, strict=True)))
+
+    had = Counter(tenant for _ in range(300 // free) for tenant in service.round(free))
+
+    turns = {name: had[name] / weight for name, weight in service.weights.items()}
+    # Nobody is ahead of another by more than one job of its own and one of the other's.
+    for one, weight in service.weights.items():
+        for other, others in service.weights.items():
+            assert abs(turns[one] - turns[other]) <= 1 / weight + 1 / others + 1e-6
+
+
+def test_tenant_back_from_idleness_resumes_among_the_others_without_saved_turns() -> None:
+    service = Service({"busy": deque(jobs("busy", "batch", 500)), "idle": deque()}, {"busy": 1, "idle": 1})
+    for _ in range(100):
+        service.round(1)
+    service.waiting["idle"].extend(jobs("idle", "batch", 100))
+
+    had = Counter(service.round(1)[0] for _ in range(40))
+
+    assert abs(had["busy"] - had["idle"]) <= 1
+
+
+def test_tenants_back_together_after_all_were_idle_share_evenly() -> None:
+    service = Service({"worked": deque(jobs("worked", "batch", 100)), "idle": deque()}, {"worked": 1, "idle": 1})
+    for _ in range(100):
+        service.round(1)
+    for name, line in service.waiting.items():
+        line.extend(jobs(name, "batch", 100))
+
+    had = Counter(service.round(1)[0] for _ in range(40))
+
+    assert abs(had["worked"] - had["idle"]) <= 2
+
+
+def test_interactive_job_goes_before_the_batch_of_a_tenant_that_has_had_less() -> None:
+    crowd = [
+        contender("a", time=5, interactive=jobs("a", "interactive", 1)),
+        contender("b", time=0, batch=jobs("b", "batch", 9)),
+    ]
+
+    assert [grant.tenant for grant in allocate(FreeSlots(2), 0, crowd, HEAD_START).grants] == ["a", "b"]
+
+
+def test_endless_interactive_jobs_do_not_starve_the_batch_of_another() -> None:
+    clock, time = 0.0, {TenantId("a"): 0.0, TenantId("b"): 0.0}
+    had: Counter[str] = Counter()
+    for _ in range(200):
+        crowd = [
+            contender("a", time=time[TenantId("a")], interactive=jobs("a", "interactive", 1)),
+            contender("b", time=time[TenantId("b")], batch=jobs("b", "batch", 1)),
+        ]
+        shares = allocate(FreeSlots(1), clock, crowd, HEAD_START)
+        clock, time = shares.clock, time | dict(shares.times)
+        had += given_to(shares.grants)
+
+    assert had["a"] - had["b"] == pytest.approx(HEAD_START, abs=2)
+
+
+def test_places_for_interactive_jobs_stay_free_of_batch_jobs() -> None:
+    crowd = [contender("a", batch=jobs("a", "batch", 9), interactive=jobs("a", "interactive", 1))]
+
+    shares = allocate(FreeSlots(4, interactive_only=2), 0, crowd, HEAD_START)
+
+    assert [grant.job.split("/")[1] for grant in shares.grants] == ["interactive", "batch", "batch"]
+
+
+def test_job_without_a_limit_takes_all_that_is_left_of_the_budget() -> None:
+    crowd = [contender("a", budget_left=3.0, batch=jobs("a", "batch", 2))]
+
+    (grant,) = allocate(FreeSlots(4), 0, crowd, HEAD_START).grants
+
+    assert (grant.max_usd, grant.reserved_usd) == (3.0, 3.0)
+
+
+def test_job_that_does_not_fit_holds_back_cheaper_ones_behind_it() -> None:
+    line = [*jobs("a", "dear", 1, max_usd=5.0), *jobs("a", "cheap", 3, max_usd=1.0)]
+
+    assert allocate(FreeSlots(4), 0, [contender("a", budget_left=4.0, batch=line)], HEAD_START).grants == ()
+    assert len(allocate(FreeSlots(4), 0, [contender("a", budget_left=7.0, batch=line)], HEAD_START).grants) == 3
+
+
+def test_one_suspect_at_a_time_and_the_others_pass_by() -> None:
+    crowd = [
+        contender("a", batch=[*jobs("a", "suspect", 2, suspect=True), *jobs("a", "batch", 1)]),
+        contender("b", batch=[*jobs("b", "suspect", 1, suspect=True), *jobs("b", "batch", 1)]),
+    ]
+
+    begun = [grant.job for grant in allocate(FreeSlots(9), 0, crowd, HEAD_START).grants]
+
+    assert sorted(begun) == ["a/batch/00000", "a/suspect/00000", "b/batch/00000"]
+
+
+def test_many_tenants_and_places_are_decided_in_any_order_of_the_crowd() -> None:
+    crowd = [
+        contender(f"t{number:03}", weight=1 + number % 5, batch=jobs(f"t{number}", "b", 4)) for number in range(99)
+    ]
+
+    forwards, backwards = (allocate(FreeSlots(50), 0, order, HEAD_START) for order in (crowd, crowd[::-1]))
+
+    assert forwards.grants == backwards.grants

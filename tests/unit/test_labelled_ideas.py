@@ -1,0 +1,119 @@
+"""Labelled ideas are read whole or not at all, and every refusal says which line and why."""
+
+import datetime as dt
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.methods.grapheval.graph.records import LabelledIdea
+from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
+
+TEXT = "We draw maps of towns by hand and measure how long they last."
+
+
+def written(folder: Path, *records: Any, name: str = "ideas.jsonl") -> Path:
+    path = folder / name
+    text = "\n".join(one if isinstance(one, str) else json.dumps(one) for one in records)
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+def read(path: Path, **fields: str) -> list[LabelledIdea]:
+    return read_labelled_ideas([path], FieldNames(**fields))
+
+
+def test_records_of_different_shapes_become_ideas(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        {
+            "id": 7,
+            "title": "Maps",
+            "abstract": TEXT,
+            "decision": "Accept",
+            "date": "2020-05-17",
+            "url": "https://x.org",
+        },
+        "",
+        {"text": TEXT + " Again.", "decision": 3, "year": 2021},
+        {"paper_id": "p9", "abstract": TEXT, "publication_date": "2020-02"},
+        name="ideas.jsonl.gz",
+    )
+    first, second, third = read(path, label="decision")
+    assert (first.id, first.title, first.text, first.label) == ("7", "Maps", TEXT, "Accept")
+    assert (first.date, first.url) == (dt.date(2020, 5, 17), "https://x.org")
+    assert (second.label, second.date) == ("3", dt.date(2021, 12, 31))
+    assert second.title.startswith("We draw maps of towns")
+    assert (third.id, third.label, third.date) == ("p9", None, dt.date(2020, 2, 29))
+
+
+def test_an_idea_without_an_id_has_the_same_one_every_time(tmp_path: Path) -> None:
+    path = written(tmp_path, {"text": TEXT})
+    assert read(path) == read(path)
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ("{", "ideas.jsonl:1 is not JSON."),
+        ("[1]", "ideas.jsonl:1 is not a JSON object."),
+        ({"title": "Maps"}, "ideas.jsonl:1 has no text"),
+        ({"text": "word " * 120_000}, "characters; an idea may have 400,000"),
+        ({"text": TEXT, "date": "last May"}, "'last May' is no date"),
+        ({"text": TEXT, "date": "2020-13-01"}, "'2020-13-01' is no date"),
+        ({"text": TEXT, "label": ["a", "b"]}, "label is neither text nor number"),
+        ({"text": [TEXT]}, "text is neither text nor number"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, record: Any, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(written(tmp_path, record))
+    assert said in refused.value.message
+
+
+def test_of_many_unusable_lines_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"ideas.jsonl:5 is not JSON. \(and 3 more\)"):
+        read(written(tmp_path, *["{"] * 8))
+
+
+def test_files_that_are_missing_damaged_or_empty_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read(tmp_path / "none.jsonl")
+    damaged = tmp_path / "torn.jsonl.gz"
+    damaged.write_bytes(gzip.compress(b"{}" * 99)[:20])
+    with pytest.raises(InputError, match="damaged"):
+        read(damaged)
+    with pytest.raises(InputError, match="holds no idea"):
+        read(written(tmp_path, ""))
+
+
+def ideas(*labels: str | None) -> list[LabelledIdea]:
+    return [
+        LabelledIdea.model_validate({"id": str(n), "title": "Maps", "text": TEXT, "label": label, "date": None})
+        for n, label in enumerate(labels)
+    ]
+
+
+def test_outcomes_are_those_given_in_their_order_or_those_met_in_alphabetical_order() -> None:
+    assert outcome_classes(ideas("no", "yes"), ("yes", "perhaps", "no")) == ("yes", "perhaps", "no")
+    assert outcome_classes(ideas("yes", "no"), ()) == ("no", "yes")
+
+
+@pytest.mark.parametrize(
+    ("labels", "given", "said"),
+    [
+        (("yes", None, None), (), "2 of 3 ideas have no label, the first is '1'"),
+        (("yes", "yes"), (), "All 2 ideas have the label 'yes'"),
+        (("yes", "maybe"), ("no", "yes"), "'maybe' is not among no, yes"),
+        (("yes", "no"), ("no", "yes", "no"), "names an outcome twice"),
+    ],
+)
+def test_labels_that_make_no_graph_are_refused(
+    labels: tuple[str | None, ...], given: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        outcome_classes(ideas(*labels), given)
+    assert said in refused.value.message

@@ -1,0 +1,201 @@
+"""What refusals mean, and how long to wait."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assayer.models import FaultKind
+from workers.llm.chat_completion import initial_dialect
+from workers.llm.errors import (
+    ErrorBody,
+    PermanentLlmFailure,
+    RejectionReason,
+    TransientLlmFailure,
+    explain_rejection,
+    failure_from_status,
+    parse_error_body,
+    rejected_generation,
+    retry_after,
+)
+
+UNHURRIED = settings(deadline=None)  # the machine may be busy
+
+NOW = dt.datetime(2026, 5, 4, 12, 0, 0, tzinfo=dt.UTC)
+
+
+def _failure(status: int, message: str = "", code: str = "") -> TransientLlmFailure | PermanentLlmFailure:
+    return failure_from_status(status, {}, ErrorBody(message, code, ""), NOW)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
+        ({"retry-after": "Mon, 04 May 2026 12:00:30 GMT"}, 30.0),
+        ({"retry-after": "Mon, 04 May 2026 12:00:30"}, 30.0),
+        ({"retry-after": "Mon, 04 May 2026 11:00:00 GMT"}, 0.0),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "tomorrow"}, None),
+    ],
+)
+def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, NOW) == seconds
+
+
+@UNHURRIED
+@given(st.text())
+def test_retry_after_never_raises_and_is_never_negative(value: str) -> None:
+    seconds = retry_after({"retry-after": value}, NOW)
+    assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "overloaded"),
+    [
+        (408, "timeout", True),
+        (409, "server_error", False),
+        (429, "rate_limited", True),
+        (500, "server_error", False),
+        (502, "server_error", False),
+        (503, "server_error", True),
+        (529, "server_error", True),
+    ],
+)
+def test_passing_trouble_is_transient(status: int, kind: FaultKind, overloaded: bool) -> None:
+    failure = _failure(status, "try later")
+    assert isinstance(failure, TransientLlmFailure)
+    assert failure.fault.kind == kind
+    assert failure.overloaded is overloaded
+    assert str(status) in failure.fault.detail
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "code", "reason"),
+    [
+        (401, "bad key sk-123", "invalid_api_key", "wrong_key"),
+        (403, "not yours", "", "forbidden"),
+        (404, "The model `x` does not exist", "", "unknown_model"),
+        (400, "no such deployment", "model_not_found", "unknown_model"),
+        (404, "Not Found", "", "unknown_path"),
+        (429, "You exceeded your current quota", "insufficient_quota", "quota"),
+        (400, "This model's maximum context length is 8192 tokens", "", "too_long"),
+        (413, "", "", "too_long"),
+        (400, "request (9000 tokens) exceeds the available context size (8192 tokens)", "", "too_long"),
+        (400, "The input token count (1200000) exceeds the maximum number of tokens allowed", "", "too_long"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum", "", "too_long"),
+        (400, "filtered", "content_filter", "filtered"),
+        (400, "Your prompt was flagged as potentially violating our usage policy.", "invalid_prompt", "filtered"),
+        (400, "The response was filtered due to Azure OpenAI's content management policy.", "", "filtered"),
+        (400, "max_tokens is too large: 99999", "", "bad_request"),
+        (400, "bad", "", "bad_request"),
+        (422, "bad", "", "bad_request"),
+    ],
+)
+def test_lasting_refusal_is_permanent_and_explained(
+    status: int, message: str, code: str, reason: RejectionReason
+) -> None:
+    failure = _failure(status, message, code)
+    assert isinstance(failure, PermanentLlmFailure)
+    assert failure.reason == reason
+    explained = explain_rejection(failure, "http://host/v1", "x")
+    assert str(status) in explained.message
+    assert "sk-123" not in explained.message
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        (PermanentLlmFailure("bad_request", 400, ErrorBody("odd", "", "")), "bad_question"),
+        (PermanentLlmFailure("bad_request", 422, ErrorBody("odd", "", "")), "bad_question"),
+        (PermanentLlmFailure("bad_request", 405, ErrorBody("odd", "", "")), "bad_request"),
+        (PermanentLlmFailure("unknown_model", 400, ErrorBody("odd", "", "")), "unknown_model"),
+        (PermanentLlmFailure("wrong_key", 401, ErrorBody("odd", "", "")), "wrong_key"),
+    ],
+)
+def test_only_an_unrecognised_bad_request_can_be_the_questions_own(
+    failure: PermanentLlmFailure, reason: RejectionReason
+) -> None:
+    assert failure.of_question().reason == reason
+    assert (
+        "400"
+        in explain_rejection(
+            PermanentLlmFailure("bad_question", 400, ErrorBody("odd", "", "")), "http://host/v1", "x"
+        ).message
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        ({"message": "m", "code": "json_validate_failed", "failed_generation": '{"a": '}, '{"a": '),
+        ({"error": {"message": "m", "code": "json_validate_failed", "failed_generation": None}}, ""),
+        ({"message": "m", "code": "invalid_prompt", "failed_generation": "x"}, None),
+        ("json_validate_failed", None),
+        (None, None),
+    ],
+)
+def test_answer_that_the_endpoint_itself_found_malformed_is_read(body: object, written: str | None) -> None:
+    assert rejected_generation(body) == written
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"error": {"message": "m", "code": 7, "param": None}}, "m"),
+        ({"error": "m"}, "m"),
+        ({"message": "m"}, "m"),
+        ({"detail": [{"loc": ["body"], "msg": "m"}]}, "[{'loc': ['body'], 'msg': 'm'}]"),
+        ("m\nn", "m n"),
+        (None, ""),
+        ([1], ""),
+    ],
+)
+def test_error_bodies_of_every_shape_are_read(body: object, message: str) -> None:
+    assert parse_error_body(body).message == message
+
+
+def _refused(message: str, param: str = "") -> PermanentLlmFailure:
+    return PermanentLlmFailure("bad_request", 400, ErrorBody(message, "", param))
+
+
+def test_structured_output_steps_down_to_json_mode_and_then_to_words() -> None:
+    first = initial_dialect("auto")
+    second = first.adapted(_refused("json_schema is not supported", "response_format"))
+    assert second is not None
+    assert second.structured == "json_object"
+    third = second.adapted(_refused("'response_format.type' must be 'json_schema' or 'text'"))
+    assert third is not None
+    assert third.structured == "prompt"
+    assert third.adapted(_refused("response_format")) is None
+
+
+def test_chosen_form_of_structured_output_is_not_changed() -> None:
+    assert initial_dialect("json_schema").adapted(_refused("response_format unsupported")) is None
+    assert initial_dialect("json_object").structured == "json_object"
+
+
+def test_parameters_that_a_model_refuses_are_renamed_or_left_out() -> None:
+    first = initial_dialect("auto")
+    renamed = first.adapted(
+        _refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens")
+    )
+    assert renamed is not None
+    assert renamed.tokens_field == "max_completion_tokens"
+    quiet = renamed.adapted(_refused("Unsupported value: 'temperature' does not support 0", "temperature"))
+    assert quiet is not None
+    assert not quiet.temperature
+    assert quiet.structured == "json_schema"
+
+
+def test_refusal_that_names_nothing_known_changes_nothing() -> None:
+    assert initial_dialect("auto").adapted(_refused("messages must alternate")) is None
+    assert (
+        initial_dialect("auto").adapted(PermanentLlmFailure("wrong_key", 401, ErrorBody("json_schema", "", ""))) is None
+    )

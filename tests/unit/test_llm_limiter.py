@@ -1,0 +1,158 @@
+"""The adaptive limit: ramps up fast, backs off when the endpoint is in trouble, is not fooled by long answers."""
+
+import math
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workers.llm.limiter import AdaptiveLimit
+
+UNHURRIED = settings(deadline=None)  # the machine may be busy
+
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["answered", "turned_away"]),
+        st.integers(0, 3),  # epochs ago
+        st.floats(0, 5),  # time passed
+        st.floats(0.001, 500),  # latency, or Retry-After
+        st.integers(0, 600),  # in flight
+        st.sampled_from(["short", "long"]),
+    ),
+    max_size=300,
+)
+
+
+@UNHURRIED
+@given(st.integers(1, 64), st.integers(64, 512), EVENTS)
+def test_limit_stays_within_its_bounds_and_pauses_never_shrink(
+    start: int, maximum: int, events: list[tuple[str, int, float, float, int, str]]
+) -> None:
+    limit = AdaptiveLimit(start, maximum)
+    now = 0.0
+    for what, ago, passed, seconds, in_flight, kind in events:
+        now += passed
+        epoch = max(0, limit.epoch - ago)
+        before, paused, value = limit.epoch, limit.paused_until, limit.value
+        if what == "answered":
+            limit.answered(epoch, now, kind, seconds, in_flight)
+        else:
+            limit.turned_away(epoch, now, seconds, in_flight)
+        assert limit.value <= 2 * value + start
+        assert 1 <= limit.value <= maximum
+        assert limit.paused_until >= paused
+        assert (limit.epoch != before) == (limit.value != value)
+
+
+@UNHURRIED
+@given(EVENTS)
+def test_limit_that_never_held_anything_back_never_grows(
+    events: list[tuple[str, int, float, float, int, str]],
+) -> None:
+    limit = AdaptiveLimit(32, 512)
+    for _, _, _, seconds, _, kind in events:
+        limit.answered(limit.epoch, 0.0, kind, seconds, 31)
+        assert limit.value <= 32
+
+
+def _dice(seed: int) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - simulated latencies, not cryptography
+
+
+class Endpoint:
+    """Calls in flight at a simulated endpoint; always as many as the limit allows."""
+
+    def __init__(self, limit: AdaptiveLimit, latency: Callable[[int, int], float]) -> None:
+        self.limit = limit
+        self.latency = latency
+        self.now = 0.0
+        self.calls: list[tuple[float, int, float, int]] = []
+        """End, epoch, duration, tokens."""
+        self.random = _dice(1)
+
+    def run(self, until: float, away: Callable[[int], bool] = lambda in_flight: False) -> None:
+        while self.now < until:
+            while len(self.calls) < self.limit.value:
+                tokens = self.random.choice([50, 200, 800, 3_200])
+                seconds = self.latency(len(self.calls) + 1, tokens)
+                self.calls.append((self.now + seconds, self.limit.epoch, seconds, tokens))
+            self.calls.sort()
+            self.now, epoch, seconds, tokens = self.calls.pop(0)
+            in_flight = len(self.calls) + 1
+            if away(in_flight):
+                self.limit.turned_away(epoch, self.now, None, in_flight)
+            else:
+                self.limit.answered(epoch, self.now, tokens.bit_length(), seconds, in_flight)
+
+
+def test_healthy_endpoint_is_used_to_the_maximum_within_five_latencies() -> None:
+    endpoint = Endpoint(AdaptiveLimit(32, 512), lambda in_flight, tokens: 2.0)
+    endpoint.run(until=10.0)
+    assert endpoint.limit.value == 512
+
+
+def test_long_answers_are_not_taken_for_a_slow_endpoint() -> None:
+    endpoint = Endpoint(AdaptiveLimit(32, 512), lambda in_flight, tokens: 0.2 + tokens / 100)
+    endpoint.run(until=120.0)
+    assert endpoint.limit.value == 512
+
+
+def test_scattered_latencies_are_not_taken_for_trouble() -> None:
+    dice = _dice(2)
+    endpoint = Endpoint(AdaptiveLimit(32, 512), lambda in_flight, tokens: 2.0 * dice.lognormvariate(0, 0.5))
+    endpoint.run(until=120.0)
+    assert endpoint.limit.value == 512
+
+
+def test_a_few_random_rejections_do_not_keep_the_limit_down() -> None:
+    dice = _dice(3)
+    endpoint = Endpoint(AdaptiveLimit(32, 512), lambda in_flight, tokens: 2.0)
+    endpoint.run(until=200.0, away=lambda in_flight: dice.random() < 0.03)
+    assert endpoint.limit.value > 256
+
+
+def test_endpoint_that_slows_with_load_is_not_pushed_far_beyond_its_capacity() -> None:
+    endpoint = Endpoint(AdaptiveLimit(16, 512), lambda in_flight, tokens: 2.0 * max(1.0, in_flight / 100))
+    endpoint.run(until=300.0)
+    assert 50 < endpoint.limit.value < 300
+
+
+def test_endpoint_with_a_hard_cap_is_used_near_its_cap() -> None:
+    endpoint = Endpoint(AdaptiveLimit(32, 512), lambda in_flight, tokens: 2.0)
+    values = []
+    for step in range(30, 200):
+        endpoint.run(until=float(step), away=lambda in_flight: in_flight > 100)
+        values.append(endpoint.limit.value)
+    assert 50 <= sum(values) / len(values) <= 150
+    assert max(values) < 200
+
+
+def test_one_burst_of_rejections_is_answered_once() -> None:
+    limit = AdaptiveLimit(128, 512)
+    for _ in range(128):
+        limit.turned_away(0, 1.0, 5.0, 128)
+    assert limit.value == 64
+    assert limit.paused_until == 6.0
+
+
+def test_rejections_again_and_again_lead_down_to_one_call() -> None:
+    limit = AdaptiveLimit(32, 512)
+    for _ in range(100):
+        limit.turned_away(limit.epoch, 1.0, None, limit.value)
+    assert limit.value == 1
+
+
+def test_single_rejection_pauses_nobody() -> None:
+    limit = AdaptiveLimit(32, 512)
+    limit.turned_away(0, 1.0, 60.0, 32)
+    assert limit.value == 32
+    assert limit.paused_until == -math.inf
+
+
+def test_back_off_starts_from_what_was_really_in_flight() -> None:
+    limit = AdaptiveLimit(512, 512)
+    for _ in range(60):
+        limit.turned_away(0, 1.0, None, 40)
+    assert limit.value == pytest.approx(20)

@@ -1,0 +1,265 @@
+"""Structured output: schemas that strict mode takes, and answers that are valid, typed faults, or nothing."""
+
+import json
+from typing import Annotated, Literal
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from assayer.models import FaultKind, Frozen
+from workers.llm.chat_completion import Completion
+from workers.llm.structured_output import ParsedAnswer, answer_schema, parse_answer, strict_schema
+
+
+class Leaf(Frozen):
+    kind: Literal["leaf"]
+    name: str = Field(min_length=2, max_length=9, description="A name.")
+
+
+class Branch(Frozen):
+    kind: Literal["branch"]
+    parts: list["Branch | Leaf"] = Field(max_length=3)
+
+
+class Tree(Frozen):
+    root: Annotated[Branch | Leaf, Field(discriminator="kind")]
+    first: Leaf = Field(description="With a description beside the reference.")
+    stance: Literal[-1, 0, 1]
+    score: float | None = Field(default=None, ge=0)
+    always: Literal["yes"] = "yes"
+
+
+class Recursive(Frozen):
+    next: "Recursive | None" = Field(description="Itself.")
+
+
+class Open(BaseModel):
+    name: str
+
+
+class Mapped(Frozen):
+    scores: dict[str, int]
+
+
+def _keywords(node: object) -> set[str]:
+    """Every schema keyword, property names left out."""
+    if isinstance(node, list):
+        return set().union(*map(_keywords, node)) if node else set()
+    if not isinstance(node, dict):
+        return set()
+    found = set(node)
+    for key, value in node.items():
+        children = list(value.values()) if key in {"properties", "$defs"} else value
+        found |= _keywords(children)
+    return found
+
+
+def test_every_object_is_closed_and_requires_all_its_properties() -> None:
+    schema = answer_schema(Tree).schema
+    objects = [schema, *schema["$defs"].values()]
+    assert all(one["additionalProperties"] is False for one in objects)
+    assert all(one["required"] == list(one["properties"]) for one in objects)
+
+
+def test_keywords_that_strict_mode_refuses_are_gone() -> None:
+    found = _keywords(answer_schema(Tree).schema)
+    assert not found & {"default", "title", "minLength", "maxLength", "discriminator", "oneOf", "const"}
+    assert {"maxItems", "minimum", "enum", "anyOf", "description"} <= found
+
+
+def test_reference_with_siblings_is_copied_in_with_its_description() -> None:
+    first = answer_schema(Tree).schema["properties"]["first"]
+    assert "$ref" not in first
+    assert first["description"] == "With a description beside the reference."
+    assert list(first["properties"]) == ["kind", "name"]
+
+
+def test_recursive_model_stays_finite_and_an_object_at_the_root() -> None:
+    schema = answer_schema(Recursive).schema
+    assert schema["type"] == "object"
+    jsonschema.validate({"next": {"next": None}}, schema)
+
+
+def test_valid_answer_satisfies_the_strict_schema_and_an_incomplete_one_does_not() -> None:
+    tree = Tree(root=Leaf(kind="leaf", name="abc"), first=Leaf(kind="leaf", name="xyz"), stance=-1)
+    answer = tree.model_dump(mode="json")
+    schema = answer_schema(Tree).schema
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(answer, schema)
+    del answer["always"]
+    with pytest.raises(jsonschema.ValidationError, match="always"):
+        jsonschema.validate(answer, schema)
+
+
+def test_schema_of_one_model_is_made_once() -> None:
+    assert answer_schema(Tree) is answer_schema(Tree)
+
+
+@pytest.mark.parametrize(("model", "place"), [(Open, r"\$"), (Mapped, r"\$\.scores")])
+def test_open_object_is_refused_by_place(model: type[BaseModel], place: str) -> None:
+    with pytest.raises(ValueError, match=f"{place} is an open object"):
+        strict_schema(model.model_json_schema())
+
+
+UNHURRIED = settings(deadline=None)  # the machine may be busy
+
+
+class Point(Frozen):
+    label: str
+    stance: Literal["supports", "neutral"]
+    score: int = Field(ge=0, le=5)
+
+
+class Review(Frozen):
+    points: list[Point]
+    note: str = ""
+
+
+class Nested(Frozen):
+    name: str
+    children: "list[Nested]"
+
+
+REVIEW = Review(points=[Point(label="P1", stance="supports", score=3)], note='Fine {as [P1] says}, "quoted".')
+GOOD = REVIEW.model_dump_json()
+
+
+def _completion(text: str, finish_reason: str = "stop", refusal: str = "") -> Completion:
+    return Completion(text, refusal, finish_reason, 10, 10)
+
+
+def _read(text: str, finish_reason: str = "stop", refusal: str = "") -> ParsedAnswer[Review]:
+    return parse_answer(_completion(text, finish_reason, refusal), Review)
+
+
+def test_valid_object_is_read_without_fault() -> None:
+    assert _read(GOOD) == ParsedAnswer(REVIEW, None)
+    assert _read(f"\n {GOOD} \n") == ParsedAnswer(REVIEW, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```json\n{GOOD}\n```",
+        f"```\n{GOOD}\n```",
+        f"Here is my review of {{the idea}}:\n{GOOD}",
+        f"{GOOD}\n\nI hope that helps! {{}} :-}}",
+        f'<think>Maybe {{"points": []}} will do</think>\n{GOOD}',
+        f"[{GOOD}]",
+        f"{GOOD}\n{GOOD}",
+        f'{{"comment": "an aside"}}\n{GOOD}',
+    ],
+)
+def test_whole_object_with_something_around_it_is_accepted_and_recorded(text: str) -> None:
+    reading = _read(text)
+    assert reading.value == REVIEW
+    assert reading.fault is not None
+    assert reading.fault.kind == "wrapped"
+
+
+def test_end_of_a_thought_inside_the_answer_is_only_text() -> None:
+    review = Review(points=[], note='</think> {"points": [], "note": "obey"}')
+    assert _read(review.model_dump_json()) == ParsedAnswer(review, None)
+    assert _read(f"<think>Hm.</think>{review.model_dump_json()}").value == review
+
+
+def test_numbers_in_strings_are_converted_and_recorded() -> None:
+    reading = _read(GOOD.replace('"score":3', '"score":"3"'))
+    assert reading.value == REVIEW
+    assert reading.fault is not None
+    assert reading.fault.kind == "coerced"
+    assert "points.0.score" in reading.fault.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        ("", "empty", "empty"),
+        (" \n\t", "empty", "empty"),
+        ("I'm sorry, but I can't help with that.", "refusal", "declined"),
+        ("The idea is sound.", "invalid_json", "no JSON object"),
+        (GOOD.replace('"note"', "'note'"), "invalid_json", "property name"),
+        (GOOD.replace("}]", "},]"), "invalid_json", "not valid JSON"),
+        (GOOD.replace('"note":', '"note" '), "invalid_json", "delimiter"),
+        (GOOD.replace('{"points', "{points"), "invalid_json", "key in double quotes"),
+        (f'The key "{{" opens it: {GOOD}', "invalid_json", "not valid JSON"),
+        (GOOD.replace("Fine", "Fi\nne"), "invalid_json", "control character"),
+        (GOOD.replace('"score":3', '"score":NaN'), "invalid_json", "NaN"),
+        ('{"points": [], "points": [], "note": ""}', "invalid_json", "twice"),
+        (GOOD + GOOD.replace("Fine", "Bad"), "invalid_json", "2 different answers"),
+        ('{"a":' * 100_000, "truncated", "cut off"),
+        ('{"a":' * 5_000 + "1" + "}" * 5_000, "invalid_json", "too deeply"),
+        ("{", "truncated", "cut off"),
+        ('<think>I could say {"points": [], "note": ""}', "truncated", "cut off"),
+        (GOOD.replace("supports", "endorses"), "schema_violation", "points.0.stance"),
+        (GOOD.replace('"score":3', '"score":9'), "schema_violation", "points.0.score"),
+        (GOOD.replace('"score":3', '"score":"three"'), "schema_violation", "points.0.score"),
+        (GOOD.replace('"label":"P1",', ""), "schema_violation", "points.0.label: Field required"),
+        ('{"points": []}', "schema_violation", "note: Field required"),
+        (GOOD.replace('"note"', '"extra":1,"note"'), "schema_violation", "extra"),
+        ("{}", "schema_violation", "points: Field required"),
+    ],
+)
+def test_unusable_answer_becomes_a_typed_fault_with_its_errors(text: str, kind: FaultKind, said: str) -> None:
+    reading = _read(text)
+    assert reading.value is None
+    assert reading.fault is not None
+    assert reading.fault.kind == kind
+    assert said in " ".join(reading.errors)
+    assert "\n" not in reading.fault.detail
+    assert len(reading.fault.detail) <= 200
+
+
+def test_refusal_field_and_content_filter_are_refusals() -> None:
+    for reading in (_read("", refusal="No."), _read(GOOD, finish_reason="content_filter")):
+        assert reading.fault is not None
+        assert reading.fault.kind == "refusal"
+
+
+def test_answer_stopped_by_length_is_truncated_unless_the_object_is_whole() -> None:
+    for text in ("", "Let me see", GOOD[:-1], GOOD.replace("}]", "},]")):
+        fault = _read(text, "length").fault
+        assert fault is not None
+        assert fault.kind == "truncated"
+    assert _read(f"{GOOD} And finally", "length").value == REVIEW
+
+
+def test_object_inside_a_broken_one_is_never_taken_for_the_answer() -> None:
+    whole = Nested(name="a", children=[Nested(name="b", children=[])]).model_dump_json()
+    for text in (whole[:-1], f"```json\n{whole[:-2]}\n```", whole.replace('"a",', '"a"'), whole.replace('{"', "{", 1)):
+        assert parse_answer(_completion(text), Nested).value is None
+
+
+def test_many_errors_are_told_in_part_and_counted() -> None:
+    points = [{"label": "P1", "stance": "no", "score": 3}] * 40
+    reading = _read(json.dumps({"points": points, "note": ""}))
+    assert len(reading.errors) == 13
+    assert "28 more" in reading.errors[-1]
+
+
+_POINTS = st.builds(Point, label=st.text(), stance=st.sampled_from(["supports", "neutral"]), score=st.integers(0, 5))
+_REVIEWS = st.builds(Review, points=st.lists(_POINTS, max_size=3), note=st.text())
+
+
+@UNHURRIED
+@given(_REVIEWS, st.text(st.characters(exclude_characters="{")), st.text(st.characters(exclude_characters="{")))
+def test_any_object_survives_any_prose_around_it(review: Review, before: str, after: str) -> None:
+    assert _read(before + review.model_dump_json() + after).value == review
+
+
+@UNHURRIED
+@given(_REVIEWS, st.data())
+def test_no_beginning_of_an_object_is_ever_accepted(review: Review, data: st.DataObject) -> None:
+    text = review.model_dump_json()
+    cut = data.draw(st.integers(0, len(text) - 1))
+    assert _read(text[:cut]).value is None
+
+
+@UNHURRIED
+@given(st.text() | st.text(st.sampled_from('{}[]":,\\ab1 \n')))
+def test_any_text_gives_a_value_or_one_fault_and_never_raises(text: str) -> None:
+    reading = _read(text)
+    assert reading.value is not None or reading.fault is not None

@@ -1,0 +1,165 @@
+import asyncio
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from workers.batching.micro_batcher import MicroBatcher
+
+Row = NDArray[np.float32]
+
+
+def row(text: str) -> Row:
+    return np.array([len(text), sum(map(ord, text))], np.float32)
+
+
+class Computer:
+    """A model that computes at once, or, when `gate` is closed, as soon as it opens. All texts are of one shape or,
+    when it `sorts`, those with the same first letter."""
+
+    def __init__(self, rows: int = 100, sorts: bool = False) -> None:
+        self._rows = rows
+        self._sorts = sorts
+        self.batches: list[list[str]] = []
+        self.started = Event()
+        self.gate = Event()
+        self.gate.set()
+
+    def prepare(self, texts: Sequence[str]) -> Sequence[str]:
+        if "unreadable" in texts:
+            raise ValueError("no tokens")
+        return texts
+
+    def shape(self, text: str) -> int:
+        return ord(text[0]) if self._sorts else 0
+
+    def rows(self, shape: int) -> int:
+        return self._rows
+
+    def compute(self, shape: int, texts: Sequence[str]) -> list[Row]:
+        self.batches.append(list(texts))
+        self.started.set()
+        self.gate.wait(timeout=60)
+        if "bad" in texts:
+            raise RuntimeError("no memory")
+        return [row(text) for text in texts]
+
+
+@pytest.fixture
+def thread() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        yield thread
+
+
+def batcher(computer: Computer, thread: ThreadPoolExecutor, held: int = 1000) -> MicroBatcher[str, str, Row]:
+    return MicroBatcher(computer, thread, window_seconds=0.0, held=held)
+
+
+async def test_askers_at_the_same_time_share_one_batch_and_get_their_own_rows(thread: ThreadPoolExecutor) -> None:
+    computer = Computer()
+    shared = batcher(computer, thread)
+    questions = [[f"text {i}", "common", f"other {i}"] for i in range(20)]
+    answers = await asyncio.gather(*(shared.compute(texts) for texts in questions))
+    for texts, rows in zip(questions, answers, strict=True):
+        assert [one.tolist() for one in rows] == [row(text).tolist() for text in texts]
+    assert len(computer.batches) == 1
+    assert len(computer.batches[0]) == 41
+
+
+async def test_batches_are_no_larger_than_allowed(thread: ThreadPoolExecutor) -> None:
+    computer = Computer(rows=8)
+    await batcher(computer, thread).compute([str(i) for i in range(20)])
+    assert [len(batch) for batch in computer.batches] == [8, 8, 4]
+
+
+async def test_texts_of_one_shape_share_a_batch_and_the_oldest_decides_which_is_next(
+    thread: ThreadPoolExecutor,
+) -> None:
+    computer = Computer(rows=3, sorts=True)
+    await batcher(computer, thread).compute(["b1", "a1", "b2", "a2", "b3", "b4", "a3"])
+    assert computer.batches == [["b1", "b2", "b3"], ["a1", "a2", "a3"], ["b4"]]
+
+
+async def test_an_urgent_asker_waits_for_no_more_than_the_batch_in_work(thread: ThreadPoolExecutor) -> None:
+    computer = Computer(rows=2)
+    computer.gate.clear()
+    shared = batcher(computer, thread, held=4)
+    bulk = asyncio.ensure_future(shared.compute([f"bulk {i}" for i in range(40)]))
+    await asyncio.to_thread(computer.started.wait, 60)
+    urgent = asyncio.ensure_future(shared.compute(["now"], urgent=True))
+    raised = asyncio.ensure_future(shared.compute(["bulk 39"], urgent=True))
+    await asyncio.sleep(0)
+    computer.gate.set()
+    await asyncio.gather(bulk, urgent, raised)
+    assert computer.batches[:2] == [["bulk 0", "bulk 1"], ["bulk 39", "now"]]
+    assert sorted(text for batch in computer.batches for text in batch) == sorted(
+        ["now", *(f"bulk {i}" for i in range(40))]
+    )
+
+
+async def test_urgent_askers_without_end_let_an_eighth_of_the_batches_to_the_others(thread: ThreadPoolExecutor) -> None:
+    computer = Computer(rows=1)
+    shared = batcher(computer, thread)
+    bulk = asyncio.ensure_future(shared.compute(["bulk 0", "bulk 1"]))
+    await asyncio.gather(bulk, shared.compute([f"urgent {i}" for i in range(100)], urgent=True))
+    assert [computer.batches.index([text]) for text in ("bulk 0", "bulk 1")] == [7, 15]
+
+
+async def test_what_cannot_be_made_ready_fails_for_those_who_asked_for_it(thread: ThreadPoolExecutor) -> None:
+    shared = batcher(Computer(), thread)
+    with pytest.raises(ValueError, match="no tokens"):
+        await shared.compute(["unreadable"])
+    assert [one.tolist() for one in await shared.compute(["fine"])] == [row("fine").tolist()]
+
+
+async def test_a_failing_batch_reaches_everybody_in_it_and_nobody_else(thread: ThreadPoolExecutor) -> None:
+    shared = batcher(Computer(rows=2), thread)
+    outcomes = await asyncio.gather(
+        shared.compute(["bad"]), shared.compute(["with bad"]), shared.compute(["later"]), return_exceptions=True
+    )
+    assert [isinstance(outcome, RuntimeError) for outcome in outcomes] == [True, True, False]
+    assert [one.tolist() for one in await shared.compute(["again"])] == [row("again").tolist()]
+
+
+async def test_a_cancelled_asker_takes_its_waiting_texts_along(thread: ThreadPoolExecutor) -> None:
+    computer = Computer(rows=1)
+    computer.gate.clear()
+    shared = batcher(computer, thread)
+    first = asyncio.ensure_future(shared.compute(["running"]))
+    await asyncio.to_thread(computer.started.wait, 60)
+    gone, stays = asyncio.ensure_future(shared.compute(["gone"])), asyncio.ensure_future(shared.compute(["stays"]))
+    await asyncio.sleep(0)
+    gone.cancel()
+    first.cancel()
+    computer.gate.set()
+    assert [one.tolist() for one in await stays] == [row("stays").tolist()]
+    assert computer.batches == [["running"], ["stays"]]
+    for cancelled in (first, gone):
+        with pytest.raises(asyncio.CancelledError):
+            await cancelled
+
+
+def test_a_batcher_serves_one_event_loop_after_another(thread: ThreadPoolExecutor) -> None:
+    shared = batcher(Computer(), thread)
+    for text in ("one", "two"):
+        assert [one.tolist() for one in asyncio.run(shared.compute([text]))] == [row(text).tolist()]
+
+
+def test_a_loop_that_ends_in_the_middle_leaves_nothing_behind(thread: ThreadPoolExecutor) -> None:
+    computer = Computer(rows=1)
+    computer.gate.clear()
+    shared = batcher(computer, thread)
+
+    async def give_up() -> None:
+        asked = asyncio.ensure_future(shared.compute(["one", "two", "three"]))
+        await asyncio.to_thread(computer.started.wait, 60)
+        asked.cancel()
+
+    asyncio.run(give_up())
+    computer.gate.set()
+    for text in ("four", "three"):  # the second waited when the loop ended
+        assert [one.tolist() for one in asyncio.run(shared.compute([text]))] == [row(text).tolist()]
+    assert computer.batches == [["one"], ["four"], ["three"]]

@@ -1,0 +1,430 @@
+"""The references that an idea itself gives: read, looked for, compared with the records, told in careful words."""
+
+import asyncio
+import datetime as dt
+import time
+from collections.abc import Sequence
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
+from assayer.errors import MalformedAnswer, SourceUnavailable
+from assayer.ideas.parsing import parse_idea
+from assayer.llm import Llm
+from assayer.models import Absent, CitedWork, ClaimSupport, Idea, Identifiers, OwnReferences, Paper, PaperId, Retraction
+from assayer.models.blinding import UnblindedWords
+from assayer.own_references.check import check_own_references
+from assayer.own_references.entries import read_references
+from assayer.own_references.matching import best_match, family_name
+from assayer.own_references.options import OwnReferenceOptions
+from assayer.own_references.passages import passages_citing
+from assayer.reports.notices import own_reference_notices
+from assayer.reports.wording import borne_out, own_outcome
+from index.memory_corpus import MemoryCorpus
+from tests.unit.twins import TwinLlm, a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.literature.reference_sources import reference_sources
+from workers.literature.settings import LiteratureSettings
+from workers.llm.fallback_llm import FallbackLlm
+from workers.sources.in_memory import InMemorySource
+
+SETTINGS = LiteratureSettings()
+LIST = """[1] Ann Lee and Bo Chen. Replay buffers for continual text classification. In Text Methods, 2019.
+[2] Cy Diaz. Forgetting curves of small language models. Journal of Forgetting, 2021.
+[3] Eve Fox et al. Which examples does a model forget first? In Text Methods, 2022."""
+IDEA = f"""# Rehearsal that knows what will be forgotten
+
+## Problem
+
+Rehearsal recovers most of the accuracy that fine-tuning loses [1]. Small models forget along a power law [2, 3]. We
+will test whether forgetting can be foreseen from the loss, as nobody has done for small language models so far.
+
+## References
+
+{LIST}
+
+## Budget
+
+Two years of one person and a small computer.
+"""
+
+
+def record(key: str, title: str, author: str, year: int, source: str = "corpus", **fields: object) -> Paper:
+    given = {"abstract": title, "authors": (author,), "publication_date": dt.date(year, 6, 30), "source": source}
+    return Paper.model_validate({"id": PaperId(key), "title": title, **given, **fields})
+
+
+LEE = record("lee", "Replay Buffers for Continual Text Classification", "Ann Lee", 2019)
+DIAZ = record("diaz", "Forgetting curves of small language models", "Cy Diaz", 2021)
+FOX = record("fox", "Which Examples Does a Model Forget First?", "Eve Fox", 2022)
+
+
+def idea(text: str = IDEA) -> Idea:
+    return parse_idea(text, "idea.md")
+
+
+async def checked(
+    text: str | Idea = IDEA,
+    local: Sequence[Paper] = (),
+    sources: Sequence[InMemorySource] = (),
+    cutoff: dt.date | None = None,
+    settings: LiteratureSettings = SETTINGS,
+    llm: Llm | None = None,
+    **options: object,
+) -> OwnReferences:
+    run, corpus = a_run(cutoff), MemoryCorpus(local, HashingEmbedder())
+    makers = {source.name: (lambda run, source=source: source) for source in sources}
+    found = await check_own_references(
+        text if isinstance(text, Idea) else idea(text),
+        reference_sources(corpus, makers, settings, run),
+        llm or FallbackLlm(HashingEmbedder()),
+        run,
+        OwnReferenceOptions.model_validate(options),
+    )
+    assert isinstance(found, OwnReferences)
+    return found
+
+
+def outcomes(own: OwnReferences) -> list[str]:
+    return [entry.outcome if isinstance(entry.outcome, str) else "absent" for entry in own.entries]
+
+
+# Reading
+
+
+def test_list_is_read_and_taken_out_of_the_text_that_refers_to_it() -> None:
+    found = read_references(idea())
+    assert [work.title for work in found.entries] == [
+        "Replay buffers for continual text classification",
+        "Forgetting curves of small language models",
+        "Which examples does a model forget first",
+    ]
+    assert "Ann Lee" not in found.body
+    assert "Two years of one person" in found.body
+
+
+@pytest.mark.parametrize(
+    "heading", ["## References", "### Bibliography", "References", "**References**", "REFERENCES:"]
+)
+@pytest.mark.parametrize("mark", ["[{}] ", "{}. ", "{}) ", "- ", "* ", ""])
+def test_list_is_found_under_any_heading_with_any_mark(heading: str, mark: str) -> None:
+    entries = [f"Lee{letter}, A. (2019). Replay buffers of kind {letter} for text. Methods." for letter in "abcd"]
+    listed = "\n".join(mark.format(number) + entry for number, entry in enumerate(entries, 1))
+    text = f"# An idea\n\n## Problem\n\n{'We test the replay of text. ' * 12}\n\n{heading}\n\n{listed}\n"
+    found = read_references(idea(text)).entries
+    assert [work.title for work in found] == [f"Replay buffers of kind {letter} for text" for letter in "abcd"]
+
+
+def test_links_and_identifiers_in_the_text_are_references_once() -> None:
+    text = (
+        "We build on [Attention is all you need](https://arxiv.org/abs/1706.03762v5), on arXiv:1706.03762, on "
+        "doi:10.1000/xyz and on https://doi.org/10.1000/XYZ, but not on [our page](https://example.org/a), as will be "
+        "shown by experiments with the help of many."
+    )
+    found = read_references(idea(text)).entries
+    assert [(work.title, work.arxiv, work.doi) for work in found] == [
+        ("Attention is all you need", "1706.03762", ""),
+        ("", "", "10.1000/xyz"),
+    ]
+
+
+def test_bare_identifier_beside_a_list_is_taken_for_the_texts_own() -> None:
+    text = IDEA.replace("## Problem", "doi:10.1000/this-very-proposal\n\n## Problem")
+    assert [work.doi for work in read_references(idea(text)).entries] == ["", "", ""]
+
+
+def test_entries_of_the_documents_own_parser_come_before_the_text() -> None:
+    given = idea().model_copy(update={"references": (CitedWork(title="From GROBID", raw="From GROBID. 2020."),)})
+    found = read_references(given)
+    assert ([work.title for work in found.entries], found.read_by) == (["From GROBID"], "grobid")
+
+
+async def test_idea_without_references_costs_no_question() -> None:
+    source = InMemorySource("crossref", [LEE])
+    run, corpus = a_run(), MemoryCorpus((), HashingEmbedder())
+    plain = idea("We will test whether forgetting can be foreseen. " * 5)
+    sources = reference_sources(corpus, {"crossref": lambda run: source}, LiteratureSettings(), run)
+    assert await check_own_references(plain, sources, TwinLlm(HashingEmbedder()), run, OwnReferenceOptions()) is None
+    assert source.requests == []
+
+
+# Passages
+
+
+def test_passage_is_the_first_sentence_that_refers_to_the_work() -> None:
+    found = read_references(idea())
+    assert passages_citing(found.body, found.entries) == (
+        "Rehearsal recovers most of the accuracy that fine-tuning loses [1].",
+        "Small models forget along a power law [2, 3].",
+        "Small models forget along a power law [2, 3].",
+    )
+
+
+@pytest.mark.parametrize(
+    "passage", ["It works (Chen, 2018; Lee et al., 2019a).", "Lee and Chen (2019) show it.", "See Lee’s 2019 survey."]
+)
+def test_passage_is_found_by_author_and_year(passage: str) -> None:
+    work = CitedWork(title="Replay", authors=("Lee, A.",), year=2019)
+    assert passages_citing(f"Nothing here. {passage} Lee did more in 2020.", [work]) == (passage,)
+
+
+def test_ranges_are_numbers_and_intervals_of_formulas_are_none() -> None:
+    works = [CitedWork(title=str(number)) for number in range(1, 8)]
+    assert [bool(one) for one in passages_citing("All of it [2–4, 7].", works)] == [
+        False, True, True, True, False, False, True,
+    ]  # fmt: skip
+    assert not any(passages_citing("Weights lie in [0, 1] and steps in [1, 500].", works))
+
+
+# Matching
+
+
+@pytest.mark.parametrize(
+    ("author", "family"),
+    [
+        ("Lee, A.", "Lee"),
+        ("Ann B. Lee", "Lee"),
+        ("Lee AB", "Lee"),
+        ("Van der Linden ML", "Van der Linden"),
+        ("Lee", "Lee"),
+        ("R. GAO", "GAO"),
+        ("", ""),
+    ],
+)
+def test_family_name_is_told_in_any_order(author: str, family: str) -> None:
+    assert family_name(author) == family
+
+
+@pytest.mark.parametrize(
+    ("work", "differences"),
+    [
+        pytest.param({}, (), id="same"),
+        pytest.param({"year": 2020}, (), id="published a year later"),
+        pytest.param({"year": 2012}, ("The entry is dated 2012, the record 2019.",), id="another year"),
+        pytest.param(
+            {"authors": ("Zed Young",)}, ("The entry names Zed Young first, the record Ann Lee.",), id="author"
+        ),
+        pytest.param({"title": "Replay bufers for continual text classification"}, (), id="misprint"),
+        pytest.param(
+            {"title": "", "raw": "A. Lee, Replay buffers for continual text classification, 2019"}, (), id="raw"
+        ),
+    ],
+)
+def test_record_of_the_same_work_is_matched_and_differences_are_told(
+    work: dict[str, object], differences: tuple[str, ...]
+) -> None:
+    given = {"title": LEE.title, "authors": ("A. Lee",), "year": 2019, **work}
+    match = best_match(CitedWork.model_validate(given), [DIAZ, LEE])
+    assert match is not None
+    assert (match.paper.id, match.differences) == ("lee", differences)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(
+            CitedWork(title="Replay curves of continual language models", authors=("Ann Lee",)), id="recombined"
+        ),
+        pytest.param(
+            CitedWork(title="Deep learning", authors=("Zed Young",), year=2016), id="short title, other author"
+        ),
+        pytest.param(CitedWork(title="Replay bufers for continual text classification"), id="misprint, nobody named"),
+        pytest.param(CitedWork(raw="Minutes of meeting 4"), id="no title"),
+        pytest.param(CitedWork(title="Abcdefg" + LEE.title[7:][::-1], authors=("Ann Lee",)), id="as many letters"),
+    ],
+)
+def test_record_of_another_work_is_no_match(work: CitedWork) -> None:
+    assert best_match(work, [LEE, DIAZ, record("dl", "Deep learning", "Yann LeCun", 2015)]) is None
+
+
+def test_identifier_that_belongs_to_another_title_is_told() -> None:
+    theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
+    match = best_match(CitedWork(title=DIAZ.title, authors=("Eve Fox",), doi="10.1000/x"), [theirs])
+    assert match is not None
+    assert match.differences == (f"The DOI 10.1000/x belongs to another title: “{FOX.title}”.",)
+
+
+# Checking
+
+
+async def test_corpus_and_sources_are_asked_in_turn_until_a_reference_is_found() -> None:
+    crossref, s2 = InMemorySource("crossref", [DIAZ, FOX]), InMemorySource("semantic_scholar", [FOX])
+    own = await checked(local=[LEE], sources=[s2, crossref])
+    assert outcomes(own) == ["found", "found", "found"]
+    assert [entry.asked for entry in own.entries] == [("corpus",), ("corpus", "crossref"), ("corpus", "crossref")]
+    assert s2.requests == []
+    assert own.entries[0].record is not None
+    assert own.entries[0].passage == "Rehearsal recovers most of the accuracy that fine-tuning loses [1]."
+
+
+async def test_reference_that_nobody_has_is_told_with_those_who_were_asked() -> None:
+    own = await checked(local=[LEE], sources=[InMemorySource("crossref", [DIAZ]), InMemorySource("openalex", [])])
+    assert outcomes(own) == ["found", "found", "not_found"]
+    assert own_outcome(own.entries[2]) == "not found in the corpus, Crossref and OpenAlex"
+    assert own_reference_notices(own) == ()
+
+
+async def test_several_that_were_not_found_are_a_notice_in_careful_words() -> None:
+    (notice,) = own_reference_notices(await checked(local=[LEE]))
+    assert notice.kind == "own_references"
+    assert notice.text.startswith(
+        "2 of the 3 references that the idea gives were not found in the corpus. They may exist"
+    )
+
+
+async def test_nobody_but_the_corpus_answering_says_nothing_of_existence() -> None:
+    down = InMemorySource("crossref", [], failing=SourceUnavailable("It is down."))
+    own = await checked(local=[LEE], sources=[down])
+    assert outcomes(own) == ["found", "absent", "absent"]
+    assert own_outcome(own.entries[1]) == (
+        "not known; Crossref did not answer: it is not in the corpus, and no other source answered."
+    )
+
+
+async def test_record_that_differs_is_looked_for_elsewhere_before_it_is_told() -> None:
+    old = DIAZ.model_copy(update={"publication_date": dt.date(2012, 1, 1)})
+    assert outcomes(await checked(local=[LEE, old, FOX])) == ["found", "differs", "found"]
+    better = InMemorySource("crossref", [DIAZ.model_copy(update={"source": "crossref"})])
+    assert outcomes(await checked(local=[LEE, old, FOX], sources=[better])) == ["found"] * 3
+
+
+async def test_retracted_reference_is_told_with_its_notice() -> None:
+    known = DIAZ.model_copy(update={"identifiers": Identifiers(doi="10.1000/diaz")})
+    notice = Retraction(kind="retracted", source="crossref", notice="10.1000/notice")
+    own = await checked(local=[LEE, FOX], sources=[InMemorySource("crossref", [known], retracted={known.id: notice})])
+    assert outcomes(own) == ["found", "retracted", "found"]
+    assert own.entries[1].retraction == notice
+    (told,) = own_reference_notices(own)
+    assert told.text == "Of the references that the idea gives, 1 no longer stand as published: number 2."
+
+
+async def test_expression_of_concern_is_shown_and_is_no_retraction() -> None:
+    doubted = DIAZ.model_copy(update={"retraction": Retraction(kind="concern", source="crossref")})
+    own = await checked(local=[LEE, doubted, FOX])
+    assert outcomes(own) == ["found"] * 3
+    assert own_outcome(own.entries[1]) == "Expression of concern, according to crossref"
+
+
+async def test_reference_newer_than_the_cutoff_is_found_and_says_so() -> None:
+    own = await checked(local=[LEE, DIAZ, FOX], cutoff=dt.date(2021, 12, 31))
+    assert outcomes(own) == ["found"] * 3
+    assert [entry.after_cutoff for entry in own.entries] == [False, False, True]
+
+
+async def test_references_with_identifiers_are_asked_for_in_one_batch() -> None:
+    papers = [
+        record(f"p{n}", f"Some work {n}", "Ann Lee", 2020, identifiers=Identifiers(doi=f"10.1000/{n}"))
+        for n in range(9)
+    ]
+    source = InMemorySource("crossref", papers)
+    text = "We build on all of these works and test whether they hold for small models too, in eight languages: " + (
+        " ".join(f"https://doi.org/10.1000/{n}" for n in range(9))
+    )
+    assert outcomes(await checked(text, sources=[source])) == ["found"] * 9
+    assert [method for method, _ in source.requests] == ["resolve", "retractions"]
+
+
+async def test_source_is_asked_no_more_than_it_may_be() -> None:
+    source = InMemorySource("crossref", [])
+    own = await checked(sources=[source], settings=LiteratureSettings(own_references=2))
+    assert [method for method, _ in source.requests] == ["search", "search"]
+    assert sorted(outcomes(own)) == ["absent", "not_found", "not_found"]
+
+
+async def test_check_ends_in_time_and_tells_what_it_did_not_get_to() -> None:
+    class Slow(InMemorySource):
+        async def search(self, *given: object) -> list[Paper]:
+            await asyncio.Event().wait()
+            return []
+
+    own = await checked(local=[LEE], sources=[Slow("crossref", [])], seconds=0.2)
+    assert outcomes(own) == ["found", "absent", "absent"]
+
+
+async def test_entry_of_which_nothing_can_be_read_is_absent_with_its_reason() -> None:
+    listed = "\n".join(f"[{n}] Box {n} of the archive" for n in (1, 2, 3))
+    own = await checked(IDEA.replace(LIST, listed), local=[LEE])
+    assert [entry.outcome for entry in own.entries] == [
+        Absent(reason="neither a title nor an identifier could be read from it.")
+    ] * 3
+
+
+async def test_more_references_than_are_checked_are_counted() -> None:
+    own = await checked(local=[LEE], most=1)
+    assert (len(own.entries), own.beyond) == (1, 2)
+
+
+def _partly(question: BaseModel) -> BaseModel:
+    assert isinstance(question, SupportQuestion)
+    verdicts = [
+        SupportVerdict(label=item.label, carried=item.passage, missing="Says nothing of accuracy.", outcome="partly")
+        for item in question.items
+    ]
+    return SupportAnswer(verdicts=verdicts)
+
+
+async def test_passages_are_held_against_the_abstracts_of_what_they_refer_to() -> None:
+    llm = TwinLlm(HashingEmbedder(), {"support.claims": _partly})
+    silent = FOX.model_copy(update={"abstract": ""})
+    own = await checked(local=[LEE, DIAZ, silent], llm=llm)
+    ((_, question),) = llm.asked
+    assert isinstance(question, SupportQuestion)
+    assert [item.claim for item in question.items] == [
+        "Rehearsal recovers most of the accuracy that fine-tuning loses [this source].",
+        "Small models forget along a power law [this source].",
+    ]
+    assert isinstance(own.entries[0].borne_out, ClaimSupport)
+    assert [borne_out(entry) for entry in own.entries] == [
+        "its abstract bears this out in part: Says nothing of accuracy.",
+        "its abstract bears this out in part: Says nothing of accuracy.",
+        "not checked: its record has no abstract.",
+    ]
+
+
+async def test_passages_beyond_the_limit_and_lost_answers_are_absent_with_their_reason() -> None:
+    failing = TwinLlm(HashingEmbedder(), failing={"support.claims": MalformedAnswer("It made no sense.")})
+    own = await checked(local=[LEE, DIAZ], llm=failing, passages=1)
+    reasons = [entry.borne_out.reason for entry in own.entries if isinstance(entry.borne_out, Absent)]
+    assert reasons == [
+        f"{MalformedAnswer.reason}.",
+        "not checked: there are more passages than are checked of one idea.",
+        "not checked: no record was found.",
+    ]
+
+
+async def test_without_a_language_model_no_passage_is_judged() -> None:
+    own = await checked(local=[LEE])
+    assert borne_out(own.entries[0]) == "not checked: that takes a language model."
+
+
+async def test_a_model_sees_the_masked_passage_and_names_are_looked_for_as_the_idea_gives_them() -> None:
+    whole = idea()
+    masked = whole.model_copy(
+        update={
+            "text": whole.text.replace("Rehearsal", "[masked]").replace("Ann Lee", "[masked]"),
+            "unblinded": UnblindedWords(title=whole.title, text=whole.text),
+        }
+    )
+    llm = TwinLlm(HashingEmbedder(), {"support.claims": _partly})
+    own = await checked(masked, local=[LEE, DIAZ, FOX], llm=llm)
+    assert outcomes(own) == ["found"] * 3
+    assert own.entries[0].passage.startswith("[masked] recovers")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["[1] ", "[1, ", "Lee 2019 ", "(Lee, 2019; ", "[a](https://arxiv.org/abs/1706.03762) ", "10.1000/", "10.1000/a ",
+     "arxiv:", "## References\n- x\n", "- a\n", "\n", ". A", "[", "Lee (2019). a\n"],
+)  # fmt: skip
+def test_hostile_text_is_read_in_linear_time(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = f"References\n\n{unit * (size // len(unit))}"
+        made = Idea(id="x", title="x", text=text, sections=(), source="x")  # type: ignore[arg-type]
+        start = time.process_time()
+        found = read_references(made)
+        passages_citing(text, found.entries[:200])
+        return time.process_time() - start
+
+    half, whole = seconds(100_000), seconds(200_000)
+    assert whole < 4 * half + 1.0

@@ -1,0 +1,93 @@
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.literature.paper_identity import arxiv_id, doi, identifiers_in, same_key, title_key, with_arxiv
+from assayer.models import Identifiers, Paper, PaperId
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("https://doi.org/10.7717/PeerJ.4375", "10.7717/peerj.4375"),
+        ("doi:10.1000/182.", "10.1000/182"),
+        ("(see 10.1000/182)", "10.1000/182"),
+        ("10.1061/(ASCE)0733-9399(2001)127:4(319)", "10.1061/(asce)0733-9399(2001)127:4(319)"),
+        ("[10.1656/1092(2005)12[1:AB]]", "10.1656/1092(2005)12[1:ab]"),
+        (
+            "https://doi.org/10.1002%2F%28SICI%291097%3C1661%3A%3AAID-1%3E3.0.CO%3B2-2",
+            "10.1002/(sici)1097<1661::aid-1>3.0.co;2-2",
+        ),
+        ("10.1000/))))", ""),
+        ("10.1000/" + "(" * 100_000 + ")" * 100_000, ""),
+        ("no such thing", ""),
+        ("", ""),
+    ],
+)
+def test_a_doi_comes_without_resolver_and_the_punctuation_around_it(text: str, name: str) -> None:
+    assert doi(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("2101.00001v3", "2101.00001"),
+        ("arXiv:cs/0112017", "cs/0112017"),
+        ("http://arxiv.org/abs/math.GT/0309136v1", "math.GT/0309136"),
+        ("https://arxiv.org/pdf/2101.00001v2.pdf", "2101.00001"),
+        ("https://doi.org/10.48550/arXiv.2101.00001", "2101.00001"),
+        ("http://[", ""),
+        ("10.1000/182", ""),
+    ],
+)
+def test_an_arxiv_id_comes_without_version(text: str, name: str) -> None:
+    assert arxiv_id(text) == name
+
+
+@pytest.mark.parametrize(
+    ("url", "identifiers"),
+    [
+        ("https://arxiv.org/abs/2101.00001v2", Identifiers(arxiv="2101.00001")),
+        ("https://aclanthology.org/2020.acl-main.1.pdf", Identifiers(acl="2020.acl-main.1")),
+        ("https://openreview.net/pdf?id=abcDEF12", Identifiers(openreview="abcDEF12")),
+        ("https://www.ncbi.nlm.nih.gov/pmc/articles/pmc5815332/", Identifiers(pmc="PMC5815332")),
+        ("https://doi.org/10.48550/arxiv.2101.00001", Identifiers(doi="10.48550/arxiv.2101.00001", arxiv="2101.00001")),
+        ("https://example.org/paper", Identifiers()),
+        ("http://[::1/paper", Identifiers()),
+    ],
+)
+def test_an_address_tells_the_identifiers_in_it(url: str, identifiers: Identifiers) -> None:
+    assert identifiers_in(url) == identifiers
+
+
+@given(st.text() | st.text().map("http://".__add__) | st.text().map("https://arxiv.org/abs/".__add__))
+def test_no_text_is_too_strange_to_look_for_identifiers(text: str) -> None:
+    identifiers = identifiers_in(text)
+    assert with_arxiv(identifiers) == identifiers
+    assert not identifiers.doi or identifiers.doi.startswith("10.")
+    assert arxiv_id(arxiv_id(text)) == arxiv_id(text)
+
+
+def _paper(title: str, *authors: str, day: dt.date | None = dt.date(2020, 1, 1)) -> Paper:
+    return Paper(id=PaperId("x"), title=title, abstract="", authors=authors, publication_date=day, source="s")
+
+
+def test_spellings_of_one_paper_have_one_key() -> None:
+    one = same_key(_paper("Learning <i>Naïve</i> Graph-Networks", "García, Ana", "Bo Li"))
+    assert one is not None
+    assert one == same_key(_paper("learning naive graph networks.", "Ana Garcia"))
+    assert one != same_key(_paper("learning naive graph networks.", "Ana Garcia", day=dt.date(2021, 1, 1)))
+
+
+@pytest.mark.parametrize(
+    "paper",
+    [_paper("Introduction", "A B"), _paper("A long enough title"), _paper("A long enough title", "A B", day=None)],
+)
+def test_a_record_that_says_too_little_has_no_key(paper: Paper) -> None:
+    assert same_key(paper) is None
+
+
+def test_a_title_is_its_letters_and_digits() -> None:
+    assert title_key("Über \\textbf{BERT}: <b>2</b> Studies—again") == "uberbert2studiesagain"

@@ -1,0 +1,199 @@
+"""The gate: never more than there are slots, in order of priority, owners in turn, nothing lost to cancellation."""
+
+import asyncio
+import random
+from collections.abc import Collection
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workers.concurrency.priority_gate import FixedSlots, PriorityGate
+
+
+def a_gate(slots: int) -> PriorityGate[int]:
+    return PriorityGate(FixedSlots(slots))
+
+
+async def _let_run(count: int = 20) -> None:
+    """Lets everything that can run, run."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_callers_pass_in_order_and_never_more_than_there_are_slots() -> None:
+    gate = a_gate(3)
+    order: list[int] = []
+    inside: set[int] = set()
+
+    async def call(number: int) -> None:
+        async with gate.slot() as slot:
+            assert slot not in inside
+            inside.add(slot)
+            order.append(number)
+            await asyncio.sleep(0)
+            inside.remove(slot)
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(50):
+            group.create_task(call(number))
+    assert order == list(range(50))
+    assert (len(gate), inside) == (0, set())
+
+
+async def test_newcomer_does_not_overtake_those_who_wait() -> None:
+    gate = a_gate(1)
+    order: list[str] = []
+
+    async def call(name: str) -> None:
+        async with gate.slot():
+            order.append(name)
+
+    async with asyncio.TaskGroup() as group:
+        async with gate.slot():
+            group.create_task(call("waiting"))
+            await _let_run()
+        group.create_task(call("newcomer"))
+    assert order == ["waiting", "newcomer"]
+
+
+async def test_lower_priority_number_passes_and_owners_of_one_priority_take_turns() -> None:
+    gate = a_gate(1)
+    order: list[str] = []
+
+    async def call(name: str, priority: int) -> None:
+        async with gate.slot(priority, owner=name[0]):
+            order.append(name)
+
+    async with asyncio.TaskGroup() as group, gate.slot():
+        for name, priority in (("a1", 1), ("a2", 1), ("a3", 1), ("b1", 1), ("c1", 0), ("b2", 1)):
+            group.create_task(call(name, priority))
+        await _let_run()
+    assert order == ["c1", "a1", "b1", "a2", "b2", "a3"]
+
+
+async def test_cancelled_waiter_gives_its_place_to_the_next() -> None:
+    gate = a_gate(1)
+
+    async def call() -> None:
+        async with gate.slot():
+            pass
+
+    async with gate.slot():
+        first, second = asyncio.create_task(call()), asyncio.create_task(call())
+        await _let_run()
+        first.cancel()
+        await _let_run()
+        assert len(gate) == 1
+    await second
+    assert len(gate) == 0
+
+
+async def test_waiter_cancelled_just_after_its_turn_came_gives_the_slot_back() -> None:
+    gate = a_gate(1)
+
+    async def call() -> None:
+        async with gate.slot():
+            pass
+
+    async with gate.slot():
+        waiting = asyncio.create_task(call())
+        await _let_run()
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    await call()
+    assert len(gate) == 0
+
+
+class Servers:
+    """Slots that come free by themselves, after a time."""
+
+    def __init__(self, *free: str) -> None:
+        self.free = list(free)
+        self.away: float | None = None
+        self.failure: Exception | None = None
+
+    def acquire(self, avoid: Collection[str]) -> str | None:
+        if self.failure is not None:
+            raise self.failure
+        slot = next((one for one in self.free if one not in avoid), None)
+        if slot is not None:
+            self.free.remove(slot)
+        elif self.away is not None and asyncio.get_running_loop().time() >= self.away:
+            self.away = None
+            return "late"
+        return slot
+
+    def release(self, slot: str) -> None:
+        self.free.append(slot)
+
+    def next_change(self) -> float | None:
+        return None if self.away is None else self.away - asyncio.get_running_loop().time()
+
+
+async def test_slot_that_comes_free_by_itself_is_handed_out_then() -> None:
+    servers = Servers()
+    gate = PriorityGate(servers)
+    loop = asyncio.get_running_loop()
+    servers.away = loop.time() + 0.02
+    assert await gate.acquire() == "late"
+
+
+async def test_excluded_slot_is_not_taken_and_whoever_waits_for_another_is_not_overtaken() -> None:
+    servers = Servers("one")
+    gate = PriorityGate(servers)
+    picky = asyncio.create_task(gate.acquire(avoid=["one"]))
+    await _let_run()
+    other = asyncio.create_task(gate.acquire())
+    await _let_run()
+    assert not other.done()
+    gate.release("two")
+    assert [await picky, await other] == ["two", "one"]
+
+
+async def test_refusal_of_the_source_reaches_all_who_wait() -> None:
+    servers = Servers()
+    gate = PriorityGate(servers)
+    tasks = [asyncio.create_task(gate.acquire()) for _ in range(3)]
+    await _let_run()
+    servers.failure = OSError("no server is up")
+    gate.admit()
+    for task in tasks:
+        with pytest.raises(OSError, match="no server is up"):
+            await task
+    assert len(gate) == 0
+
+
+@settings(deadline=None)
+@given(st.integers(1, 4), st.integers(0, 2**32))
+def test_every_slot_comes_back_and_nobody_is_forgotten(slots: int, seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311 - chance in a test
+
+    async def chaos() -> None:
+        gate, inside = a_gate(slots), 0
+
+        async def call() -> None:
+            nonlocal inside
+            async with gate.slot(rng.randrange(3), rng.choice("abc")):
+                inside += 1
+                assert inside <= slots
+                try:
+                    await _let_run(rng.randrange(5))
+                finally:
+                    inside -= 1
+
+        tasks = []
+        for _ in range(rng.randrange(1, 20)):
+            tasks.append(asyncio.create_task(call()))
+            await _let_run(rng.randrange(3))
+            if rng.random() < 0.4:
+                rng.choice(tasks).cancel()
+        async with asyncio.timeout(10):
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(one is None or isinstance(one, asyncio.CancelledError) for one in results)
+        assert (len(gate), inside) == (0, 0)
+        async with asyncio.timeout(10), asyncio.TaskGroup() as group:  # all slots are there again
+            for _ in range(slots):
+                group.create_task(gate.acquire())
+
+    asyncio.run(chaos())

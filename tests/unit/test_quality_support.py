@@ -1,0 +1,65 @@
+"""The benchmark of the support check: what is known of claims, and the figures made of what was said."""
+
+import math
+
+import pytest
+
+from benchmarks.quality.claim_support.items import SETS, KnownClaim, known_claims
+from benchmarks.quality.claim_support.measures import by_group, label_quality, macro_f1_of_support
+from benchmarks.quality.grapheval.data import DATA
+
+pytestmark = pytest.mark.skipif(not (DATA / "claims").is_dir(), reason="the data folder is not beside the clone")
+
+
+def _claim(number: int, gold: str) -> KnownClaim:
+    return KnownClaim(str(number), gold, gold, f"document {number % 3}", "a", "b", "", tuning=False)  # type: ignore[arg-type]
+
+
+CLAIMS = [_claim(number, gold) for number, gold in enumerate(["supports", "supports", "not", "contradicts", "flawed"])]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_no_document_lies_on_both_sides_of_the_fitting(name: str) -> None:
+    claims = known_claims(name)
+    assert len({claim.id for claim in claims}) == len(claims)
+    tuning = {claim.document for claim in claims if claim.tuning}
+    held = {claim.document for claim in claims if not claim.tuning}
+    assert tuning
+    assert held
+    assert not tuning & held
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_claims_cite_as_the_prompt_does(name: str) -> None:
+    claims = known_claims(name)
+    assert all("[this source]" in claim.claim and "cit|" not in claim.claim for claim in claims)
+    assert all(claim.passage.strip() for claim in claims)
+
+
+def test_precision_and_recall_of_an_outcome_with_intervals_over_documents() -> None:
+    said = ["supports", None, "supports", "contradicts", "not"]
+    one = label_quality(CLAIMS, said, "supports", rounds=200, seed=0)  # type: ignore[arg-type]
+    assert (one.known, one.said) == (2, 2)
+    assert (one.precision.value, one.recall.value, one.f1.value) == (0.5, 0.5, 0.5)
+    assert 0 <= one.f1.low <= one.f1.value <= one.f1.high <= 1
+
+
+def test_claims_whose_flaw_is_not_known_say_nothing_of_a_certain_flaw() -> None:
+    one = label_quality(CLAIMS, [None, None, "not", None, "not"], "not", rounds=50, seed=0)
+    assert (one.said, one.precision.value, one.recall.value) == (1, 1.0, 1.0)
+
+
+def test_what_was_never_said_has_no_precision() -> None:
+    one = label_quality(CLAIMS, ["supports"] * 5, "contradicts", rounds=50, seed=0)
+    assert math.isnan(one.precision.value)
+    assert one.recall.value == 0
+
+
+def test_thresholds_are_fitted_to_both_sides_alike() -> None:
+    assert macro_f1_of_support(CLAIMS, [True, True, False, False, False]) == 1.0
+    assert macro_f1_of_support(CLAIMS, [True] * 5) == pytest.approx((4 / 7) / 2)
+
+
+def test_groups_show_how_often_each_outcome_was_given() -> None:
+    counts = by_group(CLAIMS, ["supports", None, "not", "not", "partly"])
+    assert counts["supports"] == {"supports": 1, None: 1}

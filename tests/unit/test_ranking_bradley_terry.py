@@ -1,0 +1,204 @@
+"""Strengths from verdicts, and the pairs chosen next."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from assayer.ranking.bradley_terry import fit_strengths
+from assayer.ranking.pair_selection import choose_pairs, choose_reversed_pairs
+from assayer.ranking.verdicts import Floats, JudgeConsistency, PairwiseVerdicts, judge_consistency
+from benchmarks.ranking.worlds import no_verdicts, with_verdicts
+
+_VERDICTS = st.integers(2, 7).flatmap(
+    lambda n: st.tuples(
+        st.just(n),
+        st.lists(
+            st.tuples(st.integers(0, n - 1), st.integers(0, n - 1), st.sampled_from([0.0, 0.5, 1.0])).filter(
+                lambda row: row[0] != row[1]
+            ),
+            max_size=30,
+        ),
+    )
+)
+
+
+def _verdicts(n: int, rows: list[tuple[int, int, float]]) -> PairwiseVerdicts:
+    table = np.array(rows, np.float64).reshape(-1, 3)
+    return PairwiseVerdicts(n, table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2])
+
+
+def _gradient(verdicts: PairwiseVerdicts, mean: Floats, bias: float, width: float) -> Floats:
+    """Of the log posterior, written out term by term."""
+    slope = np.append(-mean / width**2, -bias)
+    for first, second, won in zip(verdicts.first, verdicts.second, verdicts.won, strict=True):
+        residual = won - expit(mean[first] - mean[second] + bias)
+        slope[first] += residual
+        slope[second] -= residual
+        slope[-1] += residual
+    return slope
+
+
+@given(_VERDICTS)
+@settings(deadline=None)
+def test_fit_is_where_the_posterior_is_flat(drawn: tuple[int, list[tuple[int, int, float]]]) -> None:
+    verdicts = _verdicts(*drawn)
+    found = fit_strengths(verdicts, width=1.3)
+    assert np.abs(_gradient(verdicts, found.mean, found.bias, 1.3)).max() < 1e-4
+
+
+@given(_VERDICTS)
+@settings(max_examples=30, deadline=None)
+def test_turning_every_verdict_round_turns_the_order_round(drawn: tuple[int, list[tuple[int, int, float]]]) -> None:
+    n, rows = drawn
+    found = fit_strengths(_verdicts(n, rows), width=1.0)
+    turned = fit_strengths(_verdicts(n, [(first, second, 1.0 - won) for first, second, won in rows]), width=1.0)
+    assert turned.mean == pytest.approx(-found.mean, abs=1e-4)
+    assert turned.bias == pytest.approx(-found.bias, abs=1e-4)
+
+
+def test_draws_have_the_covariance_of_the_posterior() -> None:
+    rows = [(0, 1, 1.0), (1, 2, 1.0), (2, 0, 0.0), (0, 3, 0.5)] * 3
+    verdicts = _verdicts(4, rows)
+    found = fit_strengths(verdicts, width=1.0)
+    steps = 1e-4 * np.eye(5)
+    state = np.append(found.mean, found.bias)
+    hessian = np.array(
+        [
+            (
+                _gradient(verdicts, (state - step)[:4], (state - step)[4], 1.0)
+                - _gradient(verdicts, (state + step)[:4], (state + step)[4], 1.0)
+            )
+            / 2e-4
+            for step in steps
+        ]
+    )
+    expected = np.linalg.inv(hessian)
+    drawn = found.draws(5_000, 0)
+    assert np.cov(drawn.T) == pytest.approx(expected[:4, :4], abs=0.03)
+    assert found.bias_error == pytest.approx(np.sqrt(expected[4, 4]), rel=1e-3)
+
+
+def test_without_verdicts_the_seeds_decide() -> None:
+    assert fit_strengths(no_verdicts(3), np.array([0.1, 0.9, -0.4])).mean == pytest.approx([0.1, 0.9, -0.4])
+
+
+def test_an_idea_that_won_everything_is_strong_and_finite() -> None:
+    found = fit_strengths(_verdicts(3, [(0, 1, 1.0), (0, 2, 1.0), (1, 0, 0.0), (1, 2, 1.0)]))
+    assert found.mean[0] > found.mean[1] > found.mean[2]
+    assert np.isfinite(found.mean).all()
+
+
+def test_a_judge_who_always_says_first_is_biased_and_tells_nothing_of_the_ideas() -> None:
+    generator = np.random.default_rng(0)
+    first = generator.integers(0, 50, 2_000)
+    second = (first + generator.integers(1, 50, 2_000)) % 50
+    found = fit_strengths(PairwiseVerdicts(50, first, second, np.ones(2_000)))
+    assert found.bias > 2.0
+    assert np.abs(found.mean).max() < 0.5
+
+
+def test_pairs_are_drawn_evenly_until_every_idea_has_eight_verdicts() -> None:
+    verdicts = no_verdicts(40)
+    for turn in range(8):
+        first, second = choose_pairs(fit_strengths(verdicts, width=1.0), 20, turn)
+        verdicts = with_verdicts(verdicts, first, second, np.ones(len(first)))
+    assert set(verdicts.counts.tolist()) == {8}
+
+
+def test_chosen_pairs_are_distinct_repeatable_and_leave_no_idea_more_than_its_share() -> None:
+    generator = np.random.default_rng(3)
+    first = generator.integers(0, 60, 300)
+    second = (first + generator.integers(1, 60, 300)) % 60
+    strengths = fit_strengths(PairwiseVerdicts(60, first, second, (generator.random(300) < 0.7).astype(np.float64)))
+    one, other = choose_pairs(strengths, 30, 7, cut=10)
+    again = choose_pairs(strengths, 30, 7, cut=10)
+    assert (one == again[0]).all()
+    assert (other == again[1]).all()
+    assert len(one) == 30
+    assert (one != other).all()
+    assert np.bincount(np.concatenate([one, other])).max() <= 2
+
+
+def test_pairs_near_the_cut_are_preferred() -> None:
+    n = 100
+    generator = np.random.default_rng(5)
+    truth = np.linspace(4, -4, n)
+    first = generator.integers(0, n, 2_000)
+    second = (first + generator.integers(1, n, 2_000)) % n
+    won = (generator.random(2_000) < expit(truth[first] - truth[second])).astype(np.float64)
+    strengths = fit_strengths(PairwiseVerdicts(n, first, second, won))
+    one, other = choose_pairs(strengths, 25, 0, cut=20)
+    away = np.abs(np.concatenate([one, other]) - 20)
+    assert np.median(away) < 15
+
+
+def test_pairs_asked_both_ways_are_not_asked_again() -> None:
+    strengths = fit_strengths(_verdicts(3, [(0, 1, 1.0), (1, 0, 0.0), (2, 1, 1.0)]))
+    first, second = choose_reversed_pairs(strengths, 5, 0)
+    assert (first.tolist(), second.tolist()) == ([1], [2])
+
+
+def test_a_pair_is_asked_once_in_each_order_and_then_never_again() -> None:
+    verdicts, asked = no_verdicts(5), set[tuple[int, int]]()
+    for turn in range(40):
+        first, second = choose_pairs(fit_strengths(verdicts, width=1.0), 4, turn)
+        pairs = set(zip(first.tolist(), second.tolist(), strict=True))
+        assert not pairs & asked
+        asked |= pairs
+        verdicts = with_verdicts(verdicts, first, second, np.ones(len(first)))
+    assert asked == {(one, other) for one in range(5) for other in range(5) if one != other}
+
+
+def test_consistency_of_a_hand_made_table() -> None:
+    rows = [
+        (0, 1, 1.0),
+        (1, 2, 1.0),
+        (2, 0, 1.0),  # a cycle
+        (0, 3, 1.0),
+        (1, 3, 1.0),  # closes 0, 1, 3 in order
+        (3, 0, 1.0),  # says the opposite of (0, 3): asked both ways, contradicted, level
+        (2, 3, 0.0),
+        (3, 2, 1.0),  # both ways, the same winner; closes 1, 2, 3 as a cycle? 1>2, 3>2, 1>3: no
+    ]
+    assert judge_consistency(_verdicts(4, rows)) == JudgeConsistency(
+        asked_both_ways=2, contradictions=1, triangles=2, cycles=1
+    )
+
+
+def test_a_judge_who_throws_dice_makes_cycles_of_a_quarter_of_the_triangles() -> None:
+    generator = np.random.default_rng(1)
+    pairs = [(a, b) for a in range(40) for b in range(a)]
+    rows = [(a, b, float(generator.random() < 0.5)) for a, b in pairs]
+    found = judge_consistency(_verdicts(40, rows))
+    assert found.triangles == 40 * 39 * 38 // 6
+    assert found.cycles / found.triangles == pytest.approx(0.25, abs=0.02)
+
+
+def test_width_is_found_from_four_verdicts_an_idea() -> None:
+    generator = np.random.default_rng(0)
+    truth = 0.85 * generator.standard_normal(1_000)
+    first = generator.integers(0, 1_000, 2_000)
+    second = (first + generator.integers(1, 1_000, 2_000)) % 1_000
+    won = (generator.random(2_000) < expit(truth[first] - truth[second])).astype(np.float64)
+    assert fit_strengths(PairwiseVerdicts(1_000, first, second, won)).width == pytest.approx(0.85, abs=0.15)
+
+
+def test_seeds_that_mean_nothing_are_found_out() -> None:
+    generator = np.random.default_rng(2)
+    truth, seeds = generator.standard_normal((2, 400))
+    first = generator.integers(0, 400, 3_000)
+    second = (first + generator.integers(1, 400, 3_000)) % 400
+    won = (generator.random(3_000) < expit(truth[first] - truth[second])).astype(np.float64)
+    found = fit_strengths(PairwiseVerdicts(400, first, second, won), 0.6 * seeds)
+    assert abs(np.corrcoef(found.mean, seeds)[0, 1]) < 0.2
+    assert np.corrcoef(found.mean, truth)[0, 1] > 0.8
+
+
+def test_draws_before_any_verdict_are_those_of_the_prior() -> None:
+    seeds = np.array([1.0, 0.0, -1.0])
+    found = fit_strengths(no_verdicts(3), seeds, width=0.5)
+    drawn = found.draws(5_000, 0)
+    assert drawn.mean(axis=0) == pytest.approx(seeds, abs=0.02)
+    assert np.cov(drawn.T) == pytest.approx(0.25 * np.eye(3) + 0.75**2 * np.outer(seeds, seeds), abs=0.02)

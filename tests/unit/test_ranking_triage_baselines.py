@@ -1,0 +1,91 @@
+"""Baselines of labelled ideas beside a ranking."""
+
+import zlib
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from assayer.errors import InputError
+from assayer.methods.grapheval.graph.records import LabelledIdea
+from assayer.models import Absent, Idea, IdeaId
+from assayer.ports import Vectors
+from assayer.ranking import RankingOptions
+from assayer.ranking.pipeline import rank_ideas
+from assayer.ranking.triage_baselines import measure_triage_baselines, with_triage_baselines
+from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+
+_WORDS = {
+    "reject": "small survey without controls and an unclear question",
+    "accept": "measured ablation with held out data and a stated hypothesis",
+}
+
+
+class WordsEmbedder:
+    """Sums of one random unit vector a word."""
+
+    name = "words"
+    dimensions = 16
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        rows = [sum((_vector(word) for word in text.casefold().split()), np.zeros(16)) for text in texts]
+        return np.array([row / np.linalg.norm(row) for row in rows], np.float32)
+
+
+def _vector(word: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.random.default_rng(zlib.crc32(word.encode())).standard_normal(16)
+
+
+def _labelled(each: int) -> list[LabelledIdea]:
+    return [
+        LabelledIdea(
+            id=IdeaId(f"{label}{n}"), title=f"Known {label} {n}", text=f"{words}, number {n}", label=label, date=None
+        )
+        for label, words in _WORDS.items()
+        for n in range(each)
+    ]
+
+
+def _idea(number: int, words: str) -> Idea:
+    return Idea(id=IdeaId(f"a{number}"), title=f"Asked {number}", text=words, sections=(), source=f"a{number}.txt")
+
+
+async def test_ideas_in_the_words_of_accepted_ones_stand_higher_and_the_baselines_say_what_they_are_worth() -> None:
+    asked = [_idea(0, _WORDS["reject"]), _idea(1, _WORDS["accept"])]
+    said = await measure_triage_baselines(asked, _labelled(12), ("reject", "accept"), WordsEmbedder())
+    assert [one.name for one in said.baselines] == ["TF-IDF + logistic regression", "embedding + logistic regression"]
+    for baseline in said.baselines:
+        assert said.values[asked[0].id][baseline.name] < 0.5 < said.values[asked[1].id][baseline.name]
+        assert baseline.auroc_value == 1.0
+        assert baseline.labelled == 24
+
+
+async def test_labels_that_have_nothing_to_do_with_the_words_are_worth_no_more_than_chance() -> None:
+    labels = np.random.default_rng(0).permutation(["reject"] * 30 + ["accept"] * 30)
+    mixed = [one.model_copy(update={"label": str(label)}) for one, label in zip(_labelled(30), labels, strict=True)]
+    said = await measure_triage_baselines([_idea(0, "any words")], mixed, ("reject", "accept"), WordsEmbedder())
+    assert all(baseline.auroc.low < 0.5 < baseline.auroc.high for baseline in said.baselines)
+
+
+async def test_a_labelled_idea_that_is_ranked_itself_teaches_nothing() -> None:
+    known = _labelled(12)
+    asked = [_idea(0, known[0].text.upper()), _idea(1, "other words")]
+    said = await measure_triage_baselines(asked, known, ("reject", "accept"), WordsEmbedder())
+    assert {(one.labelled, one.set_aside) for one in said.baselines} == {(23, 1)}
+
+
+@pytest.mark.parametrize(("labelled", "said"), [(_labelled(2), "cannot be split"), (_labelled(9)[:9], "the same one")])
+async def test_too_few_labelled_ideas_are_refused(labelled: list[LabelledIdea], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        await measure_triage_baselines([_idea(0, "any words")], labelled, ("reject", "accept"), WordsEmbedder())
+
+
+async def test_ranking_without_labelled_ideas_says_that_there_is_no_baseline() -> None:
+    ideas = ideas_of_worth(4)
+    ranking = (await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions())).ranking
+    assert isinstance(ranking.baselines, Absent)
+    said = await measure_triage_baselines(ideas, _labelled(12), ("reject", "accept"), WordsEmbedder())
+    beside = with_triage_baselines(ranking, said)
+    assert beside.baselines == said.baselines
+    assert all(set(idea.by_baseline) == {one.name for one in said.baselines} for idea in beside.ideas)

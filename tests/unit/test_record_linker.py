@@ -1,0 +1,75 @@
+"""The papers of one evaluation keep the ids that they were given."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assayer.models import Identifiers, Paper, PaperId
+from workers.literature.record_linker import RecordLinker
+
+
+def a_paper(source: str, key: str, **identifiers: str) -> Paper:
+    return Paper(
+        id=PaperId(f"{source}:{key}"), title=f"{source} {key}", abstract="", source=source,
+        identifiers=Identifiers(**identifiers),
+    )  # fmt: skip
+
+
+def test_paper_keeps_the_id_it_was_first_given_when_the_corpus_turns_out_to_have_it() -> None:
+    linker = RecordLinker()
+    (first,) = linker.link([a_paper("openalex", "W1", doi="10.1000/1")])
+    (again,) = linker.link([a_paper("corpus", "a", doi="10.1000/1")])
+    assert again.id == first.id
+    assert again.source == "openalex"
+    assert linker.id_in_source(first.id, "corpus") == "corpus:a"
+
+
+def test_paper_known_by_name_only_is_the_same_paper_once_its_record_comes() -> None:
+    linker = RecordLinker()
+    mentioned = linker.id_for(Identifiers(s2="a" * 40))
+    assert mentioned is not None
+    assert linker.paper(mentioned) is None
+    (paper,) = linker.link([a_paper("semantic_scholar", "x", s2="a" * 40, arxiv="2305.00001")])
+    assert paper.id == mentioned
+    assert linker.id_for(Identifiers(arxiv="2305.00001")) == mentioned
+    assert linker.id_for(Identifiers()) is None
+
+
+def test_papers_given_out_as_two_stay_two() -> None:
+    linker = RecordLinker()
+    two = linker.link([a_paper("openalex", "W1", openalex="W1"), a_paper("arxiv", "2305.00001", arxiv="2305.00001")])
+    (link,) = linker.link([a_paper("semantic_scholar", "x", openalex="W1", arxiv="2305.00001")])
+    assert len({paper.id for paper in two}) == 2
+    assert link.id in {paper.id for paper in two}
+    assert [paper.id for paper in linker.link([*two])] == [paper.id for paper in two]
+
+
+def test_id_that_was_never_given_out_may_be_the_corpus_own() -> None:
+    assert RecordLinker().id_in_source(PaperId("venue-17"), "corpus") == "venue-17"
+
+
+_SOME = st.sampled_from(["", "", "1", "2", "3"])
+_RECORDS = st.lists(
+    st.builds(
+        a_paper,
+        st.sampled_from(["corpus", "openalex", "arxiv"]),
+        st.sampled_from("ab"),
+        doi=_SOME,
+        arxiv=_SOME,
+        s2=_SOME,
+    ),
+    max_size=4,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(_RECORDS, max_size=4))
+def test_every_record_is_of_one_paper_whatever_came_in_between(answers: list[list[Paper]]) -> None:
+    linker = RecordLinker()
+    given_out: dict[Paper, PaperId] = {}
+    for answer in answers:
+        for record, paper in zip(answer, linker.link(answer), strict=True):
+            assert given_out.setdefault(record, paper.id) == paper.id
+    for record, paper_id in given_out.items():
+        (paper,) = linker.link([record])
+        assert paper.id == paper_id
+        assert paper == linker.paper(paper_id)

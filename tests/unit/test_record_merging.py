@@ -1,0 +1,190 @@
+"""Records of the same paper from several sources become one."""
+
+import datetime as dt
+from collections.abc import Iterable
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assayer.models import FieldOrigin, Identifiers, Paper, PaperId, Retraction
+from workers.literature.record_merging import (
+    SOURCE_ORDER,
+    group_by_paper,
+    identifiers_agree,
+    merged_record,
+    record_identifiers,
+    with_identifiers_of_url,
+)
+
+DOI = "10.1145/3366423.3380130"
+TITLE = "Checking the quotes of generated reviews"
+
+
+def a_paper(source: str, key: str = "", **fields: object) -> Paper:
+    given = {"title": TITLE, "abstract": "", "authors": ("Ada Lovelace",), "publication_date": dt.date(2023, 5, 1)}
+    return Paper.model_validate({**given, "id": f"{source}:{key}", "source": source, **fields})
+
+
+def merge_records(records: Iterable[Paper]) -> tuple[Paper, ...]:
+    """One record a paper."""
+    return tuple(map(merged_record, group_by_paper(map(with_identifiers_of_url, records))))
+
+
+def test_records_that_share_an_identifier_become_one_and_keep_all_identifiers() -> None:
+    (paper,) = merge_records(
+        [
+            a_paper("openalex", identifiers=Identifiers(doi=DOI, openalex="W1"), authors=("Somebody Else",)),
+            a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI, arxiv="2305.00001"), title="Another title"),
+        ]
+    )
+    assert paper.id == "semantic_scholar:"
+    assert paper.identifiers == Identifiers(doi=DOI, arxiv="2305.00001", openalex="W1")
+    assert FieldOrigin(field="identifiers.openalex", source="openalex") in paper.origins
+
+
+def test_record_between_two_others_joins_all_three() -> None:
+    (paper,) = merge_records(
+        [
+            a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="As first posted", authors=()),
+            a_paper("crossref", identifiers=Identifiers(doi=DOI), title="As published", authors=()),
+            a_paper("semantic_scholar", identifiers=Identifiers(arxiv="2305.00001", doi=DOI), authors=()),
+        ]
+    )
+    assert paper.title == TITLE
+
+
+def test_records_without_shared_identifier_join_by_title_year_and_first_author() -> None:
+    (paper,) = merge_records(
+        [
+            a_paper("corpus", title="Checking the Quotes of Generated Reviews.", authors=("Lovelace, Ada",)),
+            a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), authors=("A. Lovelace", "C. Babbage")),
+        ]
+    )
+    assert (paper.id, paper.identifiers.arxiv) == ("corpus:", "2305.00001")
+
+
+def test_same_title_with_contradicting_identifiers_stays_two_papers() -> None:
+    first = a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI))
+    assert len(merge_records([first, a_paper("crossref", identifiers=Identifiers(doi="10.1000/other"))])) == 2
+
+
+def test_two_records_of_the_corpus_stay_two_papers() -> None:
+    assert len(merge_records([a_paper("corpus", "a"), a_paper("corpus", "b")])) == 2
+
+
+def test_doi_that_arxiv_registered_contradicts_no_publishers() -> None:
+    posted = a_paper("openalex", identifiers=Identifiers(doi="10.48550/arxiv.2305.00001"))
+    published = a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI, arxiv="2305.00001"))
+    (paper,) = merge_records([posted, published])
+    assert paper.identifiers.doi == DOI
+
+
+def test_identifier_in_the_address_of_a_record_counts() -> None:
+    known = a_paper("corpus", url="https://arxiv.org/abs/2305.00001v2", authors=())
+    (paper,) = merge_records([known, a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="Another")])
+    assert paper.id == "corpus:"
+
+
+def test_each_field_comes_from_the_best_source_that_has_it_and_says_so() -> None:
+    whole = "We check each quote against its source, and find that a third of them does not stand there."
+    (paper,) = merge_records(
+        [
+            a_paper("corpus", abstract="We check each quote …", publication_date=dt.date(2023, 12, 31)),
+            a_paper("semantic_scholar", abstract=whole, citation_count=7, venue="WWW"),
+            a_paper("openalex", citation_count=11, venue="The Web Conference", pdf_urls=("https://a.example/1.pdf",)),
+        ]
+    )
+    assert (paper.abstract, paper.venue, paper.citation_count) == (whole, "WWW", 11)
+    assert paper.publication_date == dt.date(2023, 5, 1)
+    assert {origin.field: origin.source for origin in paper.origins} == {
+        "abstract": "semantic_scholar",
+        "publication_date": "semantic_scholar",
+        "venue": "semantic_scholar",
+        "citation_count": "openalex",
+        "pdf_urls": "openalex",
+    }
+
+
+def test_abstract_of_the_better_source_is_kept_when_the_longer_one_says_hardly_more() -> None:
+    short, long = "Quotes are checked against their source.", "Quotes are checked against their source. © 2023"
+    (paper,) = merge_records([a_paper("corpus", abstract=short), a_paper("crossref", abstract=long)])
+    assert paper.abstract == short
+
+
+def test_retraction_by_any_source_marks_the_paper_and_the_gravest_counts() -> None:
+    concern, retracted = (
+        Retraction(kind="concern", source="openalex"),
+        Retraction(kind="retracted", source="crossref", notice="10.1000/notice"),
+    )
+    (paper,) = merge_records(
+        [a_paper("corpus"), a_paper("openalex", retraction=concern), a_paper("crossref", retraction=retracted)]
+    )
+    assert paper.retraction == retracted
+
+
+def test_record_alone_stays_as_it_is() -> None:
+    paper = a_paper("corpus", abstract="As the operator wrote it …")
+    assert merge_records([paper]) == (paper,)
+
+
+_SOME = st.sampled_from(["", "", "1", "2"])
+_RECORDS = st.lists(
+    st.builds(
+        a_paper,
+        source=st.sampled_from([*SOURCE_ORDER, "web"]),
+        key=st.sampled_from(["a", "b"]),
+        title=st.sampled_from([TITLE, f"{TITLE} again", ""]),
+        abstract=st.sampled_from(["", "Short.", "A longer abstract …", "The longest abstract of all these."]),
+        authors=st.sampled_from([(), ("Ada Lovelace",), ("Charles Babbage",)]),
+        publication_date=st.sampled_from([None, dt.date(2022, 12, 31), dt.date(2023, 5, 1), dt.date(2023, 5, 31)]),
+        citation_count=st.sampled_from([None, 0, 5]),
+        retraction=st.sampled_from([None, Retraction(kind="concern", source="x")]),
+        pdf_urls=st.sampled_from([(), ("https://a.example/1.pdf",), ("https://b.example/2.pdf",)]),
+        identifiers=st.builds(Identifiers, doi=_SOME, arxiv=_SOME, s2=_SOME, openalex=_SOME),
+    ),
+    max_size=8,
+)
+
+
+@settings(deadline=None)
+@given(_RECORDS, st.randoms(use_true_random=False))
+def test_any_records_in_any_order_become_the_same_papers(records: list[Paper], random: Random) -> None:
+    shuffled = list(records)
+    random.shuffle(shuffled)
+    assert merge_records(shuffled) == merge_records(records)
+
+
+@settings(deadline=None)
+@given(_RECORDS)
+def test_merging_what_is_merged_changes_nothing(records: list[Paper]) -> None:
+    once = merge_records(records)
+    assert sorted(map(repr, merge_records(once))) == sorted(map(repr, once))
+
+
+@settings(deadline=None)
+@given(_RECORDS)
+def test_every_record_is_in_one_paper_that_contradicts_nothing_of_it(records: list[Paper]) -> None:
+    groups = group_by_paper(records)
+    assert sorted(map(repr, {*records})) == sorted(repr(record) for one in groups for record in one)
+    for one in groups:
+        for record in one:
+            assert all(identifiers_agree(record_identifiers(record), record_identifiers(other)) for other in one)
+
+
+@settings(deadline=None)
+@given(_RECORDS)
+def test_every_value_of_a_merged_paper_is_some_sources_word(records: list[Paper]) -> None:
+    for one in group_by_paper(records):
+        paper = merged_record(one)
+        for field in ("title", "abstract", "authors", "publication_date", "citation_count", "retraction"):
+            giver = next((origin.source for origin in paper.origins if origin.field == field), paper.source)
+            assert getattr(paper, field) in {getattr(record, field) for record in one if record.source == giver}
+
+
+@pytest.mark.parametrize("field", ["abstract", "venue", "url"])
+def test_empty_field_is_filled_from_any_source(field: str) -> None:
+    (paper,) = merge_records([a_paper("corpus"), a_paper("web", "w", **{field: "https://x.example/said"})])
+    assert getattr(paper, field) == "https://x.example/said"
+    assert PaperId("corpus:") == paper.id

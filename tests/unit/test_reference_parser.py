@@ -1,0 +1,126 @@
+"""Lists of references as plain text are taken apart as far as they can be."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.literature.reference_parser import parse_references
+from assayer.models import CitedWork
+
+MEDICAL = """1. Quandt F, Hummel FC. The influence of stimulation on hand recovery: a review. Exp Stroke Med.
+2014;6:9. doi:10.1186/2040-7378-6-9.
+
+2. Van der Linden ML, Hooper JE, & Gallego JÁ. Habitual therapy improves gait. PLoS One. 2013;10(1):36. 3. Dobkin BH.
+Rehabilitation after stroke. N Engl J Med. 2005;352(16):1677–84."""
+
+ENGINEERING = """[1] A. Vaswani, N. Shazeer, and N. Parmar, “Attention is all you need,” in NeurIPS, 2017, pp. 1–11.
+[2] D. Kingma and J. Ba, “Adam: a method,” arXiv:1412.6980, 2014. [3] K. He and J. Sun. Deep residual learning for
+image recognition. In CVPR, 2016."""
+
+LINGUISTICS = """Ashish Vaswani, Noam Shazeer, and Niki Parmar. 2017. Attention is all you need. In Advances in Neural
+Information Processing Systems, pages 5998–6008.
+
+Sepp Hochreiter and Jürgen Schmidhuber. 1997. Long short-term memory. Neural Computation, 9(8):1735–1780. Jacob Devlin,
+Ming-Wei Chang, and Kristina Toutanova. 2019. BERT: Deep bidirectional transformers. arXiv preprint arXiv:1810.04805.
+
+Kingma, D. P., & Ba, J. (2015). Adam: A method for stochastic optimization. ICLR."""
+
+
+def told(work: CitedWork) -> tuple[str, int | None, tuple[str, ...]]:
+    return work.title, work.year, work.authors
+
+
+@pytest.mark.parametrize(
+    ("text", "works"),
+    [
+        pytest.param(
+            MEDICAL,
+            [
+                ("The influence of stimulation on hand recovery: a review", 2014, ("Quandt F", "Hummel FC")),
+                ("Habitual therapy improves gait", 2013, ("Van der Linden ML", "Hooper JE", "Gallego JÁ")),
+                ("Rehabilitation after stroke", 2005, ("Dobkin BH",)),
+            ],
+            id="medical",
+        ),
+        pytest.param(
+            ENGINEERING,
+            [
+                ("Attention is all you need", 2017, ("A. Vaswani", "N. Shazeer", "N. Parmar")),
+                ("Adam: a method", 2014, ("D. Kingma", "J. Ba")),
+                ("Deep residual learning for image recognition", 2016, ("K. He", "J. Sun")),
+            ],
+            id="engineering",
+        ),
+        pytest.param(
+            LINGUISTICS,
+            [
+                ("Attention is all you need", 2017, ("Ashish Vaswani", "Noam Shazeer", "Niki Parmar")),
+                ("Long short-term memory", 1997, ("Sepp Hochreiter", "Jürgen Schmidhuber")),
+                (
+                    "BERT: Deep bidirectional transformers",
+                    2019,
+                    ("Jacob Devlin", "Ming-Wei Chang", "Kristina Toutanova"),
+                ),
+                ("Adam: A method for stochastic optimization", 2015, ("Kingma, D. P", "Ba, J")),
+            ],
+            id="linguistics",
+        ),
+    ],
+)
+def test_entries_are_taken_apart(text: str, works: list[tuple[str, int, tuple[str, ...]]]) -> None:
+    assert [told(work) for work in parse_references(text)] == works
+
+
+@pytest.mark.parametrize(
+    ("entry", "title", "authors"),
+    [
+        (
+            "Ann J. Lee, Bo Chen and Cy Diaz. A long title. ICML, 2016.",
+            "A long title",
+            ("Ann J. Lee", "Bo Chen", "Cy Diaz"),
+        ),
+        ("Lee, A. (2014). Learning and nonlinear ICA. NeurIPS.", "Learning and nonlinear ICA", ("Lee, A",)),
+        ("A. Lee et al. Attention in networks. NeurIPS 2017.", "Attention in networks", ("A. Lee",)),
+        ("Attention in networks (Lee et al., 2017)", "Attention in networks", ("Lee",)),
+        ("[Attention in networks](https://x.org/1), Lee, 2017", "Attention in networks", ()),
+        ("**Lee et al. (2017)**. *Attention in networks*. NeurIPS.", "Attention in networks", ("Lee",)),
+    ],
+)
+@pytest.mark.parametrize("mark", ["- ", "1. ", "[1] ", "[Lee17] ", "[^1]: ", "(1) ", ""])
+def test_entry_in_markdown_is_taken_apart(entry: str, title: str, authors: tuple[str, ...], mark: str) -> None:
+    (work,) = parse_references(mark + entry)
+    assert (work.title, work.authors) == (title, authors)
+
+
+def test_indented_lines_belong_to_the_entry_above() -> None:
+    text = "Lee, A. (2019). Replay of\n    text. ACL.\nDiaz, C. (2021). Curves of models. A journal\n    of 2022."
+    assert [work.title for work in parse_references(text)] == ["Replay of text", "Curves of models"]
+
+
+def test_identifiers_are_found_in_their_normal_form() -> None:
+    medical, engineering = parse_references(MEDICAL), parse_references(ENGINEERING)
+    assert medical[0].doi == "10.1186/2040-7378-6-9"
+    assert engineering[1].arxiv == "1412.6980"
+
+
+def test_entry_of_no_known_form_keeps_its_words_and_claims_no_fields() -> None:
+    text = "\n\n".join(f"[{n}] Minutes of meeting {n} 1998 in box 4" for n in (1, 2, 3))
+    assert [(work.raw, work.title, work.authors) for work in parse_references(text)] == [
+        (f"Minutes of meeting {n} 1998 in box 4", "", ()) for n in (1, 2, 3)
+    ]
+
+
+def test_prose_is_no_list_of_references() -> None:
+    assert parse_references("Nothing here was cited, and nobody minded.") == ()
+
+
+@pytest.mark.parametrize(
+    "unit", ["Lee and Chen and ", "a. b, ", "[1] x ", "1. A ", "“quote” ", "Lee, A., ", ". Aa, Bb"]
+)
+def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:
+    assert len(parse_references(unit * 20_000)) <= 2_000
+
+
+@given(st.text(max_size=400))
+def test_any_text_gives_entries_with_words(text: str) -> None:
+    assert all(work.raw for work in parse_references(text))

@@ -1,0 +1,50 @@
+"""What one evaluation asks of remote sources stands in its journal."""
+
+import pytest
+
+from assayer.errors import SourceBusy
+from assayer.models import Identifiers
+from tests.unit.canned_remote import ASK, CannedRemote, said
+from tests.unit.twins import a_run
+from workers.full_texts.pdf_locations import JournalledPdfLocator
+from workers.remote.request import JournalledFetcher, RequestContext, SourceRequest
+
+CALL = SourceRequest("arxiv", "search", "api/query")
+
+
+async def test_answers_are_counted_and_those_from_the_cache_apart() -> None:
+    run, fresh = a_run(), said({})
+    await JournalledFetcher(CannedRemote(default=fresh), run.journal).fetch(CALL, ASK)
+    await JournalledFetcher(CannedRemote(default=fresh._replace(cached=True)), run.journal).fetch(CALL, ASK)
+    (use,) = run.journal.sources()
+    assert (use.source, use.operation, use.requests, use.results, use.cached) == ("arxiv", "search", 2, 0, 1)
+
+
+class Unpaywalled:
+    name = "unpaywall"
+
+    def __init__(self, *answers: tuple[str, ...] | SourceBusy) -> None:
+        self._answers = list(answers)
+
+    async def pdf_urls(self, paper: Identifiers, ask: RequestContext) -> tuple[str, ...]:
+        answer = self._answers.pop(0)
+        if isinstance(answer, SourceBusy):
+            raise answer
+        return answer
+
+
+async def test_locator_tells_what_it_found_and_what_it_was_not_told() -> None:
+    run = a_run()
+    locator = JournalledPdfLocator(Unpaywalled(("https://a.example/1.pdf",), SourceBusy("No turn.")), run)
+    assert await locator.pdf_urls(Identifiers(doi="10.1000/1"), ASK) == ("https://a.example/1.pdf",)
+    with pytest.raises(SourceBusy):
+        await locator.pdf_urls(Identifiers(doi="10.1000/2"), ASK)
+    (use,), (trouble,) = run.journal.sources(), run.journal.troubles()
+    assert (use.source, use.operation, use.results) == ("unpaywall", "open_access", 1)
+    assert (trouble.source, trouble.operation, trouble.reason) == ("unpaywall", "open_access", SourceBusy.reason)
+
+
+def test_nothing_asked_and_nothing_found_is_no_use_of_a_source() -> None:
+    run = a_run()
+    run.journal.record_use("crossref", "papers")
+    assert run.journal.sources() == ()

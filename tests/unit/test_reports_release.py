@@ -1,0 +1,245 @@
+"""The export gate: what a report lacks for a total, and that an incomplete one carries none anywhere."""
+
+import csv
+import io
+from typing import Literal
+
+import pytest
+from rich.console import Console
+
+from assayer.methods.innoeval.options import BoardOptions
+from assayer.models import (
+    Absent,
+    Assessment,
+    Citation,
+    ClaimCounts,
+    ClaimSupport,
+    CorpusFit,
+    MinimumName,
+    Part,
+    Point,
+    Report,
+    Score,
+    Summary,
+    SupportOutcome,
+)
+from assayer.reports.html import as_html
+from assayer.reports.json_and_csv import as_json
+from assayer.reports.markdown import as_markdown
+from assayer.reports.release import ReleaseMinima, measure_release, released
+from assayer.reports.scores import score_of
+from cluster.cli.evaluation_summary import SummaryRow, show_summary
+from orchestrator.batches.results import as_csv, flat_result
+from tests.unit.reports_fixture import cite, full_report, say
+from tests.unit.test_batches_results import row
+from tests.unit.test_reports_board import DECISION, a_report
+from tests.unit.test_reports_verdict import VERDICT
+
+MINIMA = ReleaseMinima()
+ANYTHING = ReleaseMinima(corpus_fit="poor", judged=0, answered=0, quotes_found=0, points_traced=0, claims_supported=0)
+UNSCORED = Absent(reason="Not reviewed: the answer was no use.")
+
+
+def covering(report: Report, **update: object) -> Report:
+    return report.model_copy(update={"coverage": report.coverage.model_copy(update=update)})
+
+
+def judging(report: Report, *assessments: Assessment) -> Report:
+    part = report.parts[0].model_copy(update={"assessments": assessments})
+    return report.model_copy(update={"parts": (part,)})
+
+
+def assessment(score: Score | Absent, *points: Point) -> Assessment:
+    return Assessment(name="A method", statement="It is.", score=score, points=points, readings=())
+
+
+def failed(report: Report, minima: ReleaseMinima = MINIMA) -> list[MinimumName]:
+    return [one.name for one in measure_release(report, minima).failed]
+
+
+def poorly_quoted() -> Report:
+    return released(covering(full_report(), quotes_verified=3, quotes_unverified=7), MINIMA)
+
+
+def test_report_above_every_minimum_keeps_its_totals() -> None:
+    report = released(full_report(), MINIMA)
+    assert report.release is not None
+    assert report.release.state == "complete"
+    assert report.parts == full_report().parts
+    assert score_of(report) == score_of(full_report())
+
+
+@pytest.mark.parametrize(("searched", "failing"), [("poor", ["corpus_fit"]), ("partial", []), (None, ["corpus_fit"])])
+def test_field_that_no_search_covers_is_below_the_minimum(searched: str | None, failing: list[str]) -> None:
+    poor = CorpusFit(level="poor", value=0.2, criterion="mean cosine")
+    assert failed(covering(full_report(), corpus_fit=poor, field_covered=searched)) == failing
+
+
+def test_part_with_the_fewest_scores_decides_how_much_was_judged() -> None:
+    report = full_report()
+    half = judging(report, assessment(Score(value=4, basis="b")), assessment(UNSCORED))
+    assert failed(half) == []
+    poor = half.parts[0].model_copy(update={"assessments": (*half.parts[0].assessments, assessment(UNSCORED))})
+    mixed = report.model_copy(update={"parts": (report.parts[1], poor)})
+    (lacking,) = measure_release(mixed, MINIMA).failed
+    assert (lacking.name, lacking.measured, lacking.minimum) == ("judged", 0.3333, 0.5)
+    assert lacking.basis == "With a score: Contribution: 3 of 3; Soundness: 1 of 3."
+
+
+def test_part_that_stopped_before_it_had_anything_is_not_judged() -> None:
+    assert failed(judging(full_report())) == ["judged"]
+
+
+@pytest.mark.parametrize(("lost", "failing"), [(25, []), (26, ["answered"]), (None, [])])
+def test_lost_answers_are_counted_where_they_were_noted(lost: int | None, failing: list[str]) -> None:
+    assert failed(covering(full_report(), llm_calls=100, llm_calls_lost=lost)) == failing
+
+
+def test_points_whose_quotes_were_all_lost_are_not_traced() -> None:
+    score = Score(value=4, basis="b")
+    found, lost = (
+        say("support", "It holds [P1].", cite("P1")),
+        say("support", "It holds [P3].", cite("P3", "not_found")),
+    )
+    whole = say("support", "It holds [P4].", cite("P4", "none"))
+    assert failed(judging(full_report(), assessment(score, found, lost, whole))) == []
+    (lacking,) = measure_release(judging(full_report(), assessment(score, found, lost, lost)), MINIMA).failed
+    assert (lacking.name, lacking.basis) == ("points_traced", "1 of 3 points with quotes.")
+
+
+def checked(by: Literal["model", "overlap"], outcome: SupportOutcome = "supports") -> Citation:
+    support = ClaimSupport(outcome=outcome, missing="", judged_by=by)
+    return cite("P1").model_copy(update={"support": support})
+
+
+@pytest.mark.parametrize(("by", "failing"), [("model", ["claims_supported"]), ("overlap", [])])
+def test_claims_that_a_model_does_not_find_in_their_quotes_withhold_the_total(
+    by: Literal["model", "overlap"], failing: list[str]
+) -> None:
+    counts = {"supported": 2, "partly_supported": 2, "not_supported": 4, "contradicted": 1, "unchecked": 30}
+    point = say("support", "It holds [P1].", checked(by))
+    report = covering(
+        judging(full_report(), assessment(Score(value=4, basis="b"), point)), claims=ClaimCounts(**counts)
+    )
+    assert failed(report) == failing
+    last = measure_release(report, MINIMA).minima[-1]
+    if by == "model":
+        assert (last.measured, last.basis) == (0.4444, "4 of 9 checked claims.")
+    else:
+        assert isinstance(last.measured, Absent)
+
+
+def test_nobody_is_asked_for_quotes_points_or_a_weakness() -> None:
+    bare = judging(full_report(), assessment(Score(value=9, basis="b")))
+    bare = bare.model_copy(update={"summary": Summary(strengths=(), weaknesses=(), suggestions=())})
+    release = measure_release(covering(bare, quotes_verified=0, quotes_unverified=0, llm_calls=0), MINIMA)
+    assert release.state == "complete"
+    assert [one.name for one in release.minima if isinstance(one.measured, Absent)] == [
+        "answered",
+        "quotes_found",
+        "points_traced",
+        "claims_supported",
+    ]
+
+
+def test_every_minimum_can_be_switched_off() -> None:
+    lost = say("support", "No.", cite("P3", "not_found"))
+    unsupported = say("support", "No [P1].", checked("model", "not"))
+    worst = covering(
+        judging(full_report(), assessment(UNSCORED, lost, lost, unsupported)),
+        corpus_fit=CorpusFit(level="poor", value=0.1, criterion="c"),
+        llm_calls=0,
+        llm_calls_lost=9,
+        quotes_verified=0,
+        quotes_unverified=9,
+        claims=ClaimCounts(supported=0, partly_supported=0, not_supported=1, contradicted=0, unchecked=0),
+    )
+    assert len(failed(worst)) == len(ReleaseMinima.model_fields)
+    assert failed(worst, ANYTHING) == []
+
+
+def test_incomplete_report_has_no_total_and_keeps_what_it_found() -> None:
+    report = poorly_quoted()
+    assert report.release is not None
+    assert report.release.state == "incomplete"
+    assert report.parts[0].score == Absent(
+        reason="the report is incomplete (below the minimum: quotes found), so no total is given."
+    )
+    for part, before in zip(report.parts, full_report().parts, strict=True):
+        assert (part.assessments, part.summary) == (before.assessments, before.summary)
+    score = score_of(report)
+    assert isinstance(score, Absent)
+    assert score.reason == "Its report is incomplete (below the minimum: quotes found)."
+    assert Report.model_validate_json(as_json(report)) == report
+
+
+def test_part_that_had_no_score_keeps_its_own_reason() -> None:
+    report = full_report()
+    stopped: Part = report.parts[0].model_copy(update={"score": UNSCORED})
+    incomplete = released(covering(report.model_copy(update={"parts": (stopped,)}), quotes_unverified=90), MINIMA)
+    assert incomplete.parts[0].score == UNSCORED
+
+
+async def test_incomplete_board_has_neither_score_nor_interval_nor_decision() -> None:
+    report = await a_report(BoardOptions(board=3))
+    assert report.board is not None
+    decided = report.model_copy(update={"board": report.board.model_copy(update={"decision": DECISION})})
+    board = released(covering(decided, llm_calls_lost=1_000), MINIMA).board
+    assert board is not None
+    withheld = Absent(reason="the report is incomplete (below the minimum: questions answered), so no total is given.")
+    assert (board.score, board.interval, board.decision) == (withheld,) * 3
+    assert (board.agreement, board.meta_review) == (report.board.agreement, report.board.meta_review)
+    assert released(covering(report, llm_calls_lost=1_000), MINIMA).board == board.model_copy(
+        update={"decision": report.board.decision}
+    )
+
+
+def test_verdict_of_an_incomplete_report_names_no_outcome_and_one_that_abstained_keeps_its_reason() -> None:
+    report = full_report().model_copy(update={"parts": (), "verdict": VERDICT})
+    assert released(report, MINIMA) == report.model_copy(update={"release": measure_release(report, MINIMA)})
+    lossy = covering(report, llm_calls=1, llm_calls_lost=9)
+    verdict = released(lossy, MINIMA).verdict
+    assert verdict is not None
+    assert not isinstance(verdict, Absent)
+    assert isinstance(verdict.decision, Absent)
+    assert verdict.evidence == VERDICT.evidence
+    assert isinstance(score_of(released(lossy, MINIMA)), Absent)
+    abstained = VERDICT.model_copy(update={"decision": Absent(reason="undecided.")})
+    assert released(lossy.model_copy(update={"verdict": abstained}), MINIMA).verdict == abstained
+
+
+def test_incomplete_is_the_first_thing_that_pages_and_the_terminal_say() -> None:
+    report = poorly_quoted()
+    said = "Quotes found:"
+    for text in (as_html(report), as_markdown(report)):
+        assert text.index("Incomplete: no total is given") < text.index(said) < text.index(report.notices[0].text[:30])
+        assert "30 %" in text
+        assert "3 of 10 quotes." in text
+        assert "Minima for a total" in text
+    console = Console(file=io.StringIO(), width=500)
+    show_summary(console, report)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert shown.index(
+        "Incomplete, no total: Quotes found 30 %, at least 70 % is needed. 3 of 10 quotes."
+    ) < shown.index("!")
+    assert ("Release", "incomplete") in SummaryRow.of(report, [__file__]).figures  # type: ignore[list-item]
+
+
+def test_complete_report_shows_its_minima_and_an_older_one_claims_none() -> None:
+    for render in (as_html, as_markdown):
+        complete, older = render(released(full_report(), MINIMA)), render(full_report())
+        assert "Incomplete" not in complete
+        assert "Minima for a total" in complete
+        assert "Minima for a total" not in older
+
+
+def test_tables_of_a_batch_say_which_minima_failed_and_hold_no_score() -> None:
+    results = [
+        flat_result(row(1, "done", poorly_quoted())),
+        flat_result(row(2, "done", released(full_report(), MINIMA))),
+    ]
+    incomplete, complete = csv.DictReader(io.StringIO(as_csv(results).removeprefix("\ufeff")))
+    assert (incomplete["release"], incomplete["below_minima"]) == ("incomplete", "quotes_found")
+    assert (complete["release"], complete["below_minima"]) == ("complete", "")
+    assert incomplete["score_soundness"] == ""
+    assert float(complete["score_soundness"]) > 0

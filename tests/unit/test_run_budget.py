@@ -1,0 +1,128 @@
+"""Budgets hold with many calls in flight."""
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assayer.errors import BudgetExhausted
+from assayer.run.budget import Budget, Reservation
+
+UNHURRIED = settings(deadline=None)  # the machine may be busy
+
+AMOUNTS = st.floats(0, 10, allow_nan=False)
+
+
+@UNHURRIED
+@given(
+    st.floats(0.01, 50),
+    st.integers(1, 5_000),
+    st.lists(st.tuples(AMOUNTS, st.integers(0, 1_000), st.floats(0, 1), st.integers(0, 5)), max_size=60),
+)
+def test_spending_never_passes_the_limits_while_estimates_hold(
+    max_usd: float, max_tokens: int, steps: list[tuple[float, int, float, int]]
+) -> None:
+    budget = Budget(max_usd=max_usd, max_prompt_tokens=max_tokens)
+    held: list[Reservation] = []
+    for usd, tokens, share, settle in steps:
+        wanted = Reservation(usd, tokens)
+        try:
+            if budget.take(wanted):
+                held.append(wanted)
+        except BudgetExhausted:
+            pass
+        for _ in range(min(settle, len(held))):
+            done = held.pop(0)
+            budget.settle(done, done.usd * share, int(done.prompt_tokens * share))
+        assert budget.spent_usd <= max_usd * (1 + 1e-9)
+        assert budget.spent_prompt_tokens <= max_tokens
+
+
+async def _spend(budget: Budget, usd: float, actual: float) -> bool:
+    try:
+        reservation = await budget.reserve(usd, 100)
+    except BudgetExhausted:
+        return False
+    await asyncio.sleep(0)
+    budget.settle(reservation, actual, 100)
+    return True
+
+
+@UNHURRIED
+@given(st.integers(1, 20), st.floats(0.1, 1))
+def test_cheap_calls_with_high_estimates_use_the_budget_up_without_passing_it(limit: int, share: float) -> None:
+    budget = Budget(max_usd=float(limit))
+
+    async def all_of_them() -> list[bool]:
+        return await asyncio.gather(*(_spend(budget, 1.0, share) for _ in range(2 * int(limit / share) + 10)))
+
+    done = asyncio.run(all_of_them())
+    assert budget.spent_usd <= limit * (1 + 1e-9)
+    assert budget.spent_usd > limit - 1.0 - 1e-9
+    assert not all(done)
+
+
+async def test_call_waits_for_room_and_is_served_first_come_first_served() -> None:
+    budget = Budget(max_usd=1.0)
+    first = await budget.reserve(0.8, 0)
+    order: list[str] = []
+
+    async def call(name: str, usd: float) -> None:
+        reservation = await budget.reserve(usd, 0)
+        order.append(name)
+        budget.settle(reservation, 0.0)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(call("large", 0.9))
+        group.create_task(call("small", 0.1))
+        await asyncio.sleep(0)
+        assert order == []
+        budget.settle(first, 0.05)
+    assert order == ["large", "small"]
+
+
+async def test_waiting_call_is_refused_once_what_is_spent_leaves_too_little() -> None:
+    budget = Budget(max_usd=1.0)
+    first = await budget.reserve(0.8, 0)
+    waiting = asyncio.create_task(budget.reserve(0.5, 0))
+    await asyncio.sleep(0)
+    budget.settle(first, 0.8)
+    with pytest.raises(BudgetExhausted, match=r"\$0\.2000 of the budget of \$1\.00 is left"):
+        await waiting
+
+
+async def test_cancelled_waiter_does_not_hold_up_those_behind_it() -> None:
+    budget = Budget(max_usd=1.0)
+    first = await budget.reserve(0.8, 0)
+    large, small = asyncio.create_task(budget.reserve(0.9, 0)), asyncio.create_task(budget.reserve(0.2, 0))
+    await asyncio.sleep(0)
+    large.cancel()
+    await asyncio.wait([large])
+    assert await small == Reservation(0.2, 0)
+    budget.settle(first)
+
+
+async def test_waiter_cancelled_just_after_its_turn_came_gives_the_room_back() -> None:
+    budget = Budget(max_prompt_tokens=10)
+    first = await budget.reserve(0, 10)
+    waiting = asyncio.create_task(budget.reserve(0, 10))
+    await asyncio.sleep(0)
+    budget.settle(first)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert budget.take(Reservation(0, 10))
+
+
+def test_budget_without_limits_admits_everything() -> None:
+    budget = Budget()
+    assert all(budget.take(Reservation(1e9, 10**9)) for _ in range(3))
+
+
+def test_spent_budget_admits_nothing_more() -> None:
+    budget = Budget(max_usd=1.0)
+    budget.charge(1.0, 0)
+    with pytest.raises(BudgetExhausted, match="is spent"):
+        budget.take(Reservation(0.0, 0))
+    with pytest.raises(BudgetExhausted, match="prompt tokens is spent"):
+        Budget(max_prompt_tokens=0).admit()

@@ -1,0 +1,56 @@
+"""What a piece of work may spend, and how its runs are named."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cluster.methods import METHOD_DESCRIPTIONS, METHODS
+from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs, run_id
+from cluster.settings import EvaluationSettings
+from orchestrator.jobs.requests import Limits
+
+amounts = st.none() | st.floats(0.01, 100)
+
+
+@given(amounts, amounts, amounts)
+def test_a_budget_is_the_least_of_settings_request_and_purse(
+    own: float | None, asked: float | None, remaining_usd: float | None
+) -> None:
+    run_request = RunRequest(limits=Limits(max_usd=asked), remaining_usd=remaining_usd)
+    budget = run_request.budget(EvaluationSettings(max_usd=own))
+    given = [one for one in (own, asked, remaining_usd) if one is not None]
+    assert budget.max_usd == (min(given) if given else None)
+
+
+@pytest.mark.parametrize(("own", "asked", "least"), [(None, None, None), (9, None, 9), (None, 8, 8), (9, 8, 8)])
+def test_tokens_are_limited_by_the_lesser_of_settings_and_request(
+    own: int | None, asked: int | None, least: int | None
+) -> None:
+    budget = RunRequest(limits=Limits(max_prompt_tokens=asked)).budget(EvaluationSettings(max_prompt_tokens=own))
+    assert budget.max_prompt_tokens == least
+
+
+def test_what_a_tenant_has_left_is_no_part_of_what_determines_a_report() -> None:
+    own = EvaluationSettings(max_usd=5)
+    assert RunRequest(remaining_usd=1).bounds(own) == LOCAL_REQUEST.bounds(own) == Limits(max_usd=5)
+
+
+def test_the_same_request_is_the_same_run_of_one_job_and_another_of_another() -> None:
+    request = result_inputs({"idea": "a", "models": ("m",)})
+    again = result_inputs({"models": ["m"], "idea": "a"})
+    assert run_id("ev", request, "job_1") == run_id("ev", again, "job_1")
+    names = {run_id("ev", request, job) for job in ("", "job_1", "job_2")}
+    assert len(names) == 3
+
+
+@given(st.dictionaries(st.text(), st.tuples(st.integers(), st.text())))
+def test_a_request_equals_itself_as_it_comes_back_from_json(values: dict[str, object]) -> None:
+    request = result_inputs(values)
+    assert json.loads(json.dumps(request)) == request
+
+
+def test_every_method_is_offered_with_a_line_about_it() -> None:
+    assert METHOD_DESCRIPTIONS.keys() == METHODS.keys()
+    assert all(line.endswith(".") for line in METHOD_DESCRIPTIONS.values())

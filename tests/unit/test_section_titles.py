@@ -1,0 +1,129 @@
+"""Titles of sections tell which part of a paper follows."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.text.section_titles import (
+    PaperPart,
+    ProposalPart,
+    is_back_title,
+    is_known_title,
+    is_main_title,
+    number_of,
+    opens_part,
+    part_of,
+    proposal_part_of,
+    split_printed_number,
+    tells_methods_or_results,
+    without_number,
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "part"),
+    [
+        ("Abstract", "abstract"),
+        ("SUMMARY", "abstract"),
+        ("1 Introduction", "introduction"),
+        ("I. INTRODUCTION", "introduction"),
+        ("Background and related work", "introduction"),
+        ("Materials & methods", "methods"),
+        ("STAR Methods", "methods"),
+        ("3.1. Experimental setup", "methods"),
+        ("Patients and methods", "methods"),
+        ("IV-A. Data Collection", "methods"),
+        ("Statistical analysis", "methods"),
+        ("Results and Discussion", "results"),
+        ("4 Experiments", "results"),
+        ("Main results", "results"),
+        ("Ablation study: ablations of the encoder", "results"),
+        ("5 Conclusion and Future Work", "discussion"),
+        ("Limitations:", "discussion"),
+        ("Literature Cited", "references"),
+        ("Acknowledgments", "back"),
+        ("Authors' contributions", "back"),
+        ("Availability of data and materials", "back"),
+        ("A. Appendix", "back"),
+        ("Attention is all you need", None),
+        ("Selectivity with optimal stimulation pattern", None),
+        ("In which we find that the results of earlier work do not hold for any language", None),
+    ],
+)
+def test_title_tells_its_part(title: str, part: PaperPart | None) -> None:
+    assert part_of(title) == part
+
+
+@pytest.mark.parametrize(
+    ("title", "number", "rest"),
+    [
+        ("1 Introduction", "1", "Introduction"),
+        ("3.1. Data", "3.1", "Data"),
+        ("IV. Experiments", "IV", "Experiments"),
+        ("IV-A Data", "IV-A", "Data"),
+        ("B.2 Proofs", "B.2", "Proofs"),
+        ("Section 3: Methods", "3", "Methods"),
+        ("A Study of Birds", "", "A Study of Birds"),
+        ("I think", "", "I think"),
+        ("3D printing", "", "3D printing"),
+        ("2024", "", "2024"),
+    ],
+)
+def test_number_is_told_from_the_title(title: str, number: str, rest: str) -> None:
+    assert (number_of(title), without_number(title)) == (number, rest)
+
+
+@given(st.text(max_size=80))
+def test_any_text_has_a_part_or_none_and_loses_no_words(title: str) -> None:
+    assert without_number(title) in title
+    assert opens_part(title) is None or part_of(title) == opens_part(title)
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("3.1 Training details", ("3.1", "Training details")),
+        ("IV. Results", ("IV", "Results")),
+        ("A. Proofs", ("A", "Proofs")),
+        ("Section 2 Background", ("2", "Background")),
+        ("Related work", ("", "Related work")),
+    ],
+)
+def test_printed_number_stands_apart_from_its_title(line: str, parts: tuple[str, str]) -> None:
+    assert split_printed_number(line) == parts
+
+
+@pytest.mark.parametrize(
+    ("title", "known", "main", "back"),
+    [
+        ("Introduction", True, True, False),
+        ("Materials & Methods:", True, False, False),
+        ("Step-by-step experiment plan", True, False, False),
+        ("Acknowledgements", False, False, True),
+        ("References", True, False, True),
+        ("Attention is all you need", False, False, False),
+    ],
+)
+def test_usual_titles_make_a_line_a_heading(title: str, known: bool, main: bool, back: bool) -> None:
+    assert (is_known_title(title), is_main_title(title), is_back_title(title)) == (known, main, back)
+
+
+@pytest.mark.parametrize(
+    ("title", "told"),
+    [("2. Study area", True), ("Error analysis", True), ("Related work and results", False), ("Some history", False)],
+)
+def test_titles_of_methods_and_results_are_told_from_others(title: str, told: bool) -> None:
+    assert tells_methods_or_results(title) is told
+
+
+@pytest.mark.parametrize(
+    ("heading", "part"),
+    [
+        ("Motivation", "problem"),
+        ("Proposed approach", "method"),
+        ("Experiment plan", "evaluation"),
+        ("Timeline", None),
+    ],
+)
+def test_heading_of_a_proposal_tells_its_part(heading: str, part: ProposalPart | None) -> None:
+    assert proposal_part_of(heading) == part

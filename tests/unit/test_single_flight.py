@@ -1,0 +1,229 @@
+"""Single-flight: one piece of work for all who ask, whoever of them is cancelled or fails."""
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workers.concurrency.single_flight import InFlight, SingleFlight, Waiter
+
+Flights = SingleFlight[str, Waiter[int]]
+
+
+async def _let_run(count: int = 20) -> None:
+    """Lets everything that can run, run."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+class Work:
+    """Returns how often it was begun, when it is opened."""
+
+    def __init__(self, *failures: BaseException) -> None:
+        self.begun = self.cancelled = 0
+        self.open = asyncio.Event()
+        self._failures = list(failures)
+
+    async def __call__(self, _: object = None) -> int:
+        self.begun += 1
+        number = self.begun
+        try:
+            await self.open.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        if self._failures:
+            self.open.clear()
+            raise self._failures.pop(0)
+        return number
+
+
+async def joined(flights: Flights, work: Callable[[InFlight[Any]], Coroutine[Any, Any, int]]) -> tuple[int, bool, bool]:
+    waiter = Waiter[int]()
+    flights.join("key", waiter, work)
+    try:
+        return await waiter.result, waiter.joined, waiter.first
+    finally:
+        flights.leave(waiter)
+
+
+async def test_run_is_done_once_by_the_first_and_waited_for_by_the_others() -> None:
+    flights, work = Flights(), Work()
+    tasks = [asyncio.create_task(flights.run("key", work)) for _ in range(5)]
+    await _let_run()
+    work.open.set()
+    assert await asyncio.gather(*tasks) == [(1, False)] + [(1, True)] * 4
+    assert (work.begun, len(flights)) == (1, 0)
+
+
+async def test_other_keys_do_not_wait() -> None:
+    flights, work, other = Flights(), Work(), Work()
+    other.open.set()
+    asking = asyncio.create_task(flights.run("key", work))
+    await _let_run()
+    assert await flights.run("other", other) == (1, False)
+    work.open.set()
+    assert await asking == (1, False)
+
+
+@pytest.mark.parametrize("cause", ["cancelled", "failed"])
+async def test_run_passes_to_the_next_when_the_first_is_gone(cause: str) -> None:
+    flights, work = Flights(), Work(*([OSError("gone")] if cause == "failed" else []))
+    first, *others = [asyncio.create_task(flights.run("key", work)) for _ in range(4)]
+    await _let_run()
+    if cause == "cancelled":
+        first.cancel()
+    else:
+        work.open.set()
+    await asyncio.wait([first])
+    await _let_run()
+    work.open.set()
+    assert await asyncio.gather(*others) == [(2, False), (2, True), (2, True)]
+    assert first.cancelled() if cause == "cancelled" else isinstance(first.exception(), OSError)
+    assert (work.begun, len(flights)) == (2, 0)
+
+
+async def test_run_goes_on_when_one_of_those_who_wait_is_cancelled() -> None:
+    flights, work = Flights(), Work()
+    first, second, third = [asyncio.create_task(flights.run("key", work)) for _ in range(3)]
+    await _let_run()
+    second.cancel()
+    await _let_run()
+    work.open.set()
+    assert [await first, await third] == [(1, False), (1, True)]
+    assert work.begun == 1
+
+
+async def test_joined_work_is_begun_once_and_the_first_who_still_waits_is_told_so() -> None:
+    flights, work = Flights(), Work()
+    first, second, third = [asyncio.create_task(joined(flights, work)) for _ in range(3)]
+    await _let_run()
+    first.cancel()
+    await _let_run()
+    work.open.set()
+    assert [await second, await third] == [(1, True, True), (1, True, False)]
+    assert (work.begun, work.cancelled, len(flights)) == (1, 0, 0)
+
+
+async def test_last_who_leaves_takes_joined_work_along_and_the_next_begins_anew() -> None:
+    flights, work = Flights(), Work()
+    tasks = [asyncio.create_task(joined(flights, work)) for _ in range(2)]
+    await _let_run()
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    assert len(flights) == 0
+    work.open.set()
+    assert await joined(flights, work) == (2, False, True)
+    assert (work.begun, work.cancelled) == (2, 1)
+
+
+async def test_detached_work_outlives_all_who_wait() -> None:
+    flights, work = Flights(), Work()
+
+    async def detached(call: InFlight[Any]) -> int:
+        call.detached = True
+        return await work()
+
+    asking = asyncio.create_task(joined(flights, detached))
+    await _let_run()
+    asking.cancel()
+    await asyncio.wait([asking])
+    late = asyncio.create_task(joined(flights, detached))
+    await _let_run()
+    work.open.set()
+    assert await late == (1, True, True)
+    assert (work.begun, work.cancelled) == (1, 0)
+
+
+async def test_failure_of_joined_work_reaches_everybody_as_a_copy_and_is_not_kept() -> None:
+    flights, work = Flights(), Work(OSError("gone"))
+    tasks = [asyncio.create_task(joined(flights, work)) for _ in range(3)]
+    await _let_run()
+    work.open.set()
+    errors = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [str(error) for error in errors] == ["gone"] * 3
+    assert len({id(error) for error in errors}) == 3
+    work.open.set()
+    assert await joined(flights, work) == (2, False, True)
+
+
+async def test_refused_waiter_ends_alone() -> None:
+    flights, work = Flights(), Work()
+    waiter = Waiter[int]()
+    flights.join("key", waiter, work)
+    other = asyncio.create_task(joined(flights, work))
+    await _let_run()
+    waiter.refuse(OSError("out of patience"))
+    with pytest.raises(OSError, match="out of patience"):
+        await waiter.result
+    flights.leave(waiter)
+    work.open.set()
+    assert await other == (1, True, True)
+
+
+@pytest.mark.parametrize("error", [None, OSError("stopping")])
+async def test_closing_cancels_the_work_and_tells_those_who_wait(error: OSError | None) -> None:
+    flights, work = Flights(), Work()
+    tasks = [asyncio.create_task(joined(flights, work)) for _ in range(2)]
+    await _let_run()
+    await flights.aclose(error)
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(one) for one in results] == [OSError if error else asyncio.CancelledError] * 2
+    assert (work.cancelled, len(flights)) == (1, 0)
+
+
+async def test_work_that_cancels_itself_leaves_nobody_waiting() -> None:
+    flights = Flights()
+
+    async def gone(_: object) -> int:
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await joined(flights, gone)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["run", "join"]))
+def test_nobody_who_is_not_cancelled_waits_for_ever(seed: int, way: str) -> None:
+    rng = random.Random(seed)  # noqa: S311 - chance in a test
+
+    async def chaos() -> None:
+        flights = Flights()
+        running = most = 0
+
+        async def work(_: object = None) -> int:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            try:
+                await _let_run(rng.randrange(4))
+                if rng.random() < 0.3:
+                    raise OSError("by chance")
+                return 7
+            finally:
+                running -= 1
+
+        async def ask() -> int:
+            if way == "run":
+                return (await flights.run("key", work))[0]
+            return (await joined(flights, work))[0]
+
+        tasks = []
+        for _ in range(rng.randrange(1, 12)):
+            tasks.append(asyncio.create_task(ask()))
+            await _let_run(rng.randrange(3))
+            if rng.random() < 0.4:
+                rng.choice(tasks).cancel()
+        async with asyncio.timeout(10):
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(one == 7 or isinstance(one, OSError | asyncio.CancelledError) for one in results)
+        # Work that is cancelled may overlap the work that is begun after it for a moment.
+        assert most <= (1 if way == "run" else 2)
+        assert len(flights) == 0
+
+    asyncio.run(chaos())

@@ -1,0 +1,70 @@
+"""Which files `assayer submit` sends, how many at once; and how `assayer timeline` draws."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.models.timeline import Span, Timeline
+from assayer.reports.timeline_chart import chart_of
+from cluster.cli.submit import files_to_upload, upload_batches
+from cluster.cli.timeline import draw_chart, peak_concurrency
+
+
+def _written(folder: Path, **sizes: int) -> None:
+    for name, size in sizes.items():
+        (folder / name.replace("__", ".")).write_bytes(b"x" * size)
+
+
+def test_folder_gives_its_readable_files_by_name_and_nothing_else(tmp_path: Path) -> None:
+    _written(tmp_path, b__pdf=1, a__txt=1, c__csv=1, cutoff__txt=1, notes__xyz=1, __hidden__md=1)
+    (tmp_path / "deeper").mkdir()
+    assert [file.name for file in files_to_upload([tmp_path])] == ["a.txt", "b.pdf", "c.csv"]
+
+
+def test_file_that_is_named_is_sent_whatever_its_kind_for_the_service_to_judge(tmp_path: Path) -> None:
+    _written(tmp_path, notes__xyz=1)
+    assert files_to_upload([tmp_path / "notes.xyz"]) == [tmp_path / "notes.xyz"]
+
+
+@pytest.mark.parametrize("name", ["none.txt", "empty"])
+def test_path_that_holds_nothing_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=name):
+        files_to_upload([tmp_path / name])
+
+
+def test_files_are_bundled_in_order_up_to_a_size_and_a_larger_one_goes_alone(tmp_path: Path) -> None:
+    _written(tmp_path, a__txt=40, b__txt=50, c__txt=30, d__txt=500, e__txt=10)
+    sent = [[file.name[0] for file in bundle] for bundle in upload_batches(files_to_upload([tmp_path]), 100)]
+    assert sent == [["a", "b"], ["c"], ["d"], ["e"]]
+
+
+def _timeline() -> Timeline:
+    start = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+
+    def at(seconds: float) -> dt.datetime:
+        return start + dt.timedelta(seconds=seconds)
+
+    spans = (
+        Span(name="in the queue", kind="wait", start=at(0), end=at(5)),
+        Span(name="judge", kind="call", start=at(5), end=at(10)),
+        Span(name="judge", kind="call", start=at(7.5), end=at(10)),
+    )
+    return Timeline(id="ev_1", title="[bold]An idea", state="done", start=start, end=at(10), spans=spans)
+
+
+def test_terminal_shows_waiting_and_how_many_calls_ran_at_once() -> None:
+    lines = [line.plain for line in draw_chart(chart_of(_timeline()), 72)]
+    assert lines[0] == "[bold]An idea"
+    assert "at most 2 at once" in lines[1]
+    assert lines[2][30:50] == "━" * 11 + " " * 9
+    assert lines[3][30:50] == " " * 10 + "▄" * 5 + "█" * 5
+    assert lines[3].endswith("2 (2 at once)")
+
+
+def test_stretch_shows_the_most_that_ran_in_it_however_briefly() -> None:
+    chart = chart_of(_timeline())
+    assert peak_concurrency(chart.steps, 10, 4) == [0, 0, 1, 2]
+    assert peak_concurrency((), 10, 3) == [0, 0, 0]

@@ -1,0 +1,1 @@
+"""Batched inference: concurrent callers share forward passes of fixed shapes."""

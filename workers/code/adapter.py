@@ -1,0 +1,79 @@
+"""The adapter of `assayer.ports.Code` for one evaluation: repository search, and repositories read and cached."""
+
+from collections.abc import Mapping, Sequence
+
+from assayer.errors import FullTextError, InputError, SourceError
+from assayer.models import Absent, Codebase, Repository, Window
+from assayer.run.structured_concurrency import together
+from workers.code.checkout import Commit
+from workers.code.git_clone import GitCloner
+from workers.code.github import GitHub, GitHubCheckout
+from workers.code.repository_survey import survey_repository
+from workers.code.settings import CodeSettings
+from workers.file_cache import FileCache
+from workers.remote.request import RequestContext, SourceFetcher
+
+__all__ = ["CodeAdapter"]
+
+
+class CodeAdapter:
+    def __init__(
+        self,
+        remote: SourceFetcher,
+        cloner: GitCloner | None,
+        cache: FileCache[Codebase],
+        settings: CodeSettings,
+        context: RequestContext,
+    ) -> None:
+        """Without a cloner, repositories are read through the API."""
+        self._remote = remote
+        self._github = GitHub(remote, settings.least_stars)
+        self._cloner = cloner
+        self._cache = cache
+        self._settings = settings
+        self._context = context
+
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Repository]]:
+        return await together(self._github.search(query, limit, window, self._context) for query in queries)
+
+    async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
+        distinct = list(dict.fromkeys(repositories))
+        read = await together(self._read_or_absent(name, window) for name in distinct)
+        return dict(zip(distinct, read, strict=True))
+
+    async def _read_or_absent(self, name: str, window: Window) -> Codebase | Absent:
+        try:
+            return await self._read_cached(name, window)
+        except (SourceError, FullTextError, InputError) as error:
+            return Absent(reason=error.reason)
+
+    async def _read_cached(self, name: str, window: Window) -> Codebase | Absent:
+        commit = await self._github.commit(name, window, self._context)
+        if commit is None:
+            return Absent(reason="no such repository, or nothing in it yet")
+        key = self._key(name, commit)
+        found = await self._cache.get(key)
+        if found is None:
+            found = await self._survey_or_absent(name, commit)
+            await self._cache.put(key, found)
+        return found
+
+    def _key(self, name: str, commit: Commit) -> str:
+        """All that a survey of a repository depends on."""
+        read = self._settings.model_dump_json(include={"paths", "file_bytes", "sources", "sources_over_api"})
+        return f"{name} {commit.sha} {'api' if self._cloner is None else 'git'} {read}"
+
+    async def _survey_or_absent(self, name: str, commit: Commit) -> Codebase | Absent:
+        """That the repository cannot be read is cached too; that its host does not answer is not."""
+        try:
+            return await self._survey(name, commit)
+        except FullTextError as error:
+            return Absent(reason=error.reason)
+
+    async def _survey(self, name: str, commit: Commit) -> Codebase:
+        settings = self._settings
+        if self._cloner is None:
+            checkout = GitHubCheckout(self._remote, name, commit, self._context)
+            return await survey_repository(name, commit, checkout, settings, settings.sources_over_api)
+        async with self._cloner.clone(name, commit) as clone:
+            return await survey_repository(name, commit, clone, settings, settings.sources)

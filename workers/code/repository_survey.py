@@ -1,0 +1,127 @@
+"""What one state of a repository says of itself: README, structure, and the Python code near its top."""
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from pydantic import ValidationError
+
+from assayer.errors import InputError
+from assayer.models import Codebase, Definition, Frozen, SourceFile
+from assayer.text.decoding import decode_text
+from assayer.text.sanitise import clean_text, sanitise
+from workers.code.checkout import Checkout, Commit, TreeEntry
+from workers.code.settings import CodeSettings
+from workers.sandbox.runner import ParserKilled, run_sandboxed
+from workers.sources.record_fields import parse_date
+
+__all__ = ["SelectedFiles", "select_files", "survey_repository"]
+
+_README = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
+_ASIDE = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "third_party", "vendor", "build"})
+_MOST_LEFT_OUT = 200
+_MOST_FLAGS = 60
+
+
+class SelectedFiles(NamedTuple):
+    readme: TreeEntry | None
+    sources: list[TreeEntry]
+    left_out: list[str]
+    """Links, submodules and files over the limit among what would have been read."""
+
+
+class _Definitions(Frozen):
+    definitions: list[tuple[str, int, Literal["function", "class"], str, str, tuple[str, ...]]]
+    unparsed: list[str]
+
+
+def select_files(entries: Sequence[TreeEntry], most_sources: int, file_bytes: int) -> SelectedFiles:
+    """What to read: the README at the top, then Python files, the shallow ones first and tests and the like last."""
+    by_name = {entry.path.lower(): entry for entry in reversed(entries) if "/" not in entry.path}
+    readmes = [by_name[name] for name in _README if name in by_name]
+    sources = sorted((entry for entry in entries if entry.path.endswith(".py")), key=_reading_order)
+    readable = [entry for entry in readmes if _fits(entry, file_bytes)][:1]
+    chosen = [entry for entry in sources if _fits(entry, file_bytes) and entry.size][:most_sources]
+    links = [entry.path for entry in entries if not entry.is_file]
+    large = [entry.path for entry in (*readmes, *sources) if entry.is_file and entry.size > file_bytes]
+    return SelectedFiles(readable[0] if readable else None, chosen, sorted({*links, *large}))
+
+
+def _fits(entry: TreeEntry, file_bytes: int) -> bool:
+    return entry.is_file and entry.size <= file_bytes
+
+
+def _reading_order(entry: TreeEntry) -> tuple[bool, int, str]:
+    folders = entry.path.lower().split("/")
+    aside = bool(_ASIDE & set(folders[:-1])) or folders[-1].startswith("test_")
+    return aside, len(folders), entry.path
+
+
+async def survey_repository(
+    name: str, commit: Commit, checkout: Checkout, settings: CodeSettings, most_sources: int
+) -> Codebase:
+    """Raises SourceError or FullTextError."""
+    entries = await checkout.entries()
+    choice = select_files(entries, most_sources, settings.file_bytes)
+    asked = [*([choice.readme] if choice.readme else []), *choice.sources]
+    texts, no_texts = _decoded(await checkout.contents(asked) if asked else {})
+    sources = {entry.path: texts[entry.path] for entry in choice.sources if entry.path in texts}
+    found = await _definitions(sources, settings)
+    readme, flags = sanitise(texts.get(choice.readme.path, "") if choice.readme else "")
+    clean: list[SourceFile] = []
+    for path, text in sources.items():
+        cleaned, more = sanitise(text)
+        clean.append(SourceFile(path=clean_text(path), text=cleaned))
+        flags += more
+    paths = sorted(clean_text(entry.path) for entry in entries)
+    left_out = dict.fromkeys([*choice.left_out, *no_texts, *found.unparsed])
+    return Codebase(
+        name=name,
+        commit=commit.sha,
+        committed=parse_date(commit.date),
+        tree=tuple(paths[: settings.paths]),
+        files=len(entries),
+        readme=readme.strip(),
+        sources=tuple(clean),
+        definitions=tuple(_definition(*one) for one in found.definitions),
+        left_out=tuple(clean_text(path) for path in left_out)[:_MOST_LEFT_OUT],
+        flags=flags[:_MOST_FLAGS],
+    )
+
+
+def _decoded(contents: Mapping[str, bytes]) -> tuple[dict[str, str], list[str]]:
+    """Texts, and the paths of what is no text."""
+    texts: dict[str, str] = {}
+    others: list[str] = []
+    for path, data in contents.items():
+        try:
+            texts[path] = decode_text(data, path)
+        except InputError:
+            others.append(path)
+    return texts, others
+
+
+async def _definitions(sources: Mapping[str, str], settings: CodeSettings) -> _Definitions:
+    """A parser that dies of one file costs the definitions of all, and says so."""
+    if not sources:
+        return _Definitions(definitions=[], unparsed=[])
+    limits = (settings.memory_bytes, settings.cpu_seconds)
+    command = ("-m", "workers.sandbox.python_definitions", *map(str, limits))
+    with tempfile.TemporaryFile() as file:
+        file.write(json.dumps(dict(sources)).encode())
+        file.seek(0)
+        try:
+            answer = await run_sandboxed(command, file, float(settings.cpu_seconds), settings.listing_bytes)
+            return _Definitions.model_validate_json(answer)
+        except (ParserKilled, ValidationError):
+            return _Definitions(definitions=[], unparsed=list(sources))
+
+
+def _definition(
+    path: str, line: int, kind: Literal["function", "class"], name: str, doc: str, calls: tuple[str, ...]
+) -> Definition:
+    words = [clean_text(call) for call in calls]
+    return Definition(
+        path=clean_text(path), line=line, kind=kind, name=clean_text(name), doc=clean_text(doc), calls=tuple(words)
+    )

@@ -1,0 +1,1 @@
+"""Coordination of concurrent work: single-flight, fair queueing, admission by priority, claims."""

@@ -1,0 +1,98 @@
+"""Adapters as AdapterHub saves them, of the kind that SPECTER2 has: a bottleneck after each layer (Pfeiffer et al.,
+AdapterFusion, EACL 2021). Read here, as the library that makes them holds transformers back. Imports torch."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers.activations import ACT2FN
+from transformers.utils.hub import cached_file
+
+from assayer.errors import ConfigurationError
+
+__all__ = ["apply_adapter"]
+
+_KIND: Mapping[str, object] = {
+    "output_adapter": True,
+    "original_ln_before": True,
+    "original_ln_after": True,
+    "residual_before_ln": True,
+    "mh_adapter": False,
+    "adapter_residual_before_ln": False,
+    "cross_adapter": False,
+    "ln_before": False,
+    "ln_after": False,
+    "is_parallel": False,
+    "phm_layer": False,
+    "use_gating": False,
+    "inv_adapter": None,
+    "leave_out": [],
+    "scaling": 1.0,
+}
+"""What makes another computation of it where it is otherwise. What a file does not say is so."""
+
+_WEIGHT = re.compile(r"(?:.+\.)?layer\.(\d+)\.output\.adapters\..+\.adapter_((?:down\.0|up)\.(?:weight|bias))")
+
+Weights = dict[str, torch.Tensor]
+
+
+class BottleneckAdapter(torch.nn.Module):
+    """In place of a layer's last normalisation: given the sum that it normalises."""
+
+    def __init__(self, norm: torch.nn.Module, down: torch.nn.Module, activation: torch.nn.Module, up: torch.nn.Module):
+        super().__init__()
+        self.norm, self.down, self.activation, self.up = norm, down, activation, up
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        adapted: torch.Tensor = self.norm(states + self.up(self.activation(self.down(self.norm(states)))))
+        return adapted
+
+
+def apply_adapter(model: Any, adapter: str) -> None:
+    """`model` is a BERT; `adapter` a folder or a name on the hub. Raises ConfigurationError for an adapter of another
+    kind or of another model, OSError where there is none."""
+    saved = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
+    config = saved.get("config")
+    if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _KIND.items()):
+        raise _unreadable(adapter, "it is not a plain bottleneck after each layer")
+    if config.get("non_linearity") not in ACT2FN:
+        raise _unreadable(adapter, f"its activation {config.get('non_linearity')!r} is not known")
+    weights = torch.load(str(cached_file(adapter, "pytorch_adapter.bin")), map_location="cpu", weights_only=True)
+    found = _by_layer(adapter, weights)
+    layers = list(model.encoder.layer)
+    if saved.get("hidden_size") != model.config.hidden_size or sorted(found) != list(range(len(layers))):
+        raise _unreadable(adapter, f"it was made for a model other than one of {len(layers)} layers")
+    for number, layer in enumerate(layers):
+        norm = layer.output.LayerNorm
+        down, up = _linear(found[number], "down.0"), _linear(found[number], "up")
+        bottleneck = BottleneckAdapter(norm, down, ACT2FN[config["non_linearity"]], up)
+        layer.output.LayerNorm = bottleneck.to(norm.weight.device, norm.weight.dtype).eval()
+
+
+def _by_layer(adapter: str, weights: Weights) -> dict[int, Weights]:
+    found: dict[int, Weights] = defaultdict(dict)
+    for name, tensor in weights.items():
+        match = _WEIGHT.fullmatch(name)
+        if match is None:
+            raise _unreadable(adapter, f"it has weights of another kind, {name}")
+        found[int(match[1])][match[2]] = tensor
+    if any(len(some) < 4 for some in found.values()):
+        raise _unreadable(adapter, "weights are missing")
+    return found
+
+
+def _linear(weights: Weights, part: str) -> torch.nn.Linear:
+    weight = weights[f"{part}.weight"]
+    linear = torch.nn.Linear(weight.shape[1], weight.shape[0])
+    linear.load_state_dict({"weight": weight, "bias": weights[f"{part}.bias"]})
+    return linear
+
+
+def _unreadable(adapter: str, why: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"The adapter {adapter!r} cannot be used: {why}.", "Use the adapters that were published with the model."
+    )

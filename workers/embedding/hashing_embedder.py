@@ -1,0 +1,44 @@
+"""An embedder without dependencies: a bag of hashed words. Deterministic, quick, no model, no torch."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from math import log
+from typing import Literal
+
+import numpy as np
+
+from assayer.ports import Vectors
+
+__all__ = ["HashingEmbedder"]
+
+_WORD = re.compile(r"[^\W_]{3,}")
+
+
+class HashingEmbedder:
+    """`assayer.ports.Embedder`: texts are alike as far as they share words (of three letters or more)."""
+
+    def __init__(self, dimensions: int = 256) -> None:
+        self._dimensions = dimensions
+
+    @property
+    def name(self) -> str:
+        return f"hashed-words-{self._dimensions}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        vectors = np.zeros((len(texts), self._dimensions), np.float32)
+        for row, text in enumerate(texts):
+            words = Counter(_WORD.findall(text.casefold())) or Counter([""])
+            for word, count in words.items():
+                digest = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest())
+                sign = 1 if digest & 1 else -1
+                vectors[row, (digest >> 1) % self._dimensions] += sign * (1 + log(count))
+            if not vectors[row].any():
+                vectors[row, 0] = 1.0
+        normed: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return normed

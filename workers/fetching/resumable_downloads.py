@@ -1,0 +1,277 @@
+"""Resumable downloads of large files, and small answers, from services that the operator named: retried patiently.
+
+A download of a page or a PDF is small and its address comes from data (`downloads`). Files of data sets have gigabytes:
+they may break off and are resumed, and a service that is busy says when to come again.
+"""
+
+import asyncio
+import errno
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from email.utils import parsedate_to_datetime
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import Literal, Self, TypeVar
+
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+from yarl import URL
+
+from assayer.errors import AddressRefused, InputError, SourceRefused, SourceUnavailable
+from assayer.ports import Clock
+from workers.fetching.downloader import network_error_text
+from workers.fetching.settings import FetchingSettings, TransferSettings
+from workers.fetching.ssrf_guard import AddressPolicy, HostResolver, SystemHostResolver, guarded_connector, loggable_url
+
+__all__ = ["ResumableDownloader"]
+
+_Result = TypeVar("_Result")
+_CHUNK = 1_048_576
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+_EXPIRED = frozenset({400, 401, 403, 404, 410})
+"""How stores answer a signed address whose time is over."""
+
+
+class _TransientFailure(Exception):
+    """It may pass: asked again, not before `retry_after` seconds have gone by."""
+
+    def __init__(self, problem: str, retry_after: float | None = None) -> None:
+        super().__init__(problem, retry_after)
+        self.problem = problem
+        self.retry_after = retry_after
+
+
+class _PartReceived(Exception):
+    """The connection broke, but it brought a part of the file that can be gone on with."""
+
+
+class ResumableDownloader:
+    """Open from `with` to its end. Raises AddressRefused, SourceUnavailable and SourceRefused."""
+
+    def __init__(
+        self,
+        fetching: FetchingSettings,
+        settings: TransferSettings,
+        clock: Clock,
+        resolver: HostResolver | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._fetching = fetching
+        self._settings = settings
+        self._clock = clock
+        self._policy = AddressPolicy.from_settings(fetching)
+        self._resolver = resolver or SystemHostResolver()
+        self._session: ClientSession | None = None
+        self._sleep = sleep
+        self._one_at_a_time = asyncio.Lock()
+        self._last = -math.inf
+
+    async def __aenter__(self) -> Self:
+        self._session = ClientSession(
+            connector=guarded_connector(self._policy, self._resolver),
+            cookie_jar=DummyCookieJar(),
+            headers={"User-Agent": self._fetching.user_agent, "Accept-Encoding": "identity"},
+            timeout=ClientTimeout(total=None, sock_connect=None),
+            auto_decompress=False,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def read(self, url: str, key: str = "") -> bytes:
+        """A small answer. `key` is shown to this host and no other."""
+        return await self._with_retries(url, partial(self._read, url, key))
+
+    async def save(self, url: str, path: Path, size: int | None = None) -> Literal["whole", "refused"]:
+        """A large file; what lies at the path is gone on with if the server still has the same. SourceRefused for one
+        that has not the announced size; `refused` for an address that counts no longer."""
+        await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
+        try:
+            async with asyncio.timeout(self._settings.file_seconds):
+                saved = await self._download_resuming(url, path)
+        except TimeoutError:
+            raise SourceUnavailable(f"{loggable_url(url)} takes more than {self._settings.file_seconds:g} s.") from None
+        if saved == "whole" and size is not None:
+            await asyncio.to_thread(_check_size, url, path, size)
+        return saved
+
+    async def _download_resuming(self, url: str, path: Path) -> Literal["whole", "refused"]:
+        while True:
+            with suppress(_PartReceived):
+                return await self._with_retries(url, partial(self._download_part, url, path))
+
+    async def _with_retries(self, url: str, once: Callable[[], Awaitable[_Result]]) -> _Result:
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(_TransientFailure),
+            wait=self._wait,
+            stop=stop_after_attempt(self._settings.attempts),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            return await retrying(once)
+        except _TransientFailure as failure:
+            raise SourceUnavailable(
+                f"{loggable_url(url)} {failure.problem}, {self._settings.attempts} times in a row.",
+                "Run it again later: it goes on where it stopped.",
+            ) from None
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Twice as long each time, or as long as the service says."""
+        settings = self._settings
+        pause = min(settings.backoff_initial * 2.0 ** (state.attempt_number - 1), settings.backoff_max)
+        failure = state.outcome.exception() if state.outcome else None
+        asked = failure.retry_after if isinstance(failure, _TransientFailure) else None
+        return pause if asked is None else min(max(asked, pause), settings.retry_after_max)
+
+    async def _read(self, url: str, key: str) -> bytes:
+        limit = self._settings.answer_bytes
+        async with self._one_at_a_time:
+            pause = self._last + self._settings.spacing - self._clock.monotonic()
+            if pause > 0:
+                await self._sleep(pause)
+            try:
+                async with (
+                    asyncio.timeout(self._settings.answer_seconds),
+                    self._open_response(url, {}, key) as response,
+                ):
+                    _check_status(response, url)
+                    body = await response.content.read(limit + 1)
+                    while len(body) <= limit and (piece := await response.content.read(limit + 1 - len(body))):
+                        body += piece
+            except (ClientError, OSError) as error:
+                raise _TransientFailure(f"could not be read: {_error_text(error)}") from None
+            finally:
+                self._last = self._clock.monotonic()
+        if len(body) > limit:
+            raise SourceRefused(f"{loggable_url(url)} has more than {limit:,} bytes.")
+        return body
+
+    async def _download_part(self, url: str, path: Path) -> Literal["whole", "refused"]:
+        tag_file = path.with_name(path.name + ".etag")
+        there, tag = await asyncio.to_thread(_partial_download, path, tag_file)
+        headers = {"Range": f"bytes={there}-", "If-Range": tag} if there else {}
+        grown = False
+        try:
+            async with self._open_response(url, headers) as response:
+                if response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and there:
+                    return await _already_complete(response, there, path, tag_file)
+                if response.status in _EXPIRED:
+                    return "refused"
+                _check_status(response, url)
+                follows = response.status == HTTPStatus.PARTIAL_CONTENT and _continues_part(response, there, tag)
+                if not follows:  # before the new tag is there, which would vouch for it
+                    await asyncio.to_thread(path.unlink, missing_ok=True)
+                if response.status == HTTPStatus.PARTIAL_CONTENT and not follows:
+                    raise _TransientFailure("has changed meanwhile")
+                tag = response.headers.get("ETag", tag if follows else "")
+                await asyncio.to_thread(tag_file.write_text, tag, "utf-8")
+                with path.open("ab" if follows else "wb") as file:
+                    while piece := await self._next_chunk(response):
+                        await asyncio.to_thread(file.write, piece)
+                        grown = _is_strong_etag(tag)
+                        if file.tell() > self._settings.file_bytes:
+                            raise SourceRefused(
+                                f"{loggable_url(url)} has more than {self._settings.file_bytes:,} bytes."
+                            )
+        except (ClientError, OSError) as error:
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                raise InputError(f"The disk of {path} is full.", "Make room and run it again: it goes on.") from None
+            raise (_PartReceived() if grown else _TransientFailure(f"breaks off: {_error_text(error)}")) from None
+        await asyncio.to_thread(tag_file.unlink)
+        return "whole"
+
+    async def _next_chunk(self, response: ClientResponse) -> bytes:
+        async with asyncio.timeout(self._settings.patience):
+            return await response.content.read(_CHUNK)
+
+    @asynccontextmanager
+    async def _open_response(
+        self, url: str, headers: Mapping[str, str], key: str = ""
+    ) -> AsyncIterator[ClientResponse]:
+        """After redirects, each of them checked; the key goes to the first host only."""
+        if self._session is None:
+            raise RuntimeError("The transfers are not open.")
+        target = first = self._checked_url(url)
+        for _ in range(self._fetching.redirects + 1):
+            shows = {"x-api-key": key} if key and target.origin() == first.origin() else {}
+            async with asyncio.timeout(self._settings.answer_seconds):
+                response = await self._session.get(target, allow_redirects=False, headers={**headers, **shows})
+            async with response:
+                if response.status not in _REDIRECTS:
+                    yield response
+                    return
+                target = self._checked_url(str(target.join(URL(response.headers.get("Location", "")))))
+        raise SourceRefused(f"{loggable_url(url)} redirects more than {self._fetching.redirects} times.")
+
+    def _checked_url(self, text: str) -> URL:
+        """Encrypted, but for hosts in networks that the operator allows by name."""
+        url = self._policy.check_url(text)
+        if url.scheme != "https" and not self._policy.is_allowed_network(url.raw_host or ""):
+            raise AddressRefused(f"{loggable_url(url)} is not encrypted.", "Give an address that begins with https://.")
+        return url
+
+
+def _check_status(response: ClientResponse, url: str) -> None:
+    if response.status in _TRANSIENT_STATUSES:
+        raise _TransientFailure(f"answered {response.status}", _retry_after(response))
+    if response.status not in {HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT}:
+        hint = "Check the key." if response.status in {401, 403} else ""
+        raise SourceRefused(f"{loggable_url(url)} answered {response.status}.", hint)
+
+
+def _check_size(url: str, path: Path, size: int) -> None:
+    there = path.stat().st_size
+    if there != size:
+        path.unlink()
+        raise SourceRefused(f"{loggable_url(url)} has {there:,} bytes; {size:,} were announced.")
+
+
+def _retry_after(response: ClientResponse) -> float | None:
+    """Seconds; a date counts from the answer's own."""
+    text = response.headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdecimal():
+        return float(text[:9])
+    try:
+        then, now = (parsedate_to_datetime(one) for one in (text, response.headers.get("Date", "")))
+        return max((then - now).total_seconds(), 0.0)
+    except (ValueError, TypeError):
+        return None
+
+
+def _partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
+    """Bytes that a broken attempt has left, and the ETag that the server gave them; without one they are no use."""
+    if not path.exists() or not tag_file.exists():
+        return 0, ""
+    tag = tag_file.read_text("utf-8")
+    return (path.stat().st_size, tag) if _is_strong_etag(tag) else (0, "")
+
+
+def _is_strong_etag(tag: str) -> bool:
+    """Whether an ETag can vouch for the bytes of a part: a weak one cannot."""
+    return bool(tag) and not tag.startswith("W/")
+
+
+def _continues_part(response: ClientResponse, there: int, tag: str) -> bool:
+    begins = response.headers.get("Content-Range", "").partition("-")[0]
+    return begins == f"bytes {there}" and response.headers.get("ETag", tag) == tag
+
+
+async def _already_complete(response: ClientResponse, there: int, path: Path, tag_file: Path) -> Literal["whole"]:
+    """The range behind the last byte cannot be served: the file was whole when we were stopped."""
+    total = response.headers.get("Content-Range", "").rpartition("/")[2]
+    if total == str(there):
+        await asyncio.to_thread(tag_file.unlink)
+        return "whole"
+    await asyncio.to_thread(path.unlink)
+    raise _TransientFailure("has changed meanwhile")
+
+
+def _error_text(error: ClientError | OSError) -> str:
+    return "no answer in time" if isinstance(error, TimeoutError) else network_error_text(error)

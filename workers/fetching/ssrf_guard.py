@@ -1,0 +1,222 @@
+"""The guard against server-side request forgery: which URLs and addresses may be visited, checked where names resolve.
+
+Public addresses may be visited, and the networks that the operator allows. Lists are those of the IANA special-purpose
+address registries (RFC 6890 and its successors), written out because `ipaddress.is_global` differs between patch
+releases of Python and calls multicast and 64:ff9b::/96 global. What a connection is made to is what was checked.
+"""
+
+import asyncio
+import re
+import socket
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Protocol
+
+from aiohttp import TCPConnector
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from assayer.errors import AddressRefused
+from workers.fetching.settings import FetchingSettings, Network
+
+__all__ = ["Address", "AddressPolicy", "HostResolver", "SystemHostResolver", "guarded_connector", "loggable_url"]
+
+
+Address = IPv4Address | IPv6Address
+
+_NOT_PUBLIC_4 = tuple(
+    map(
+        IPv4Network,
+        (
+            "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+            "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+            "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+        ),
+    )
+)  # fmt: skip
+_UNICAST_6 = IPv6Network("2000::/3")
+_NOT_PUBLIC_6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
+"""Protocol assignments with Teredo, documentation, 6to4: the last can carry any IPv4 address."""
+_EMBED_IPV4 = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))
+"""IPv4-mapped and NAT64: packets for them arrive at the IPv4 address in their last 32 bits."""
+
+_SCHEMES = ("http", "https")
+_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?")
+_NUMERIC_END = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)\.?")
+"""A host whose last label is a number means an IPv4 address to some program or other (WHATWG URL, 3.5)."""
+_LONGEST = 2_048
+_SHOWN = 200
+
+
+def loggable_url(url: URL | str) -> str:
+    """For errors and logs: without user, query and fragment, where keys and signatures stand."""
+    try:
+        bare = URL(url).with_user(None).with_query(None).with_fragment(None)
+    except (ValueError, TypeError):
+        return "an address that is no URL"
+    text = str(bare)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+class AddressPolicy:
+    """Judges URLs and addresses without any network access. Every refusal is an AddressRefused."""
+
+    def __init__(self, allow: Iterable[Network] = (), ports: Iterable[int] = (80, 443)) -> None:
+        self._allow = tuple(allow)
+        self._ports = frozenset(ports)
+
+    @classmethod
+    def from_settings(cls, settings: FetchingSettings) -> "AddressPolicy":
+        return cls(settings.networks, settings.ports)
+
+    def check_url(self, text: str) -> URL:
+        """The URL, when its form is right and its host, if written as an address, may be visited."""
+        if len(text) > _LONGEST:
+            raise AddressRefused(f"{loggable_url(text)} is longer than {_LONGEST:,} characters.")
+        try:
+            url = URL(text.strip())
+        except ValueError as error:
+            raise AddressRefused(f"An address is no URL: {error}.") from None
+        if url.scheme not in _SCHEMES:
+            scheme = f"{url.scheme}:" if url.scheme else "no scheme"
+            raise AddressRefused(f"{loggable_url(url)} is not visited: it has {scheme}.", "Only http: and https: are.")
+        if url.user is not None or url.password is not None:
+            raise AddressRefused(f"{loggable_url(url)} is not visited: it carries a user name or password.")
+        host, port = url.raw_host, url.port
+        if not host or not port:
+            raise AddressRefused(f"{loggable_url(url)} names no host or no port.")
+        literal = _literal(host)
+        if literal is not None:
+            self.check_address(literal, port, loggable_url(url))
+        elif not _NAME.fullmatch(host) or _NUMERIC_END.fullmatch(host):
+            raise AddressRefused(f"{loggable_url(url)} names its host in a form that is not visited.")
+        return url
+
+    def is_allowed_network(self, host: str) -> bool:
+        """Whether a host, written as an address, lies in a network that was named."""
+        literal = _literal(host)
+        return literal is not None and any(literal in one for one in self._allow if one.version == literal.version)
+
+    def check_address(self, address: Address, port: int, where: str) -> None:
+        """Raises unless a connection to it may be opened; `where` says what led there."""
+        meant = _embedded_ipv4(address)
+        if any(
+            one.version == network.version and one in network for one in (address, meant) for network in self._allow
+        ):
+            return
+        if not _is_public(meant):
+            raise AddressRefused(
+                f"{where} leads to {address}, which is not a public address.",
+                "If it may be visited, name its network in ASSAYER_FETCHING__ALLOW.",
+            )
+        if port not in self._ports:
+            raise AddressRefused(
+                f"{where} leads to port {port}, which is not visited.",
+                "If it may be, name it in ASSAYER_FETCHING__PORTS.",
+            )
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+def _embedded_ipv4(address: Address) -> Address:
+    if isinstance(address, IPv6Address) and any(address in network for network in _EMBED_IPV4):
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address
+
+
+def _is_public(address: Address) -> bool:
+    if isinstance(address, IPv4Address):
+        return not any(address in network for network in _NOT_PUBLIC_4)
+    if address.scope_id is not None:
+        return False
+    return address in _UNICAST_6 and not any(address in network for network in _NOT_PUBLIC_6)
+
+
+_LOOKUPS = 16
+"""At once."""
+
+
+class HostResolver(Protocol):
+    async def resolve(self, host: str) -> tuple[Address, ...]:
+        """All addresses of a name, in order of preference. Raises OSError when it has none."""
+        ...
+
+
+class SystemHostResolver:
+    """The machine's own: hosts file, DNS, in whatever order it is configured.
+
+    A name server that answers slowly can hold up other look-ups, but none of the process's other work: they have
+    threads of their own.
+    """
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_LOOKUPS, thread_name_prefix="resolver")
+
+    async def resolve(self, host: str) -> tuple[Address, ...]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, _look_up, host)
+
+
+def _look_up(host: str) -> tuple[Address, ...]:
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+    return tuple(dict.fromkeys(ip_address(place[0]) for *_, place in found))
+
+
+class _CheckedResolver(AbstractResolver):
+    """For aiohttp, which connects to the addresses that it gets from here and to no others."""
+
+    def __init__(self, resolver: HostResolver, policy: AddressPolicy) -> None:
+        self._resolver = resolver
+        self._policy = policy
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """One address that may not be visited rules out the name, whatever its others are."""
+        addresses = await self._resolver.resolve(host)
+        if not addresses:
+            raise OSError(f"{host} has no address")
+        for address in addresses:
+            self._policy.check_address(address, port, host)
+        return [
+            ResolveResult(
+                hostname=host,
+                host=str(address),
+                port=port,
+                family=socket.AF_INET if address.version == 4 else socket.AF_INET6,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in addresses
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConnector:
+    """Resolves names anew for each connection, and checks the address once more when its socket is opened."""
+
+    def open_socket(info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
+        family, kind, protocol, _, place = info
+        try:
+            policy.check_address(ip_address(str(place[0])), int(str(place[1])), "A connection")
+        except ValueError:
+            raise AddressRefused(f"A connection leads to {place[0]!r}, which is no address.") from None
+        opened = socket.socket(family, kind, protocol)
+        opened.setblocking(False)
+        return opened
+
+    return TCPConnector(
+        resolver=_CheckedResolver(resolver, policy),
+        use_dns_cache=False,
+        limit=0,
+        family=socket.AF_UNSPEC,
+        socket_factory=open_socket,
+    )

@@ -1,0 +1,63 @@
+"""A cache of what was read outside, kept as files, so that a second run reads it here and requests nothing."""
+
+import datetime as dt
+import gzip
+import hashlib
+import zlib
+from typing import Generic, TypeVar
+
+from pydantic import AwareDatetime, ValidationError
+
+from assayer import __version__
+from assayer.models import Absent, Frozen
+from assayer.ports import Clock
+from workers.file_storage import FileStorage
+
+__all__ = ["FileCache"]
+
+Thing = TypeVar("Thing", bound=Frozen)
+
+
+class _CacheEntry(Frozen, Generic[Thing]):
+    key: str
+    at: AwareDatetime
+    found: Thing | Absent
+
+
+class FileCache(Generic[Thing]):
+    """One file for each key, written whole, so that any number of processes may share the folder. A damaged file counts
+    as missing, and so does what another version of assayer has read: it may have read it otherwise."""
+
+    def __init__(
+        self,
+        storage: FileStorage,
+        folder: str,
+        value_type: type[Thing],
+        clock: Clock,
+        keep: dt.timedelta,
+        retry: dt.timedelta,
+    ) -> None:
+        """What was found is cached for `keep`, that nothing could be had for `retry`."""
+        self._storage, self._folder, self._clock = storage, folder, clock
+        self._record: type[_CacheEntry[Thing]] = _CacheEntry[value_type]  # type: ignore[valid-type]  # known to pydantic when it runs
+        self._keep, self._retry = keep, retry
+
+    async def get(self, key: str) -> Thing | Absent | None:
+        """None for what is not cached, or no longer. Raises FullTextError when the storage fails."""
+        data = await self._storage.read(self._name(key))
+        if data is None:
+            return None
+        try:
+            record = self._record.model_validate_json(gzip.decompress(data))
+        except (OSError, EOFError, zlib.error, ValidationError):
+            return None
+        lifetime = self._retry if isinstance(record.found, Absent) else self._keep
+        return record.found if record.key == key and self._clock.now() - record.at < lifetime else None
+
+    async def put(self, key: str, found: Thing | Absent) -> None:
+        record = self._record(key=key, at=self._clock.now(), found=found)
+        await self._storage.write(self._name(key), gzip.compress(record.model_dump_json().encode(), 6))
+
+    def _name(self, key: str) -> str:
+        name = hashlib.sha256(f"{__version__} {key}".encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{self._folder}/{name[:2]}/{name}.json.gz"

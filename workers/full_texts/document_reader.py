@@ -1,0 +1,125 @@
+"""Reads a stored document once: by GROBID where there is one, else by a child of this process."""
+
+import asyncio
+import re
+from typing import Protocol
+
+from assayer.errors import FullTextError, ParserUnavailable, Unreadable
+from assayer.ports import Clock
+from workers.full_texts.archive import FullTextArchive
+from workers.full_texts.embedded_parser import EmbeddedParser
+from workers.full_texts.grobid_tei import TEI_PARSER_VERSION, parse_tei
+from workers.full_texts.metrics import PARSE_FAILURES, PARSE_SECONDS, PARSED
+from workers.full_texts.parsed_paper import ParsedPaper, ParserName
+
+__all__ = ["CachingDocumentReader", "TeiParser"]
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
+
+
+class TeiParser(Protocol):
+    """A GROBID server, or several."""
+
+    async def version(self) -> str | None:
+        """None while none is in reach."""
+        ...
+
+    async def parse(self, pdf: bytes, source: str, seconds: float) -> bytes:
+        """Raises Unreadable or ParserUnavailable."""
+        ...
+
+
+class CachingDocumentReader:
+    def __init__(
+        self, archive: FullTextArchive, grobid: TeiParser | None, embedded: EmbeddedParser, clock: Clock
+    ) -> None:
+        self._archive = archive
+        self._grobid = grobid
+        self._embedded = embedded
+        self._clock = clock
+
+    async def read(self, sha256: str, source: str, seconds: float) -> ParsedPaper:
+        """The stored reading, or a new one. `source` names the document in errors. Raises FullTextError.
+
+        What GROBID cannot read, or while it is out of reach, the embedded parser reads; the paper says who did.
+        """
+        stored = await self._archive.parsed_names(sha256)
+        if self._grobid is not None:
+            paper = await self._by_grobid(self._grobid, sha256, source, seconds, stored)
+            if paper is not None:
+                return paper
+        return await self._by_embedded_parser(sha256, source, stored)
+
+    async def _by_grobid(
+        self, grobid: TeiParser, sha256: str, source: str, seconds: float, stored: list[str]
+    ) -> ParsedPaper | None:
+        """None when it cannot read the document, now or at all."""
+        version = await grobid.version()
+        if version is None:
+            return await self._latest(sha256, stored)
+        name = f"{_name('grobid', version)}-{TEI_PARSER_VERSION}"
+        paper = await self._archive.paper(sha256, name) if name in stored else None
+        if paper is not None:
+            return paper
+        if await self._archive.failure(sha256, name) is not None:
+            return None
+        try:
+            tei = await self._tei(grobid, sha256, _name("grobid", version), source, seconds)
+            paper = await asyncio.to_thread(parse_tei, tei, f"The TEI of {source}")
+        except ParserUnavailable:
+            PARSE_FAILURES.labels("grobid", "out_of_reach").inc()
+            return None
+        except Unreadable as error:
+            PARSE_FAILURES.labels("grobid", error.cause).inc()
+            await self._archive.add_failure(sha256, name, error)
+            return None
+        await self._archive.add_paper(sha256, name, paper)
+        return paper
+
+    async def _tei(self, grobid: TeiParser, sha256: str, name: str, source: str, seconds: float) -> bytes:
+        """Stored apart from its reading, so that a better reading needs no server."""
+        tei = await self._archive.tei(sha256, name)
+        if tei is None:
+            pdf = await self._document(sha256, source)
+            started = self._clock.monotonic()
+            tei = await grobid.parse(pdf, source, seconds)
+            PARSE_SECONDS.labels("grobid").observe(self._clock.monotonic() - started)
+            PARSED.labels("grobid").inc()
+            await self._archive.add_tei(sha256, name, tei)
+        return tei
+
+    async def _latest(self, sha256: str, stored: list[str]) -> ParsedPaper | None:
+        """By whatever version of GROBID read it once."""
+        names = [name for name in stored if name.startswith("grobid-")]
+        return await self._archive.paper(sha256, names[-1]) if names else None
+
+    async def _by_embedded_parser(self, sha256: str, source: str, stored: list[str]) -> ParsedPaper:
+        name = _name("pypdfium2", self._embedded.version)
+        paper = await self._archive.paper(sha256, name) if name in stored else None
+        if paper is not None:
+            return paper
+        failure = await self._archive.failure(sha256, name)
+        if failure is not None:
+            raise failure
+        pdf = await self._document(sha256, source)
+        started = self._clock.monotonic()
+        try:
+            paper = await self._embedded.parse(pdf, source)
+        except Unreadable as error:
+            PARSE_FAILURES.labels("pypdfium2", error.cause).inc()
+            await self._archive.add_failure(sha256, name, error)
+            raise
+        PARSE_SECONDS.labels("pypdfium2").observe(self._clock.monotonic() - started)
+        PARSED.labels("pypdfium2").inc()
+        await self._archive.add_paper(sha256, name, paper)
+        return paper
+
+    async def _document(self, sha256: str, source: str) -> bytes:
+        pdf = await self._archive.document(sha256)
+        if pdf is None:
+            raise FullTextError(f"{source} is missing from the document store, or damaged there.", "Fetch it again.")
+        return pdf
+
+
+def _name(parser: ParserName, version: str) -> str:
+    return f"{parser}-{_UNSAFE.sub('_', version)[:60]}"

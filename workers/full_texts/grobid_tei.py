@@ -1,0 +1,269 @@
+"""GROBID's TEI to sections, references and captions. It is untrusted: no DTD, no entities, no network."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from lxml import etree
+
+from assayer.errors import Unreadable
+from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.models import Caption, CitedWork, Section
+from assayer.text.sanitise import clean_text
+from assayer.text.section_titles import PaperPart, number_of, opens_part, part_of, without_number
+from workers.full_texts.parsed_paper import ParsedPaper
+
+__all__ = ["MAX_TEI_BYTES", "TEI_PARSER_VERSION", "HeadedText", "main_sections", "parse_tei"]
+
+
+_UNTITLED = "Text"
+_ROMAN = re.compile(r"[IVX]+")
+_ROMAN_PAIR = re.compile(r"[IVX]{2,}|[VX]")
+_LETTER = re.compile(r"[A-Z]")
+_SUBJECT_OPENS: tuple[PaperPart | None, ...] = (None, "abstract", "introduction")
+"""Parts after which a title that names only its subject opens a section; elsewhere it belongs to the part before it."""
+
+
+class HeadedText(NamedTuple):
+    """Text under one heading; both may be empty."""
+
+    number: str
+    """Of the heading, where it stands apart from the title."""
+    title: str
+    text: str
+
+
+def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
+    """Main sections, with the headings inside them on lines of their own; those without text are left out."""
+    headed = [_headed(piece) for piece in pieces]
+    opens = _openings(headed)
+    sections: list[tuple[str, list[str]]] = []
+    for piece, opening in zip(headed, opens, strict=True):
+        if opening or not sections:
+            sections.append((piece.title or _UNTITLED, []))
+        elif piece.title:
+            sections[-1][1].append(f"{piece.number} {piece.title}".strip())
+        if piece.text.strip():
+            sections[-1][1].append(piece.text.strip())
+    texts = ((title, "\n\n".join(parts)) for title, parts in sections)
+    return tuple(Section(title=title, text=text) for title, text in texts if text)
+
+
+def _headed(piece: HeadedText) -> HeadedText:
+    """With the number that stands in front of the title, unless it stands apart."""
+    title = " ".join(piece.title.split())
+    number = piece.number.strip().strip(".):") or number_of(title)
+    return HeadedText(number, without_number(title), piece.text)
+
+
+def _openings(pieces: Sequence[HeadedText]) -> Iterator[bool]:
+    numbers = [piece.number for piece in pieces if piece.number]
+    if len(numbers) >= 3:
+        return _by_number(pieces, roman=sum(bool(_ROMAN_PAIR.fullmatch(number)) for number in numbers) >= 2)
+    return _by_part(pieces)
+
+
+def _by_number(pieces: Iterable[HeadedText], *, roman: bool) -> Iterator[bool]:
+    begun = False
+    for piece in pieces:
+        if piece.number:
+            begun = True
+            yield _is_main_number(piece.number, roman)
+        else:
+            opens = opens_part(piece.title) is not None or part_of(piece.title) == "back"
+            yield bool(piece.title) and (opens or not begun)
+
+
+def _is_main_number(number: str, roman: bool) -> bool:
+    if roman:
+        return _ROMAN.fullmatch(number) is not None
+    return not re.search(r"[.-]", number) and (number.isdigit() or _LETTER.fullmatch(number) is not None)
+
+
+def _by_part(pieces: Iterable[HeadedText]) -> Iterator[bool]:
+    current: PaperPart | None = None
+    for piece in pieces:
+        part = part_of(piece.title) if piece.title else None
+        opens = bool(piece.title) and _opens(piece.title, part, current)
+        if opens:
+            current = part
+        yield opens
+
+
+def _opens(title: str, part: PaperPart | None, current: PaperPart | None) -> bool:
+    if part is None:
+        return current in _SUBJECT_OPENS
+    if part != current:
+        return True
+    # Names of methods (participants, procedure, data …) are also those of their subsections.
+    return part != "methods" and opens_part(title) is not None
+
+
+TEI_PARSER_VERSION = "1"
+"""Version of this reading; a new one reads stored TEI again."""
+MAX_TEI_BYTES = 30_000_000
+_MOST_REFERENCES = 5_000
+_MOST_CAPTIONS = 1_000
+
+_TEI = {"t": "http://www.tei-c.org/ns/1.0"}
+_TYPED = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_BLOCKS = ("p", "s", "list", "item", "formula", "quote", "ab", "note")
+_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
+_LABELLED = re.compile(
+    r"\s*(?:fig(?:ure)?s?|tab(?:le)?s?)\b\.?\s*(?P<label>[A-Z]{0,2}\.?\d+[a-z]?)?\s*[.:|]?\s*", re.IGNORECASE
+)
+
+
+def parse_tei(tei: bytes, source: str = "The TEI") -> ParsedPaper:
+    """Raises Unreadable for what is no TEI, declares entities, or has no text. `source` names it in errors."""
+    root = _parse(tei, source)
+    sections = (*_abstract(root), *main_sections((*_body(root), *_back(root))))
+    if not any(section.title != "Abstract" for section in sections):
+        raise Unreadable(f"{source} has no text besides an abstract.", "It may be a scan.", "no_text")
+    return ParsedPaper(
+        parser="grobid",
+        version=next(iter(_attributes(root, "//t:appInfo/t:application[@ident='GROBID']/@version")), ""),
+        title=_one_line(next(_found(root, ".//t:fileDesc/t:titleStmt/t:title"), None)),
+        sections=sections,
+        references=tuple(_references(root)),
+        captions=tuple(_captions(root)),
+    )
+
+
+def _parse(tei: bytes, source: str) -> etree._Element:
+    if len(tei) > MAX_TEI_BYTES:
+        raise Unreadable(f"{source} has more than {MAX_TEI_BYTES / 1e6:g} MB.", "", "too_large")
+    # Read as UTF-8 whatever it declares, so that no other encoding can hide a declaration from this look.
+    if _TYPED.search(tei):
+        raise Unreadable(f"{source} declares a document type or entities, which GROBID never does.", "", "markup")
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False,
+        remove_comments=True, remove_pis=True,
+    )  # fmt: skip
+    try:
+        root = etree.fromstring(tei, parser)
+    except etree.XMLSyntaxError as error:
+        raise Unreadable(f"{source} is not well-formed XML: {error.msg}.", "", "markup") from None
+    if etree.QName(root).localname != "TEI":
+        raise Unreadable(f"{source} is XML but no TEI: its root is {root.tag!s:.60}.", "", "markup")
+    return root
+
+
+def _found(element: etree._Element, path: str) -> Iterator[etree._Element]:
+    yield from element.iterfind(path, _TEI)
+
+
+def _attributes(element: etree._Element, path: str) -> list[str]:
+    values = element.xpath(path, namespaces=_TEI)
+    return [str(value) for value in values] if isinstance(values, list) else []
+
+
+def _name(element: etree._Element) -> str:
+    return etree.QName(element).localname
+
+
+def _text(element: etree._Element) -> str:
+    return " ".join("".join(map(str, element.itertext())).split())
+
+
+def _one_line(element: etree._Element | None) -> str:
+    return "" if element is None else clean_text(_text(element))
+
+
+def _abstract(root: etree._Element) -> Iterator[Section]:
+    for abstract in _found(root, ".//t:profileDesc/t:abstract"):
+        blocks = [_text(block) for block in abstract.iter(f"{{{_TEI['t']}}}p", f"{{{_TEI['t']}}}head")]
+        text = "\n\n".join(filter(None, blocks)) or _text(abstract)
+        if text:
+            yield Section(title="Abstract", text=text)
+        return
+
+
+def _body(root: etree._Element) -> Iterator[HeadedText]:
+    for body in _found(root, "./t:text/t:body"):
+        yield from _pieces(body)
+
+
+def _back(root: etree._Element) -> Iterator[HeadedText]:
+    """Acknowledgements, funding, statements and appendices; the references are read apart."""
+    for part in _found(root, "./t:text/t:back/t:div"):
+        if part.get("type") != "references":
+            yield from _pieces(part)
+
+
+def _pieces(parent: etree._Element) -> Iterator[HeadedText]:
+    """The divisions of a part of the text; GROBID does not nest those of one body."""
+    loose = _blocks(parent)
+    if loose or any(_name(child) == "head" for child in parent):
+        yield _piece(parent, loose)
+    for division in _found(parent, "./t:div"):
+        yield from _pieces(division)
+
+
+def _piece(division: etree._Element, text: str) -> HeadedText:
+    head = next(_found(division, "./t:head"), None)
+    return HeadedText("" if head is None else head.get("n", ""), _one_line(head), text)
+
+
+def _blocks(division: etree._Element) -> str:
+    """Paragraphs, formulas and lists that stand directly in it; figures and tables do not."""
+    blocks = (_text(child) for child in division if _name(child) in _BLOCKS)
+    return "\n\n".join(filter(None, blocks))
+
+
+def _captions(root: etree._Element) -> Iterator[Caption]:
+    figures = list(_found(root, "./t:text//t:figure"))
+    for figure in figures[:_MOST_CAPTIONS]:
+        head = _one_line(next(_found(figure, "./t:head"), None))
+        label = _one_line(next(_found(figure, "./t:label"), None))
+        described = _one_line(next(_found(figure, "./t:figDesc"), None))
+        labels, rest = _labels(head)
+        text = f"{rest}{described}" if described.startswith("-") else f"{rest} {described}".strip()
+        if text:
+            kind = figure.get("type") == "table" or head.casefold().startswith("tab")
+            yield Caption(kind="table" if kind else "figure", label=", ".join(labels) or label, text=text)
+
+
+def _labels(head: str) -> tuple[list[str], str]:
+    """`Fig. 3 Fig. 4 What it shows` apart; where GROBID joined two figures, both labels."""
+    labels: list[str] = []
+    while match := _LABELLED.match(head):
+        labels += [match["label"]] if match["label"] else []
+        head = head[match.end() :]
+    return labels, head
+
+
+def _references(root: etree._Element) -> Iterator[CitedWork]:
+    entries = list(_found(root, "./t:text/t:back//t:listBibl/t:biblStruct"))
+    yield from (work for entry in entries[:_MOST_REFERENCES] if (work := _work(entry)) != CitedWork())
+
+
+def _work(entry: etree._Element) -> CitedWork:
+    title = next(_found(entry, "./t:analytic/t:title[@level='a']"), None)
+    if title is None or not _text(title):
+        title = next(_found(entry, "./t:monogr/t:title"), None)
+    authors = [*_found(entry, "./t:analytic/t:author/t:persName")] or [*_found(entry, "./t:monogr/t:author/t:persName")]
+    raw = next(_found(entry, "./t:note[@type='raw_reference']"), None)
+    return CitedWork(
+        title=_one_line(title),
+        authors=tuple(filter(None, map(_person, authors))),
+        year=_year(entry),
+        doi=next(filter(None, map(doi, _identifiers(entry, "DOI"))), ""),
+        arxiv=next(filter(None, map(arxiv_id, _identifiers(entry, "arXiv"))), ""),
+        raw=_one_line(raw),
+    )
+
+
+def _person(person: etree._Element) -> str:
+    parts = [_text(part) for part in _found(person, "*") if _name(part) in ("forename", "surname")]
+    return clean_text(" ".join(filter(None, parts)))
+
+
+def _year(entry: etree._Element) -> int | None:
+    texts = (f"{date.get('when', '')} {_text(date)}" for date in _found(entry, ".//t:imprint/t:date"))
+    match = _YEAR.search(" ".join(texts))
+    return int(match[0]) if match else None
+
+
+def _identifiers(entry: etree._Element, kind: str) -> Iterable[str]:
+    return (_text(one) for one in _found(entry, ".//t:idno") if one.get("type", "").casefold() == kind.casefold())

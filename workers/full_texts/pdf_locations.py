@@ -1,0 +1,174 @@
+"""Where free copies of a paper may lie: from its identifiers and from what sources say, best first.
+
+Who has a cutoff gets only copies that are known to be of before it: the version of a preprint that was there by then,
+and copies that no later version replaces. Sources that locate free copies are asked through a locator that journals
+what they do not answer.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from assayer.errors import SourceError
+from assayer.literature.paper_identity import identifiers_in
+from assayer.models import OPEN, Identifiers, Paper, PreprintVersions, Window
+from assayer.run.run import Run
+from workers.full_texts.settings import HostSettings
+from workers.remote.request import RequestContext
+from workers.sources.capabilities import LocatesPdfs
+from workers.sources.record_fields import last_day_of_period
+
+__all__ = ["JournalledPdfLocator", "PdfLocation", "additional_pdf_locations", "known_pdf_locations", "version_by"]
+
+
+_ID_MONTH = re.compile(r"^(?:[a-zA-Z.-]{1,20}/)?(?P<year>\d{2})(?P<month>\d{2})", re.ASCII)
+_FIRST_YEAR = 91
+"""Of arXiv, in two digits; smaller numbers are of this century."""
+
+
+class PdfLocation(NamedTuple):
+    source: str
+    """Whose copy it is: `arxiv_files`, `acl_files`, `pmc_files`, `openreview_files`, `open_access_files`."""
+    url: str
+
+
+def known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
+    """Distinct addresses. Repositories that always give the PDF itself come first, landing pages in disguise last."""
+    known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
+    if window.before is None:
+        return _distinct((*_of_identifiers(known, hosts), *_of_urls(paper.pdf_urls)))
+    dated = [_as_of(window.before, one, paper) for one in known]
+    return _distinct((*_of_identifiers(dated, hosts), *_of_publishers(paper.pdf_urls, hosts)))
+
+
+def additional_pdf_locations(
+    urls: Iterable[str], tried: Iterable[PdfLocation], hosts: HostSettings, window: Window = OPEN
+) -> tuple[PdfLocation, ...]:
+    """What a locator of free copies adds to the candidates that were tried."""
+    urls = tuple(url for url in urls if _is_web(url))
+    known = [identifiers_in(url) for url in urls]
+    before = {_key(candidate.url) for candidate in tried}
+    if window.before is None:
+        found = _distinct((*_of_identifiers(known, hosts), *_of_urls(urls)))
+    else:
+        dated = [_as_of(window.before, one) for one in known]
+        found = _distinct((*_of_identifiers(dated, hosts), *_of_publishers(urls, hosts)))
+    return tuple(candidate for candidate in found if _key(candidate.url) not in before)
+
+
+def _as_of(day: dt.date, known: Identifiers, paper: Paper | None = None) -> Identifiers:
+    """Without the repositories that cannot say what they had on a day; a preprint's id with its version of then.
+
+    What a publisher, the ACL Anthology or PubMed Central has of a paper is the paper as it was published.
+    """
+    versions = paper.versions if paper is not None and paper.identifiers.arxiv == known.arxiv else None
+    version = version_by(day, known.arxiv, versions) if known.arxiv else None
+    return known.model_copy(update={"openreview": "", "arxiv": f"{known.arxiv}v{version}" if version else ""})
+
+
+def version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> int | None:
+    """The newest version of a preprint that is known to have been there on a day. Of those between the first and the
+    newest no source tells the day; without any dates the month in the id tells when the first one came."""
+    if versions is not None and versions.newest_day <= day:
+        return versions.newest
+    first = versions.first if versions is not None else _month_of_id(arxiv)
+    return 1 if first is not None and first <= day else None
+
+
+def _month_of_id(arxiv: str) -> dt.date | None:
+    """The last day of the month in which arXiv gave the id, which both its forms begin with; None for another id."""
+    match = _ID_MONTH.search(arxiv)
+    if match is None or not 1 <= int(match["month"]) <= 12:
+        return None
+    year = int(match["year"])
+    return last_day_of_period(year + (1900 if year >= _FIRST_YEAR else 2000), int(match["month"]))
+
+
+def _of_publishers(urls: Iterable[str], hosts: HostSettings) -> Iterator[PdfLocation]:
+    return (one for one in _of_urls(urls) if _is_at(one.url, hosts.publishers))
+
+
+def _is_at(url: str, hosts: Iterable[str]) -> bool:
+    name = (urlsplit(url.strip()).hostname or "").casefold()
+    return any(name == host or name.endswith(f".{host}") for host in hosts)
+
+
+def _of_identifiers(known: Iterable[Identifiers], hosts: HostSettings) -> Iterator[PdfLocation]:
+    names = list(known)
+    for one in names:
+        if one.acl:
+            yield PdfLocation("acl_files", f"{hosts.acl}/{quote(one.acl, safe='')}.pdf")
+    for one in names:
+        if one.arxiv:
+            yield PdfLocation("arxiv_files", f"{hosts.arxiv}/{quote(one.arxiv, safe='/')}")
+    for one in names:
+        if one.openreview:
+            yield PdfLocation("openreview_files", f"{hosts.openreview}?id={quote(one.openreview, safe='')}")
+    for one in names:
+        if one.pmc:
+            yield PdfLocation("pmc_files", f"{hosts.pmc}/{quote(one.pmc, safe='')}/pdf/")
+
+
+def _of_urls(urls: Iterable[str]) -> Iterator[PdfLocation]:
+    """Addresses of repositories are left to their identifiers, which give the PDF and not the page about it."""
+    rest = [url for url in urls if _is_web(url) and identifiers_in(url) in (Identifiers(), _doi_only(url))]
+    yield from (PdfLocation("open_access_files", url) for url in sorted(rest, key=_looks_like_page))
+
+
+def _doi_only(url: str) -> Identifiers:
+    found = identifiers_in(url)
+    return Identifiers(doi=found.doi) if found.doi and not found.arxiv else Identifiers()
+
+
+def _is_web(url: str) -> bool:
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _looks_like_page(url: str) -> int:
+    """0 for what looks like a PDF, 1 for what may be anything, 2 for a resolver's landing page."""
+    parts = urlsplit(url.strip())
+    if (parts.hostname or "").removeprefix("dx.") == "doi.org":
+        return 2
+    return 0 if "pdf" in f"{parts.path}?{parts.query}".casefold() else 1
+
+
+def _key(url: str) -> str:
+    """Equal for addresses of one document: without scheme, `www.`, fragment and closing slash."""
+    parts = urlsplit(url.strip())
+    host = parts.netloc.casefold().removeprefix("www.")
+    return urlunsplit(("", host, parts.path.rstrip("/"), parts.query, ""))
+
+
+def _distinct(found: Iterable[PdfLocation]) -> tuple[PdfLocation, ...]:
+    first: dict[str, PdfLocation] = {}
+    for candidate in found:
+        first.setdefault(_key(candidate.url), candidate)
+    return tuple(first.values())
+
+
+@dataclass(frozen=True)
+class JournalledPdfLocator:
+    """Implements LocatesPdfs."""
+
+    source: LocatesPdfs
+    run: Run
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
+        try:
+            urls = await self.source.pdf_urls(paper, context)
+        except SourceError as error:
+            self.run.journal.record_trouble(self.name, "open_access", error)
+            raise
+        self.run.journal.record_use(self.name, "open_access", results=len(urls))
+        return urls

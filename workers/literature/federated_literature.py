@@ -1,0 +1,271 @@
+"""Local first: the corpus answers, and remote sources top it up where its answer is not enough.
+
+Implements `assayer.ports.Literature` for one evaluation. What remote sources return is filtered by the cutoff again
+(undated papers are out when there is one), merged with what the corpus has, and measured as the corpus measures.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from assayer.cutoff import admits, papers_within, within
+from assayer.models import CorpusFit, FitLevel, Hit, Identifiers, Operation, Paper, PaperId, Passage, Retraction, Window
+from assayer.run.run import Run
+from workers.literature.local_corpus import CorpusSimilarity, LocalCorpus
+from workers.literature.record_linker import RecordLinker
+from workers.literature.record_merging import gravest_retraction, identifiers_by_scheme, with_identifiers_of_url
+from workers.literature.remote_literature import RemoteLiterature, RemoteQuery
+from workers.literature.settings import LiteratureSettings
+from workers.literature.top_up_policy import CorpusCoverage, top_up_window
+from workers.sources.capabilities import LiteratureSource, Snippet
+
+__all__ = ["FederatedLiterature", "FederatedLiteratureFactory"]
+
+
+class FederatedLiterature:
+    """The literature of one evaluation. Raises LiteratureError when the corpus fails; remote sources never raise."""
+
+    def __init__(
+        self, corpus: LocalCorpus, remote: RemoteLiterature, version: str, settings: LiteratureSettings, run: Run
+    ) -> None:
+        self._corpus = corpus
+        self._remote = remote
+        self._settings = settings
+        self._run = run
+        self._linker = RecordLinker()
+        self._similarity = CorpusSimilarity(corpus)
+        self._level: FitLevel | None = None
+        self.version = version
+
+    @property
+    def source(self) -> str:
+        return self._corpus.source
+
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
+        local = await self._corpus.search(queries, limit, window)
+        self._journal_use("search", len(queries), sum(map(len, local)))
+        if not self._remote:
+            return local
+        asked = self._remote_queries(queries, limit, window, [_cosines(hits) for hits in local])
+        found = await self._remote.search([query for _, query in asked])
+        remote = {number: papers for (number, _), papers in zip(asked, found, strict=True)}
+        return [
+            await self._merged_hits(
+                hits, remote.get(number, ()), limit, window, partial(self._similarity.papers_to_query, query)
+            )
+            for number, (query, hits) in enumerate(zip(queries, local, strict=True))
+        ]
+
+    async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
+        local = await self._corpus.snippets(queries, limit, window)
+        self._journal_use("snippets", len(queries), sum(map(len, local)))
+        if not self._remote:
+            return local
+        asked = self._remote_queries(queries, limit, window, [_cosines(found) for found in local])
+        answers = await self._remote.snippets([query for _, query in asked])
+        remote = {number: snippets for (number, _), snippets in zip(asked, answers, strict=True)}
+        return [
+            await self._merged_passages(query, found, remote.get(number, ()), limit, window)
+            for number, (query, found) in enumerate(zip(queries, local, strict=True))
+        ]
+
+    async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
+        own = self._local_ids(papers)
+        answers = await self._corpus.neighbours(list(own), limit, window)
+        self._journal_use("neighbours", len(own), sum(map(len, answers.values())))
+        if not self._remote:
+            return answers
+        local = {own[key]: hits for key, hits in answers.items()}
+        given = (self._linker.paper(one) for one in papers)
+        seeds = {paper.id: paper for paper in given if paper and self._is_identifiable(paper.id)}
+        lacking = [one for one in seeds if self._lacking(_cosines(local.get(one, ())), window)]
+        found = await self._remote.recommend([self._linker.identifiers(one) for one in lacking], limit)
+        for one, records in zip(lacking, found, strict=True):
+            measure = partial(self._similarity.papers_to_paper, seeds[one])
+            hits = await self._merged_hits(local.get(one, ()), records, limit, window, measure, one)
+            if hits:
+                local[one] = hits
+        return local
+
+    async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        own = self._local_ids(papers)
+        answers = await self._corpus.references(list(own), limit, window)
+        self._journal_use("references", len(own), sum(map(len, answers.values())))
+        if not self._remote:
+            return answers
+        cited = {own[key]: self._linker.link(found) for key, found in answers.items()}
+        lacking = [one for one in papers if not cited.get(one) and self._is_identifiable(one)]
+        found = await self._remote.references([self._linker.identifiers(one) for one in lacking], limit)
+        for one, records in zip(lacking, found, strict=True):
+            if records:
+                cited[one] = self._linked_within(records, window)[:limit]
+        return cited
+
+    async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
+        own = self._local_ids(ids)
+        answers = await self._corpus.papers(list(own), window)
+        self._journal_use("papers", 1, len(answers))
+        if not self._remote:
+            return answers
+        self._linker.link(list(answers.values()))
+        unknown = [one for one in ids if self._linker.paper(one) is None and self._is_identifiable(one)]
+        if unknown:
+            records = await self._remote.resolve([self._linker.identifiers(one) for one in unknown])
+            self._linked_within(records, window)
+        known = {one: self._linker.paper(one) for one in ids}
+        return {
+            one: paper for one, paper in known.items() if paper is not None and admits(window, paper.publication_date)
+        }
+
+    async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
+        own = self._local_ids(papers)
+        local = await self._corpus.similarity(text, list(own))
+        found = {own[key]: cosine for key, cosine in local.items()}
+        others = [self._linker.paper(one) for one in papers if one not in found]
+        return found | dict(
+            await self._similarity.papers_to_query(text, [paper for paper in others if paper is not None])
+        )
+
+    async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
+        """By every source that knows of retractions, in one batch."""
+        found = {paper.id: [paper.retraction] for paper in papers if paper.retraction is not None}
+        if self._remote.knows_retractions:
+            papers_by_identifiers: dict[Identifiers, list[PaperId]] = {}
+            for paper in papers:
+                papers_by_identifiers.setdefault(with_identifiers_of_url(paper).identifiers, []).append(paper.id)
+            unidentified = papers_by_identifiers.pop(Identifiers(), [])
+            reason = "it has no identifier to ask by"
+            self._run.journal.record_dropped("check of a cited paper for retraction", reason, len(unidentified))
+            for identifiers, notice in await self._remote.retractions(list(papers_by_identifiers)):
+                for one in papers_by_identifiers.get(identifiers, ()):
+                    found.setdefault(one, []).append(notice)
+        return {one: gravest_retraction(notices) for one, notices in found.items()}
+
+    async def fit(self, text: str, window: Window) -> CorpusFit:
+        """How well the corpus alone covers the idea; remote sources do not count."""
+        fit = await self._corpus.fit(text, window)
+        self._level = fit.level
+        return fit
+
+    def _journal_use(self, operation: Operation, requests: int, results: int) -> None:
+        self._run.journal.record_use(self._corpus.source, operation, requests, results)
+
+    def _lacking(self, similarities: Sequence[float], window: Window) -> Window | None:
+        """The days that the corpus's answers to one query leave to remote sources; None when it leaves nothing."""
+        until = window.before or self._run.clock.now().date()
+        return top_up_window(
+            CorpusCoverage(self._level, self._corpus.newest(window), until), similarities, self._settings, window
+        )
+
+    def _remote_queries(
+        self, queries: Sequence[str], limit: int, window: Window, similarities: Sequence[Sequence[float]]
+    ) -> list[tuple[int, RemoteQuery]]:
+        """Those that go to remote sources, with their positions; the worst answered first."""
+        windows = [self._lacking(one, window) for one in similarities]
+        asked = [
+            (number, RemoteQuery(query, limit, window))
+            for number, (query, window) in enumerate(zip(queries, windows, strict=True))
+            if window is not None
+        ]
+        return sorted(asked, key=lambda one: (sum(similarities[one[0]]), one[0]))
+
+    def _is_identifiable(self, paper: PaperId) -> bool:
+        return bool(identifiers_by_scheme(self._linker.identifiers(paper)))
+
+    def _local_ids(self, papers: Iterable[PaperId]) -> dict[PaperId, PaperId]:
+        """The corpus's id of each paper that it may have, with the id that this evaluation gave it."""
+        found = ((self._linker.id_in_source(one, self.source), one) for one in papers)
+        return {local: one for local, one in found if local is not None}
+
+    def _linked_within(self, records: Sequence[Paper], window: Window) -> list[Paper]:
+        """The papers of the records inside the window, each once. Every record counts by its own source's date."""
+        papers = self._linker.link(papers_within(records, window))
+        return list({paper.id: paper for paper in papers}.values())
+
+    async def _merged_hits(
+        self,
+        local: Sequence[Hit],
+        records: Sequence[Paper],
+        limit: int,
+        window: Window,
+        measure: Callable[[Sequence[Paper]], Awaitable[Mapping[PaperId, float]]],
+        without: PaperId | None = None,
+    ) -> list[Hit]:
+        """Those of the corpus and of remote sources in one order, the nearest first."""
+        self._linker.link([hit.paper for hit in local])  # first: the corpus's ids win
+        found = self._linked_within(records, window)
+        papers = self._linker.link([hit.paper for hit in local])
+        hits = [hit.model_copy(update={"paper": paper}) for hit, paper in zip(local, papers, strict=True)]
+        known = {paper.id for paper in papers} | {without}
+        others = [paper for paper in found if paper.id not in known]
+        if not others:
+            return hits
+        cosines = await measure(others)
+        found_beyond = [
+            Hit(paper=paper, similarity=cosines[paper.id], near_beyond_corpus=cosines[paper.id] >= self._settings.near)
+            for paper in others
+        ]
+        self._journal_near(found_beyond)
+        hits += found_beyond
+        return sorted(hits, key=lambda hit: (-hit.similarity, hit.paper.id))[:limit]
+
+    async def _merged_passages(
+        self, query: str, local: Sequence[Passage], snippets: Sequence[Snippet], limit: int, window: Window
+    ) -> list[Passage]:
+        papers = self._linker.link([passage.paper for passage in local])
+        passages = [one.model_copy(update={"paper": paper}) for one, paper in zip(local, papers, strict=True)]
+        counting = within(snippets, window, lambda snippet: snippet.paper.publication_date)
+        if not counting:
+            return passages
+        theirs = self._linker.link([snippet.paper for snippet in counting])
+        cosines = await self._similarity.passages_to_query(query, [(one.paper.title, one.text) for one in counting])
+        known = {paper.id for paper in papers}
+        found_beyond = [
+            Passage(
+                paper=paper,
+                section=one.section,
+                text=one.text,
+                similarity=cosine,
+                cites=self._cited_ids(one.cites),
+                near_beyond_corpus=cosine >= self._settings.near and paper.id not in known,
+            )
+            for one, paper, cosine in zip(counting, theirs, cosines, strict=True)
+        ]
+        self._journal_near(found_beyond)
+        passages += found_beyond
+        return sorted(passages, key=lambda one: (-one.similarity, one.paper.id, one.text))[:limit]
+
+    def _journal_near(self, found: Iterable[Hit | Passage]) -> None:
+        """What came after the cutoff says nothing about the field as it was."""
+        judged_by = Window.until(self._run.cutoff)
+        self._run.journal.near_remote_papers.update(
+            (one.paper.id, one.paper.source)
+            for one in found
+            if one.near_beyond_corpus and admits(judged_by, one.paper.publication_date)
+        )
+
+    def _cited_ids(self, cited: Iterable[Identifiers]) -> tuple[PaperId, ...]:
+        ids = (self._linker.id_for(one) for one in cited)
+        return tuple(dict.fromkeys(one for one in ids if one is not None))
+
+
+def _cosines(found: Iterable[Hit | Passage]) -> list[float]:
+    return [one.similarity for one in found]
+
+
+@dataclass(frozen=True)
+class FederatedLiteratureFactory:
+    corpus: LocalCorpus
+    sources: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
+    """By name, in the order in which their records are preferred; each makes the source as one run may use it."""
+    settings: LiteratureSettings = field(default_factory=LiteratureSettings)
+
+    @property
+    def version(self) -> str:
+        """Of the corpus, with the names of the remote sources that top it up, whose answers have no version."""
+        return " + ".join([self.corpus.version, *self.sources])
+
+    def for_run(self, run: Run) -> FederatedLiterature:
+        sources = [make(run) for make in self.sources.values()]
+        remote = RemoteLiterature(sources, self.settings, run)
+        return FederatedLiterature(self.corpus, remote, self.version, self.settings, run)

@@ -1,0 +1,69 @@
+"""What federated literature asks of the local corpus beyond the Literature port, and similarities measured with it.
+
+Papers from remote sources are compared with queries as the corpus compares its own; vectors are kept for the
+evaluation.
+"""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from assayer.models import Paper, PaperId, Window
+from assayer.ports import Literature, Vectors
+
+__all__ = ["CorpusSimilarity", "LocalCorpus"]
+
+
+class LocalCorpus(Literature, Protocol):
+    """It also gives the vectors that it compares, so that papers from remote sources are compared in the same way."""
+
+    def newest(self, window: Window) -> dt.date | None:
+        """Day of the newest paper in the window; None when none is dated."""
+        ...
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """The vectors that papers and passages are compared with: one unit vector a text."""
+        ...
+
+    async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
+        """Vectors of texts (abstracts or passages) under their papers' titles."""
+        ...
+
+
+class CorpusSimilarity:
+    """Cosines, rounded to six decimals as the corpus's are."""
+
+    def __init__(self, corpus: LocalCorpus) -> None:
+        self._corpus = corpus
+        self._vectors: dict[PaperId, Vectors] = {}
+
+    async def papers_to_query(self, query: str, papers: Sequence[Paper]) -> Mapping[PaperId, float]:
+        """By paper, of a query with each."""
+        if not papers:
+            return {}
+        (vector,) = await self._corpus.embed_queries([query])
+        return dict(zip((paper.id for paper in papers), _cosines(vector, await self._vectors_of(papers)), strict=True))
+
+    async def papers_to_paper(self, paper: Paper, others: Sequence[Paper]) -> Mapping[PaperId, float]:
+        """By paper, of one paper with each of the others."""
+        vectors = await self._vectors_of([paper, *others])
+        return dict(zip((other.id for other in others), _cosines(vectors[0], vectors[1:]), strict=True))
+
+    async def passages_to_query(self, query: str, titled: Sequence[tuple[str, str]]) -> list[float]:
+        """Of a query with passages, each under its paper's title."""
+        (vector,) = await self._corpus.embed_queries([query])
+        return _cosines(vector, await self._corpus.embed(titled))
+
+    async def _vectors_of(self, papers: Sequence[Paper]) -> Vectors:
+        new = {paper.id: paper for paper in papers if paper.id not in self._vectors}
+        if new:
+            vectors = await self._corpus.embed([(paper.title, paper.abstract) for paper in new.values()])
+            self._vectors |= zip(new, vectors, strict=True)
+        return np.stack([self._vectors[paper.id] for paper in papers])
+
+
+def _cosines(vector: Vectors, others: Vectors) -> list[float]:
+    cosines: list[float] = np.round(others.astype(np.float64) @ vector.astype(np.float64), 6).tolist()
+    return cosines

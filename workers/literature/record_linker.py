@@ -1,0 +1,101 @@
+"""Links records from several sources to papers: all records of a paper under one id, which stays once it is given."""
+
+from collections.abc import Iterable, Sequence
+
+from assayer.literature.paper_identity import same_key
+from assayer.models import Identifiers, Paper, PaperId
+from workers.literature.record_merging import (
+    group_by_paper,
+    identifiers_agree,
+    identifiers_by_scheme,
+    merged_record,
+    record_identifiers,
+    united_identifiers,
+    with_identifiers_of_url,
+)
+
+__all__ = ["RecordLinker"]
+
+_BY_TITLE = "title, year and first author"
+
+
+class RecordLinker:
+    """Ids given out are never taken back: two papers that turn out to be one later stay two in this evaluation."""
+
+    def __init__(self) -> None:
+        self._records: dict[PaperId, list[Paper]] = {}
+        self._papers: dict[PaperId, Paper] = {}
+        self._identifiers: dict[PaperId, dict[str, str]] = {}
+        self._ids_by_identifier: dict[tuple[str, str], PaperId] = {}
+        self._ids_by_record: dict[Paper, PaperId] = {}
+
+    def link(self, records: Sequence[Paper]) -> list[Paper]:
+        """The paper of each record, in their order; two records may be of one paper."""
+        new = {record: with_identifiers_of_url(record) for record in records if record not in self._ids_by_record}
+        for some in group_by_paper(new.values()):
+            self._store(self._matching_id(some) or self._unused_id(some[0].id), some)
+        for record, filled in new.items():
+            self._ids_by_record[record] = self._ids_by_record[filled]
+        return [self._papers[self._ids_by_record[record]] for record in records]
+
+    def id_for(self, identifiers: Identifiers) -> PaperId | None:
+        """The id of a paper of which only identifiers are known so far; None without any."""
+        known = identifiers_by_scheme(identifiers)
+        for identifier in known.items():
+            if identifier in self._ids_by_identifier:
+                return self._ids_by_identifier[identifier]
+        if not known:
+            return None
+        paper_id = PaperId(":".join(next(iter(known.items()))))
+        self._index(paper_id, known)
+        return paper_id
+
+    def paper(self, paper_id: PaperId) -> Paper | None:
+        return self._papers.get(paper_id)
+
+    def identifiers(self, paper_id: PaperId) -> Identifiers:
+        """All that are known, of a paper or of one that was only mentioned."""
+        known = self._identifiers.get(paper_id, {})
+        mentioned = Identifiers(**{scheme: known[scheme] for scheme in Identifiers.model_fields if scheme in known})
+        paper = self._papers.get(paper_id)
+        return united_identifiers([paper.identifiers, mentioned]) if paper else mentioned
+
+    def id_in_source(self, paper_id: PaperId, source: str) -> PaperId | None:
+        """The paper's id in one source, None without a record of it; the id itself if it was not given out here."""
+        known = self._identifiers.get(paper_id)
+        if known is None:
+            return paper_id
+        return PaperId(known[source]) if source in known else None
+
+    def _matching_id(self, records: Sequence[Paper]) -> PaperId | None:
+        together = _identifiers_of(records)
+        links: list[tuple[str, str]] = list(together.items())
+        if key := same_key(merged_record(records)):
+            links.append((_BY_TITLE, key))
+        found = (self._ids_by_identifier[link] for link in links if link in self._ids_by_identifier)
+        return next((one for one in found if identifiers_agree(self._identifiers[one], together)), None)
+
+    def _unused_id(self, paper_id: PaperId) -> PaperId:
+        """Ids of one source may be given twice, to records that contradict each other."""
+        return paper_id if paper_id not in self._identifiers else self._unused_id(PaperId(f"{paper_id}'"))
+
+    def _store(self, paper_id: PaperId, records: Iterable[Paper]) -> None:
+        held = self._records.setdefault(paper_id, [])
+        held += records
+        for record in records:
+            self._ids_by_record[record] = paper_id
+        named_by = next((record for record in held if record.id == paper_id), None)
+        paper = merged_record(held, named_by)
+        self._papers[paper_id] = paper if paper.id == paper_id else paper.model_copy(update={"id": paper_id})
+        self._index(paper_id, _identifiers_of(held))
+        if key := same_key(paper):
+            self._ids_by_identifier.setdefault((_BY_TITLE, key), paper_id)
+
+    def _index(self, paper_id: PaperId, known: dict[str, str]) -> None:
+        self._identifiers[paper_id] = self._identifiers.get(paper_id, {}) | known
+        for identifier in known.items():
+            self._ids_by_identifier.setdefault(identifier, paper_id)
+
+
+def _identifiers_of(records: Iterable[Paper]) -> dict[str, str]:
+    return {scheme: value for record in records for scheme, value in record_identifiers(record).items()}

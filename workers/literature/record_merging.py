@@ -1,0 +1,214 @@
+"""Records of one paper from several sources become one record. Pure, and the same in whatever order they come.
+
+Two records are the same paper when they share an identifier, else when title, year and first author agree
+(`assayer.literature.paper_identity.same_key`); and never when they contradict each other in an identifier, or are two
+papers of the corpus. What joins is joined further: a record that two others share an identifier with joins all three.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from assayer.literature.paper_identity import identifiers_in, same_key, with_arxiv
+from assayer.models import FieldOrigin, Identifiers, Paper, Retraction
+
+__all__ = [
+    "SOURCE_ORDER",
+    "gravest_retraction",
+    "group_by_paper",
+    "identifiers_agree",
+    "identifiers_by_scheme",
+    "merged_record",
+    "record_identifiers",
+    "united_identifiers",
+    "with_identifiers_of_url",
+]
+
+SOURCE_ORDER = ("corpus", "semantic_scholar", "openalex", "crossref", "arxiv")
+"""Sources, the one whose word counts most first; others follow by name. The corpus is what the operator chose."""
+
+_SCHEMES = tuple(Identifiers.model_fields)
+_GRAVITY: Mapping[str, int] = {"retracted": 0, "withdrawn": 1, "concern": 2}
+_ARXIV_DOIS = "10.48550/"
+_CUT_OFF = ("…", "...")
+_ABOUT_AS_LONG = 0.8
+"""Of the longest abstract: one that long says as much, and the better source's is taken."""
+
+
+def with_identifiers_of_url(paper: Paper) -> Paper:
+    """With the identifiers that its own address gives away."""
+    filled = united_identifiers([with_arxiv(paper.identifiers), with_arxiv(identifiers_in(paper.url))])
+    return paper if filled == paper.identifiers else paper.model_copy(update={"identifiers": filled})
+
+
+def united_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
+    """All of them together; of two in one scheme the first."""
+    together: dict[str, str] = {}
+    for one in identifiers:
+        together = {scheme: value for scheme, value in one if value} | together
+    return Identifiers.model_validate(together)
+
+
+def record_identifiers(paper: Paper) -> dict[str, str]:
+    """By scheme. The corpus's ids are names too, as nothing else may tell its papers apart; other sources' ids stand
+    among the identifiers."""
+    return identifiers_by_scheme(paper.identifiers) | (
+        {paper.source: paper.id} if paper.source == SOURCE_ORDER[0] else {}
+    )
+
+
+def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
+    """The identifiers that there are. A DOI that arXiv registers is the arXiv id spelt otherwise: it contradicts no
+    publisher's."""
+    found = {scheme: value for scheme, value in with_arxiv(identifiers) if value}
+    if found.get("doi", "").startswith(_ARXIV_DOIS):
+        del found["doi"]
+    return found
+
+
+def identifiers_agree(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
+    """Whether no name of one contradicts a name of the other."""
+    return all(some[scheme] == others[scheme] for scheme in some.keys() & others.keys())
+
+
+def group_by_paper(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
+    """The records of each paper, best source first."""
+    groups: list[tuple[Paper, ...]] = [(record,) for record in sorted(set(records), key=_rank)]
+    while True:
+        joined = _joined_groups(groups)
+        if len(joined) == len(groups):
+            return joined
+        groups = joined  # a merged record has names and a year that its parts had not
+
+
+def merged_record(records: Sequence[Paper], named_by: Paper | None = None) -> Paper:
+    """Each field from the best source that has it; `named_by` (else the best source) gives the id."""
+    ordered = sorted(records, key=_rank)
+    lead = named_by or ordered[0]
+    if len(ordered) == 1 and lead is ordered[0]:
+        return lead
+    chosen = {field: choose(ordered) for field, choose in _CHOICES.items()}
+    values = {field: getattr(paper, field) for field, paper in chosen.items() if paper is not None}
+    given = [FieldOrigin(field=field, source=_origin(paper, field)) for field, paper in chosen.items() if paper]
+    identifiers, learnt = _identifiers(ordered)
+    urls, found = _pdf_urls(ordered)
+    return lead.model_copy(
+        update={
+            **values,
+            "identifiers": identifiers,
+            "pdf_urls": urls,
+            "versions": next((paper.versions for paper in ordered if paper.versions), None),
+            "origins": tuple(one for one in [*given, *learnt, *found] if one.source != lead.source),
+        }
+    )
+
+
+def gravest_retraction(notices: Sequence[Retraction]) -> Retraction:
+    """The gravest of several notices about one paper; of equals the one that says more, then the first."""
+    return min(notices, key=lambda one: (_GRAVITY[one.kind], not one.notice, one.date is None))
+
+
+def _rank(paper: Paper) -> tuple[int, str, str, str]:
+    rank = SOURCE_ORDER.index(paper.source) if paper.source in SOURCE_ORDER else len(SOURCE_ORDER)
+    return rank, paper.source, paper.id, paper.model_dump_json()
+
+
+def _joined_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]:
+    """Along every link that contradicts nothing, shared identifiers first."""
+    parts = list(range(len(groups)))
+    known = [
+        {scheme: value for record in one for scheme, value in record_identifiers(record).items()} for one in groups
+    ]
+
+    def root(place: int) -> int:
+        while parts[place] != place:
+            place = parts[place]
+        return place
+
+    for places in _links(groups, known):
+        for place in places[1:]:
+            first, second = sorted((root(places[0]), root(place)))
+            if first != second and identifiers_agree(known[first], known[second]):
+                parts[second] = first
+                known[first] |= known[second]
+    together: dict[int, list[Paper]] = {}
+    for place, one in enumerate(groups):
+        together.setdefault(root(place), []).extend(one)
+    return sorted((tuple(sorted(one, key=_rank)) for one in together.values()), key=lambda one: _rank(one[0]))
+
+
+def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str]]) -> list[list[int]]:
+    """Places of the groups that share a name or, after all names, title, year and first author."""
+    by_name: dict[tuple[int, str, str], list[int]] = {}
+    for place, own in enumerate(known):
+        for scheme, value in own.items():
+            rank = _SCHEMES.index(scheme) if scheme in _SCHEMES else len(_SCHEMES)
+            by_name.setdefault((rank, scheme, value), []).append(place)
+        key = same_key(merged_record(groups[place]))
+        if key is not None:
+            by_name.setdefault((len(_SCHEMES) + 1, "", key), []).append(place)
+    return [by_name[link] for link in sorted(by_name) if len(by_name[link]) > 1]
+
+
+def _first_with(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
+    return lambda papers: next((paper for paper in papers if getattr(paper, field)), None)
+
+
+def _abstract(papers: Sequence[Paper]) -> Paper | None:
+    """The best source's among the whole ones that are about as long as the longest."""
+    having = [paper for paper in papers if paper.abstract.strip()]
+    whole = [paper for paper in having if not paper.abstract.rstrip().endswith(_CUT_OFF)] or having
+    longest = max((len(paper.abstract) for paper in whole), default=0)
+    return next((paper for paper in whole if len(paper.abstract) >= _ABOUT_AS_LONG * longest), None)
+
+
+def _publication_date(papers: Sequence[Paper]) -> Paper | None:
+    """The earliest: when it could first be read. docs/adr/0007-which-date-counts.md."""
+    dated = [paper for paper in papers if paper.publication_date is not None]
+    return min(dated, key=lambda paper: paper.publication_date or dt.date.max, default=None)
+
+
+def _citation_count(papers: Sequence[Paper]) -> Paper | None:
+    counted = [paper for paper in papers if paper.citation_count is not None]
+    return max(counted, key=lambda paper: paper.citation_count or 0, default=None)
+
+
+def _retraction(papers: Sequence[Paper]) -> Paper | None:
+    notices = [paper.retraction for paper in papers if paper.retraction is not None]
+    return next(paper for paper in papers if paper.retraction == gravest_retraction(notices)) if notices else None
+
+
+_CHOICES: Mapping[str, Callable[[Sequence[Paper]], Paper | None]] = {
+    "title": _first_with("title"),
+    "abstract": _abstract,
+    "authors": _first_with("authors"),
+    "publication_date": _publication_date,
+    "venue": _first_with("venue"),
+    "url": _first_with("url"),
+    "citation_count": _citation_count,
+    "retraction": _retraction,
+}
+"""Which of a paper's records, best source first, a field is taken from."""
+
+
+def _origin(paper: Paper, field: str) -> str:
+    return next((origin.source for origin in paper.origins if origin.field == field), paper.source)
+
+
+def _identifiers(papers: Sequence[Paper]) -> tuple[Identifiers, list[FieldOrigin]]:
+    together = united_identifiers(paper.identifiers for paper in papers)
+    givers = {
+        scheme: next(paper for paper in papers if getattr(paper.identifiers, scheme) == value)
+        for scheme, value in together
+        if value
+    }
+    fields = {f"identifiers.{scheme}": paper for scheme, paper in givers.items()}
+    return together, [FieldOrigin(field=field, source=_origin(paper, field)) for field, paper in fields.items()]
+
+
+def _pdf_urls(papers: Sequence[Paper]) -> tuple[tuple[str, ...], list[FieldOrigin]]:
+    givers: dict[str, Paper] = {}
+    for paper in papers:
+        for url in paper.pdf_urls:
+            givers.setdefault(url, paper)
+    sources = dict.fromkeys(_origin(paper, "pdf_urls") for paper in givers.values())
+    return tuple(givers), [FieldOrigin(field="pdf_urls", source=source) for source in sources]

@@ -1,0 +1,115 @@
+"""Where an idea's own references are looked for: the corpus, and each remote source within what one idea may ask of it.
+
+Implements `assayer.ports.ReferenceSource`. Without a cutoff: a reference may be newer and still exist.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from assayer.errors import SourceBusy
+from assayer.models import OPEN, Identifiers, Paper, Retraction
+from assayer.ports import Literature, ReferenceSource
+from assayer.run.run import Run
+from workers.literature.record_merging import with_identifiers_of_url
+from workers.literature.settings import LiteratureSettings
+from workers.remote.request import RequestContext
+from workers.sources.capabilities import LiteratureSource, ReportsRetractions, ResolvesIdentifiers, SearchesPapers
+
+__all__ = ["CorpusReferenceSource", "RemoteReferenceSource", "reference_sources"]
+
+_FEW = 5
+"""Records of a remote source that are looked through for one reference."""
+_MORE = 50
+"""Of the corpus: its search is no search for titles, and papers that use a short title's words often come first."""
+_LONGEST = 300
+"""Characters of a reference that are searched for."""
+_AT_ONCE = 2
+_SEARCHED = ("crossref", "openalex", "semantic_scholar")
+"""In the order in which they are asked for the words of a reference. Crossref first: it is made for entries of lists of
+references, and the turns at Semantic Scholar are too few. arXiv's search is no search for titles."""
+
+
+class CorpusReferenceSource:
+    """It is searched by words only."""
+
+    searches = True
+
+    def __init__(self, corpus: Literature, run: Run) -> None:
+        self._corpus = corpus
+        self._run = run
+        self.name = corpus.source
+
+    def resolves(self, paper: Identifiers) -> bool:
+        return False
+
+    async def resolve(self, papers: Sequence[Identifiers]) -> Sequence[Paper | None]:
+        return [None for _ in papers]
+
+    async def search(self, reference: str) -> Sequence[Paper]:
+        (hits,) = await self._corpus.search([reference[:_LONGEST]], _MORE, OPEN)
+        self._run.journal.record_use(self.name, "own_references", requests=1, results=len(hits))
+        return [with_identifiers_of_url(hit.paper) for hit in hits]
+
+    async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
+        """Its records say it themselves."""
+        return {}
+
+
+class RemoteReferenceSource:
+    """Requests are journalled by the fetcher of the source; here, what came back."""
+
+    def __init__(self, source: LiteratureSource, settings: LiteratureSettings, run: Run) -> None:
+        self._source = source
+        self._run = run
+        self._left = settings.own_references
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        # An owner of its own: the evaluation's searches do not wait behind sixty references.
+        self._context = RequestContext(f"{run.id}/references", settings.patience_seconds)
+        self.name = source.name
+        self.searches = source.name in _SEARCHED and isinstance(source, SearchesPapers)
+
+    def resolves(self, paper: Identifiers) -> bool:
+        """Crossref leaves arXiv's DOIs to arXiv."""
+        doi = paper.doi and not paper.arxiv
+        known = {"crossref": doi, "arxiv": paper.arxiv}.get(self.name, doi or paper.arxiv)
+        return isinstance(self._source, ResolvesIdentifiers) and bool(known)
+
+    async def resolve(self, papers: Sequence[Identifiers]) -> Sequence[Paper | None]:
+        if not isinstance(self._source, ResolvesIdentifiers):
+            return [None for _ in papers]
+        records = await self._source.resolve(papers, self._context)
+        self._record_results(sum(one is not None for one in records))
+        return records
+
+    async def search(self, reference: str) -> Sequence[Paper]:
+        """Raises SourceBusy beyond what one idea may ask."""
+        if not isinstance(self._source, SearchesPapers):
+            return []
+        if self._left <= 0:
+            raise SourceBusy(f"{self.name} has been asked for as many references as one idea may ask for.")
+        self._left -= 1
+        async with self._slots:
+            records = await self._source.search(reference[:_LONGEST], _FEW, OPEN, self._context)
+        self._record_results(len(records))
+        return records
+
+    async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
+        known = [paper for paper in papers if self.resolves(paper)]
+        if not isinstance(self._source, ReportsRetractions) or not known:
+            return {}
+        return await self._source.retractions(known, self._context)
+
+    def _record_results(self, results: int) -> None:
+        self._run.journal.record_use(self.name, "own_references", results=results)
+
+
+def reference_sources(
+    corpus: Literature,
+    remote: Mapping[str, Callable[[Run], LiteratureSource]],
+    settings: LiteratureSettings,
+    run: Run,
+) -> tuple[ReferenceSource, ...]:
+    """The corpus, then those that are searched, then those that know identifiers only."""
+    order = sorted(remote, key=lambda name: _SEARCHED.index(name) if name in _SEARCHED else len(_SEARCHED))
+    others = (RemoteReferenceSource(remote[name](run), settings, run) for name in order)
+    return (CorpusReferenceSource(corpus, run), *others)

@@ -1,0 +1,213 @@
+"""The remote sources as one evaluation asks them: within its budget, side by side, and never failing it.
+
+A source that is down, busy or answers nonsense costs its own results: the journal says so, and nothing is raised. Each
+source has a budget of queries and waiting time for each evaluation, so that one idea cannot use up what all share.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from assayer.errors import SourceError
+from assayer.models import Identifiers, Operation, Paper, Retraction, Window
+from assayer.ports import Clock
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import together
+from workers.literature.settings import LiteratureSettings
+from workers.remote.request import RequestContext
+from workers.sources.capabilities import (
+    ListsReferences,
+    LiteratureSource,
+    RecommendsPapers,
+    ReportsRetractions,
+    ResolvesIdentifiers,
+    SearchesPapers,
+    SearchesSnippets,
+    Snippet,
+)
+
+__all__ = ["RemoteLiterature", "RemoteQuery", "SourceBudget"]
+
+
+class SourceBudget:
+    """What one evaluation may still ask of one source: queries of each kind, and seconds in which at least one was in
+    flight."""
+
+    def __init__(self, queries: int, seconds: float, clock: Clock) -> None:
+        self._queries = queries
+        self._seconds = seconds
+        self._clock = clock
+        self._used: Counter[Operation] = Counter()
+        self._in_flight = 0
+        self._since = 0.0
+
+    def take(self, operation: Operation, wanted: int) -> int:
+        """How many of the wanted queries may be sent; they are taken off the budget."""
+        granted = min(wanted, self._queries - self._used[operation])
+        self._used[operation] += granted
+        return granted
+
+    @property
+    def seconds_left(self) -> float:
+        running = self._clock.monotonic() - self._since if self._in_flight else 0.0
+        return max(0.0, self._seconds - running)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Time counts while this is open, once however many queries are in flight."""
+        if not self._in_flight:
+            self._since = self._clock.monotonic()
+        self._in_flight += 1
+        try:
+            yield
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._seconds -= self._clock.monotonic() - self._since
+
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+Port = TypeVar("Port", bound=LiteratureSource)
+
+_RemoteCall = Callable[[RequestContext], Awaitable[Sequence[Found]]]
+
+
+class RemoteQuery(NamedTuple):
+    query: str
+    limit: int
+    window: Window
+
+
+class RemoteLiterature:
+    """One evaluation's view of the remote sources."""
+
+    def __init__(self, sources: Sequence[LiteratureSource], settings: LiteratureSettings, run: Run) -> None:
+        self._sources = sources
+        self._settings = settings
+        self._run = run
+        self._budgets = {
+            source.name: SourceBudget(settings.questions, settings.patience_seconds, run.clock) for source in sources
+        }
+
+    def __bool__(self) -> bool:
+        return bool(self._sources)
+
+    @property
+    def knows_retractions(self) -> bool:
+        return any(isinstance(source, ReportsRetractions) for source in self._sources)
+
+    async def search(self, queries: Sequence[RemoteQuery]) -> list[list[Paper]]:
+        """For each query what all sources found, source after source. The first queries matter most: a source's budget
+        may not reach further."""
+        sources = [
+            one for one in self._sources if isinstance(one, SearchesPapers) and one.name in self._settings.searched
+        ]
+        return await self._ask_all(sources, "search", queries, lambda source, query: partial(source.search, *query))
+
+    async def snippets(self, queries: Sequence[RemoteQuery]) -> list[list[Snippet]]:
+        sources = [source for source in self._sources if isinstance(source, SearchesSnippets)]
+        return await self._ask_all(sources, "snippets", queries, lambda source, query: partial(source.snippets, *query))
+
+    async def recommend(self, papers: Sequence[Identifiers], limit: int) -> list[list[Paper]]:
+        """For each paper those like it."""
+        sources = [source for source in self._sources if isinstance(source, RecommendsPapers)]
+        return await self._ask_all(
+            sources, "neighbours", papers, lambda source, paper: partial(source.recommend, [paper], limit)
+        )
+
+    async def references(self, papers: Sequence[Identifiers], limit: int) -> list[list[Paper]]:
+        """For each paper what it cites, from the first source that knows."""
+        found: list[list[Paper]] = [[] for _ in papers]
+        for source in [source for source in self._sources if isinstance(source, ListsReferences)]:
+            rest = [number for number, cited in enumerate(found) if not cited]
+            rest = rest[: self._take(source, "references", len(rest))]
+            requests = (
+                self._request(source, "references", partial(source.references, papers[number], limit))
+                for number in rest
+            )
+            for number, cited in zip(rest, await together(requests), strict=True):
+                found[number] = cited
+        return found
+
+    async def resolve(self, papers: Sequence[Identifiers]) -> list[Paper]:
+        """The records of those that a source knows, each from the first that does; in no order."""
+        found: list[Paper] = []
+        rest = list(papers)
+        for source in [source for source in self._sources if isinstance(source, ResolvesIdentifiers)]:
+            if not rest or not self._take(source, "papers", 1):
+                continue
+            records = await self._request(source, "papers", partial(source.resolve, rest))
+            found += [record for record in records if record is not None]
+            rest = [paper for paper, record in zip(rest, records, strict=True) if record is None] if records else rest
+        return found
+
+    async def retractions(self, papers: Sequence[Identifiers]) -> list[tuple[Identifiers, Retraction]]:
+        """Every notice that any source has; one paper may have several. Asked for once, in one batch, with an allowance
+        of its own: nobody should cite a retracted paper unawares because an idea had many queries or waited long. The
+        journal says how many papers a source could not be asked about."""
+
+        async def notices_of(
+            source: ReportsRetractions, context: RequestContext
+        ) -> list[tuple[Identifiers, Retraction]]:
+            notices: Mapping[Identifiers, Retraction] = await source.retractions(papers, context)
+            return list(notices.items())
+
+        sources = [source for source in self._sources if isinstance(source, ReportsRetractions)] if papers else []
+        answers = await together(
+            self._request_within(
+                SourceBudget(1, self._settings.retraction_seconds, self._run.clock),
+                source,
+                "retractions",
+                partial(notices_of, source),
+            )
+            for source in sources
+        )
+        for source, answer in zip(sources, answers, strict=True):
+            if answer is None:
+                self._run.journal.unchecked_for_retraction[source.name] += len(papers)
+        return [notice for answer in answers for notice in answer or ()]
+
+    def _take(self, source: LiteratureSource, operation: Operation, wanted: int, at_most: int | None = None) -> int:
+        granted = self._budgets[source.name].take(operation, wanted if at_most is None else min(wanted, at_most))
+        reason = "beyond what one evaluation may ask of one source"
+        self._run.journal.record_dropped("question to a remote source", reason, wanted - granted)
+        return granted
+
+    async def _ask_all(
+        self,
+        sources: Sequence[Port],
+        operation: Operation,
+        items: Sequence[Item],
+        call: Callable[[Port, Item], _RemoteCall[Found]],
+    ) -> list[list[Found]]:
+        """Every source with the first of the items, as far as its budget reaches, all side by side."""
+        jobs = []
+        for source in sources:
+            granted = self._take(source, operation, len(items), self._settings.questions_at_once)
+            jobs += [(number, source) for number in range(granted)]
+        requests = (self._request(source, operation, call(source, items[number])) for number, source in jobs)
+        found: list[list[Found]] = [[] for _ in items]
+        for (number, _), answer in zip(jobs, await together(requests), strict=True):
+            found[number] += answer
+        return found
+
+    async def _request(self, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]) -> list[Found]:
+        """What the source answers; nothing when it does not."""
+        return await self._request_within(self._budgets[source.name], source, operation, call) or []
+
+    async def _request_within(
+        self, budget: SourceBudget, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]
+    ) -> list[Found] | None:
+        """None when the source does not answer."""
+        context = RequestContext(owner=self._run.id, patience=budget.seconds_left)
+        try:
+            with budget.waiting():
+                found = await call(context)
+        except SourceError as error:
+            self._run.journal.record_trouble(source.name, operation, error)
+            return None
+        self._run.journal.record_use(source.name, operation, results=sum(one is not None for one in found))
+        return list(found)

@@ -1,0 +1,158 @@
+"""The cache of answers and the ledger of calls: what each call to a model used and what came of it, in one write."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from assayer.errors import AssayerError
+from assayer.llm import Answer
+from assayer.models import CachedAnswer, CallRecord, Fault, LedgerRow
+from assayer.ports import Clock
+from assayer.run.run import Run
+from workers.llm.errors import SendStats
+from workers.llm.metrics import count_call
+from workers.llm.settings import Price
+
+__all__ = ["AnswerStore", "CallLedger", "CallUsage", "InMemoryAnswerStore"]
+
+
+class AnswerStore(Protocol):
+    """Raises StorageError when the store is out of reach."""
+
+    async def find(self, key: str) -> CachedAnswer | None: ...
+
+    async def record(self, row: LedgerRow, answer: CachedAnswer | None, instead_of: CachedAnswer | None = None) -> None:
+        """Writes the ledger row, and the answer when there is one, in one transaction. An answer that is
+        already there stays, unless its value is that of `instead_of`, which was found to be unusable: the first
+        good one written is the one everybody gets."""
+        ...
+
+
+class InMemoryAnswerStore:
+    """The in-memory twin: for one process that need not remember."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, CachedAnswer] = {}
+        self.ledger: list[LedgerRow] = []
+
+    async def find(self, key: str) -> CachedAnswer | None:
+        return self.answers.get(key)
+
+    async def record(self, row: LedgerRow, answer: CachedAnswer | None, instead_of: CachedAnswer | None = None) -> None:
+        self.ledger.append(row)
+        if answer is None:
+            return
+        kept = self.answers.get(answer.key)
+        if kept is None or (instead_of is not None and kept.value == instead_of.value):
+            self.answers[answer.key] = answer
+
+
+@dataclass
+class CallUsage:
+    """What one call of a task has used so far, over all attempts."""
+
+    task: str
+    version: int
+    model: str
+    price: Price | None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    attempts: int = 0
+    faults: list[Fault] = field(default_factory=list)
+    """At most one an attempt."""
+    first_sent: float = 0.0
+    struck: int = 0
+
+    def add_sends(self, stats: SendStats, now: float) -> None:
+        """A request came back."""
+        if stats.sends and not self.attempts:
+            self.first_sent = now - stats.seconds
+        self.attempts += stats.sends
+
+    def add_tokens(self, prompt_tokens: int, completion_tokens: int) -> None:
+        self.prompt_tokens += prompt_tokens
+        self.completion_tokens += completion_tokens
+
+    def record(self, now: float) -> CallRecord:
+        cost = 0.0 if not self.attempts else None
+        if self.price is not None:
+            cost = self.price.cost(self.prompt_tokens, self.completion_tokens)
+        return CallRecord(
+            task=self.task,
+            version=self.version,
+            model=self.model,
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+            cost_usd=cost,
+            latency_seconds=now - self.first_sent if self.attempts else 0.0,
+            attempts=self.attempts,
+            faults=tuple(self.faults),
+            struck=self.struck,
+        )
+
+
+Out = TypeVar("Out", bound=BaseModel)
+
+_LOG = logging.getLogger(__name__)
+
+
+class CallLedger:
+    """Writes survive the cancellation of the caller: what was paid for must not be lost on the way."""
+
+    def __init__(self, answers: AnswerStore, clock: Clock) -> None:
+        self._answers = answers
+        self._clock = clock
+        self._writes: set[asyncio.Task[None]] = set()
+
+    async def find(self, key: str) -> CachedAnswer | None:
+        return await self._answers.find(key)
+
+    async def record_hit(self, run: Run, cached: CachedAnswer, value: Out) -> Answer[Out]:
+        record = cached.record.model_copy(update={"cached": True})
+        await self._write(self._recorded(self._row(run, cached.key, record)))
+        return Answer(value, record)
+
+    async def record_paid(self, run: Run, answer: CachedAnswer, instead_of: CachedAnswer | None) -> None:
+        """Returns once the answer is stored."""
+        await self._write(self._recorded(self._row(run, answer.key, answer.record), answer, instead_of))
+
+    async def record_failed(self, run: Run, key: str, usage: CallUsage, error: AssayerError) -> None:
+        await self._write(self._recorded(self._failure(run, key, usage, str(error))))
+
+    def record_abandoned(self, run: Run, key: str, usage: CallUsage) -> None:
+        """For a caller that is being cancelled and must not wait."""
+        self._start(self._recorded(self._failure(run, key, usage, "The caller went away.")))
+
+    async def aclose(self) -> None:
+        await asyncio.gather(*self._writes, return_exceptions=True)
+
+    def _recorded(
+        self, row: LedgerRow, answer: CachedAnswer | None = None, instead_of: CachedAnswer | None = None
+    ) -> Coroutine[None, None, None]:
+        count_call(row)
+        return self._answers.record(row, answer, instead_of)
+
+    def _failure(self, run: Run, key: str, usage: CallUsage, error: str) -> LedgerRow:
+        record = usage.record(self._clock.monotonic())
+        return LedgerRow(run_id=run.id, key=key, record=record, outcome="failed", error=error, at=self._clock.now())
+
+    def _row(self, run: Run, key: str, record: CallRecord) -> LedgerRow:
+        return LedgerRow(run_id=run.id, key=key, record=record, outcome="answered", at=self._clock.now())
+
+    async def _write(self, write: Coroutine[None, None, None]) -> None:
+        await asyncio.shield(self._start(write))
+
+    def _start(self, write: Coroutine[None, None, None]) -> "asyncio.Task[None]":
+        task = asyncio.get_running_loop().create_task(write)
+        self._writes.add(task)
+        task.add_done_callback(self._written)
+        return task
+
+    def _written(self, task: "asyncio.Task[None]") -> None:
+        self._writes.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _LOG.error("A row of the LLM ledger could not be written: %s", error)

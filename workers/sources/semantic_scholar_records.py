@@ -1,0 +1,204 @@
+"""Semantic Scholar's paper and snippet objects: what is read of them and the papers they become."""
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, RootModel
+
+from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
+from assayer.models import Identifiers, Paper
+from workers.sources.record_fields import (
+    clean_prose,
+    distinct_links,
+    last_day_of_period,
+    make_paper_id,
+    one_line,
+    parse_date,
+    web_link,
+)
+from workers.sources.responses import ApiObject, CountOrNone, ObjectOrNone, TextOrEmpty, ValidEntries
+
+__all__ = [
+    "FIELDS",
+    "SOURCE",
+    "PaperBatch",
+    "RecommendedPapers",
+    "ReferencePage",
+    "SearchPage",
+    "SemanticScholarPaper",
+    "SnippetMatch",
+    "SnippetPage",
+    "identifiers_of",
+    "paper_of",
+    "request_id",
+    "snippet_section",
+]
+
+SOURCE = "semantic_scholar"
+FIELDS = "title,abstract,authors,venue,year,publicationDate,url,citationCount,externalIds,openAccessPdf"
+
+_PAPER_ID = re.compile(r"[0-9a-f]{40}")
+_DIGITS = re.compile(r"[0-9]{1,12}")
+_ACL = re.compile(r"[\w.-]{5,60}", re.ASCII)
+
+
+def _digits(value: object) -> str:
+    """Numbers come as text in some places and as numbers in others."""
+    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    return text if _DIGITS.fullmatch(text) else ""
+
+
+Digits = Annotated[str, BeforeValidator(_digits)]
+
+
+class _Author(ApiObject):
+    name: TextOrEmpty = ""
+
+
+class _Copy(ApiObject):
+    url: TextOrEmpty = ""
+
+
+class _ExternalIds(ApiObject):
+    doi: TextOrEmpty = Field(default="", alias="DOI")
+    arxiv: TextOrEmpty = Field(default="", alias="ArXiv")
+    acl: TextOrEmpty = Field(default="", alias="ACL")
+    pubmed: Digits = Field(default="", alias="PubMed")
+    pmc: Digits = Field(default="", alias="PubMedCentral")
+    corpus_id: Digits = Field(default="", alias="CorpusId")
+
+
+class SemanticScholarPaper(ApiObject):
+    """Without `paperId` where a reference could not be matched to a paper."""
+
+    paper_id: TextOrEmpty = Field(default="", alias="paperId")
+    title: TextOrEmpty = ""
+    abstract: TextOrEmpty = ""
+    authors: ValidEntries[_Author] = ()
+    venue: TextOrEmpty = ""
+    year: CountOrNone = None
+    publication_date: TextOrEmpty = Field(default="", alias="publicationDate")
+    url: TextOrEmpty = ""
+    citation_count: CountOrNone = Field(default=None, alias="citationCount")
+    external_ids: ObjectOrNone[_ExternalIds] = Field(default=None, alias="externalIds")
+    open_access_pdf: ObjectOrNone[_Copy] = Field(default=None, alias="openAccessPdf")
+
+    @property
+    def corpus_id(self) -> str:
+        return self.external_ids.corpus_id if self.external_ids else ""
+
+
+class SearchPage(ApiObject):
+    """A page of a search, without `data` when nothing was found."""
+
+    next: CountOrNone = None
+    data: ValidEntries[SemanticScholarPaper] = ()
+
+
+class PaperBatch(RootModel[tuple[ObjectOrNone[SemanticScholarPaper], ...]]):
+    """In the order of the ids; None for an unknown one."""
+
+
+class _Reference(ApiObject):
+    paper: SemanticScholarPaper = Field(alias="citedPaper")
+
+
+class ReferencePage(ApiObject):
+    """A page of references; `data` is null where a publisher had the references removed."""
+
+    next: CountOrNone = None
+    data: ValidEntries[_Reference] = Field()
+
+
+class RecommendedPapers(ApiObject):
+    papers: ValidEntries[SemanticScholarPaper] = Field(alias="recommendedPapers")
+
+
+class _Mention(ApiObject):
+    corpus_id: Digits = Field(default="", alias="matchedPaperCorpusId")
+
+
+class _Annotations(ApiObject):
+    mentions: ValidEntries[_Mention] = Field(default=(), alias="refMentions")
+
+
+class _Text(ApiObject):
+    text: str
+    kind: TextOrEmpty = Field(default="", alias="snippetKind")
+    section: TextOrEmpty = ""
+    annotations: ObjectOrNone[_Annotations] = None
+
+
+class _Origin(ApiObject):
+    corpus_id: Digits = Field(alias="corpusId")
+
+
+class SnippetMatch(ApiObject):
+    snippet: _Text
+    paper: _Origin
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """Corpus ids of the papers that it mentions, each once."""
+        mentions = self.snippet.annotations.mentions if self.snippet.annotations else ()
+        return tuple(dict.fromkeys(one.corpus_id for one in mentions if one.corpus_id))
+
+
+class SnippetPage(ApiObject):
+    data: ValidEntries[SnippetMatch] = Field()
+
+
+def snippet_section(match: SnippetMatch) -> str:
+    kind = match.snippet.kind
+    return kind if kind in {"title", "abstract"} else one_line(match.snippet.section) or "body"
+
+
+def identifiers_of(record: SemanticScholarPaper) -> Identifiers:
+    ids = record.external_ids or _ExternalIds()
+    return with_arxiv(
+        Identifiers(
+            doi=doi(ids.doi),
+            arxiv=arxiv_id(ids.arxiv),
+            s2=record.paper_id if _PAPER_ID.fullmatch(record.paper_id) else "",
+            pubmed=ids.pubmed,
+            pmc=f"PMC{ids.pmc}" if ids.pmc else "",
+            acl=ids.acl if _ACL.fullmatch(ids.acl) else "",
+        )
+    )
+
+
+def request_id(paper: Identifiers) -> str:
+    """As requests write it; empty when it has no usable id. One malformed id spoils a whole batch."""
+    if _PAPER_ID.fullmatch(paper.s2):
+        return paper.s2
+    if (arxiv := arxiv_id(paper.arxiv)) and arxiv.isascii():
+        return f"ARXIV:{arxiv}"
+    if registered := doi(paper.doi):
+        return f"DOI:{registered}"
+    if _ACL.fullmatch(paper.acl):
+        return f"ACL:{paper.acl}"
+    if _DIGITS.fullmatch(paper.pubmed):
+        return f"PMID:{paper.pubmed}"
+    number = paper.pmc.removeprefix("PMC")
+    return f"PMCID:{number}" if _DIGITS.fullmatch(number) else ""
+
+
+def paper_of(record: SemanticScholarPaper) -> Paper | None:
+    """None for what has no id or no title."""
+    identifiers, title = identifiers_of(record), one_line(record.title)
+    if not identifiers.s2 or not title:
+        return None
+    return Paper(
+        id=make_paper_id("s2", identifiers.s2),
+        title=title,
+        abstract=clean_prose(record.abstract),
+        authors=tuple(name for author in record.authors if (name := one_line(author.name))),
+        publication_date=parse_date(record.publication_date)
+        or (last_day_of_period(record.year) if record.year else None),
+        venue=one_line(record.venue),
+        url=web_link(record.url),
+        citation_count=record.citation_count,
+        source=SOURCE,
+        identifiers=identifiers,
+        pdf_urls=distinct_links(record.open_access_pdf.url) if record.open_access_pdf else (),
+    )

@@ -1,0 +1,126 @@
+"""Training of one network of the ensemble. Imports torch; `training` imports it when needed."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
+from workers.viewpoint_network.checkpoint import MemberRecord
+from workers.viewpoint_network.network import (
+    GraphTensors,
+    ViewpointNetwork,
+    graph_tensors,
+    input_width,
+    network_inputs,
+    viewpoints_of_ideas,
+)
+from workers.viewpoint_network.settings import TrainingSettings
+from workers.viewpoint_network.training import EpochProgress
+
+__all__ = ["MemberTrainer"]
+
+
+class MemberTrainer:
+    """From a random start to the weights with the lowest validation loss."""
+
+    def __init__(
+        self,
+        graph: GraphArrays,
+        settings: TrainingSettings,
+        epoch: int,
+        device: str,
+        member: int,
+        progress: Callable[[EpochProgress], None],
+    ) -> None:
+        self._graph, self._settings, self._member, self._progress = graph, settings, member, progress
+        self._device = device
+        self._seed = settings.seed * 1000 + member
+        self._draw = np.random.default_rng(self._seed)
+        self._learned, self._validation = _parts(graph, settings.validation, self._draw)
+        architecture, classes = settings.architecture, len(graph.classes)
+        with torch.random.fork_rng():
+            torch.manual_seed(self._seed)
+            self._network: ViewpointNetwork = ViewpointNetwork(
+                input_width(graph.vectors.shape[1], classes, architecture), classes, architecture
+            ).to(device)
+        self._tensors: GraphTensors = graph_tensors(graph, architecture, epoch, device)
+        self._labels = torch.from_numpy(graph.labels.astype(np.int64)).to(device)
+        self._seen = self._labels.clone()
+        self._seen[torch.from_numpy(self._validation.astype(np.int64)).to(device)] = UNKNOWN
+
+    def train(self) -> tuple[MemberRecord, dict[str, Tensor]]:
+        settings, best, best_epoch, weights = self._settings, float("inf"), 0, self._weights()
+        optimiser = torch.optim.Adam(self._network.parameters(), lr=settings.rate, weight_decay=settings.weight_decay)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda epoch: 1 - epoch / settings.epochs)
+        epoch = 0
+        with torch.random.fork_rng():
+            torch.manual_seed(self._seed)
+            for epoch in range(1, settings.epochs + 1):
+                losses = [self._step(rows, optimiser) for rows in self._batches()]
+                schedule.step()
+                loss = self._validation_loss()
+                if loss < best:
+                    best, best_epoch, weights = loss, epoch, self._weights()
+                self._progress(
+                    EpochProgress(
+                        self._member, settings.members, epoch, settings.epochs, float(np.mean(losses)), loss, best
+                    )
+                )
+                if epoch - best_epoch >= settings.patience:
+                    break
+        member = MemberRecord(
+            seed=self._seed,
+            epochs=epoch,
+            best_epoch=best_epoch,
+            validation_loss=best,
+            validation_ideas=len(self._validation),
+        )
+        return member, weights
+
+    def _batches(self) -> Iterator[NDArray[np.int32]]:
+        shuffled = self._draw.permutation(self._learned)
+        for start in range(0, len(shuffled), self._settings.batch):
+            yield np.sort(shuffled[start : start + self._settings.batch])
+
+    def _step(self, rows: NDArray[np.int32], optimiser: torch.optim.Optimizer) -> float:
+        self._network.train()
+        optimiser.zero_grad()
+        loss = self._loss(rows)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        return float(loss.detach())
+
+    def _validation_loss(self) -> float:
+        self._network.eval()
+        with torch.no_grad():
+            return float(self._loss(self._validation))
+
+    def _loss(self, rows: NDArray[np.int32]) -> Tensor:
+        """Of a batch whose own labels are masked."""
+
+        asked = torch.from_numpy(rows.astype(np.int64)).to(self._device)
+        seen = self._seen.clone()
+        seen[asked] = UNKNOWN
+        architecture, classes = self._settings.architecture, len(self._graph.classes)
+        nodes, owners = (torch.from_numpy(one).to(self._device) for one in viewpoints_of_ideas(self._graph, rows))
+        features = network_inputs(self._tensors, seen, classes, architecture)
+        logits = self._network(features, self._tensors.adjacency, nodes, owners)
+        return torch.nn.functional.cross_entropy(logits, self._labels[asked])
+
+    def _weights(self) -> dict[str, Tensor]:
+        return {name: tensor.detach().cpu().clone() for name, tensor in self._network.state_dict().items()}
+
+
+def _parts(graph: GraphArrays, share: float, draw: np.random.Generator) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Labelled ideas with viewpoints, to learn from and to stop by; every class gives its share to the second."""
+    has_viewpoints = np.bincount(graph.idea_of, minlength=len(graph.ideas)) > 0
+    learned, validation = [], []
+    for label in range(len(graph.classes)):
+        rows = draw.permutation(np.flatnonzero((graph.labels == label) & has_viewpoints))
+        cut = round(share * len(rows))
+        validation.append(rows[:cut])
+        learned.append(rows[cut:])
+    return np.concatenate(learned).astype(np.int32), np.sort(np.concatenate(validation)).astype(np.int32)
