@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from assayer.citing.labels import segments
 from assayer.models import Absent, Report
-from assayer.reports import wording
+from assayer.reports import citation_wording, reference_wording, wording
 from assayer.reports.escaping import printable, web_url
 from assayer.reports.report_page import ReportPage
 from assayer.reports.scores import share
@@ -37,9 +37,9 @@ def chip(label: Any, page: ReportPage) -> Markup:
     reference = page.references.get(label)
     if reference is None:
         return Markup("[{}]").format(label)
-    title = f"{printable(reference.title)} ({wording.year(reference)})"
+    title = f"{printable(reference.title)} ({reference_wording.year(reference)})"
     if reference.retraction is not None:
-        mark = wording.RETRACTIONS[reference.retraction.kind]
+        mark = reference_wording.RETRACTIONS[reference.retraction.kind]
         return _MARKED_CHIP.format(label=label, title=title, mark=mark)
     return _CHIP.format(label=label, title=title)
 
@@ -61,6 +61,8 @@ def environment() -> Environment:
     filters: dict[str, Any] = {"cited": _cited, "chip": chip, "web_url": web_url, "share": share}
     environment.filters.update(filters)
     environment.globals["words"] = wording
+    environment.globals["citation_words"] = citation_wording
+    environment.globals["reference_words"] = reference_wording
     environment.tests["absent"] = lambda value: isinstance(value, Absent)
     return environment
 

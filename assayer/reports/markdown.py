@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from assayer.citing.labels import segments
 from assayer.models import Absent, Report, Score
-from assayer.reports import wording
+from assayer.reports import citation_wording, reference_wording, wording
 from assayer.reports.escaping import one_line, printable, web_url
 from assayer.reports.report_page import ReportPage
 from assayer.reports.scores import share
@@ -66,7 +66,7 @@ def _cited(text: str, page: ReportPage) -> Markup:
     for words, label in segments(one_line(text), page.references):
         if label is not None:
             retraction = page.references[label].retraction
-            mark = f" **({wording.RETRACTIONS[retraction.kind]})**" if retraction else ""
+            mark = f" **({reference_wording.RETRACTIONS[retraction.kind]})**" if retraction else ""
             result += (" " if after_label else "") + words + mark
         else:
             result += ("\\" if after_label and words[0] in "(:" else "") + _inline(words)
@@ -108,6 +108,8 @@ def environment() -> Environment:
     }
     environment.filters.update(filters)
     environment.globals["words"] = wording
+    environment.globals["citation_words"] = citation_wording
+    environment.globals["reference_words"] = reference_wording
     environment.tests["absent"] = lambda value: isinstance(value, Absent)
     return environment
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from assayer.backends import Backends
 from assayer.errors import BudgetExhausted
 from assayer.models import Absent, CorpusFit, Idea, Notice, OwnReferences, Paper, PaperId, Part, Reference
-from assayer.reports.wording import listing
+from assayer.reports.reference_wording import listing
 from assayer.run.run import Run
 
 __all__ = ["general_notices", "literature_notices", "own_reference_notices"]

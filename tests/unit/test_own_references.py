@@ -20,7 +20,7 @@ from assayer.own_references.matching import best_match, family_name
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import passages_citing
 from assayer.reports.notices import own_reference_notices
-from assayer.reports.wording import borne_out, own_outcome
+from assayer.reports.reference_wording import borne_out, own_outcome
 from index.memory_corpus import MemoryCorpus
 from tests.unit.twins import TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder

@@ -3,7 +3,7 @@
 import pytest
 
 from assayer.models import Citation, Label, Point
-from assayer.reports import wording
+from assayer.reports.citation_wording import missing_numbers, quote_state
 
 
 def _citation(**fields: object) -> Citation:
@@ -30,7 +30,7 @@ _CHECKED = {"outcome": "supports", "missing": "", "judged_by": "model"}
     ],
 )
 def test_state_of_a_quote_is_said_in_words(citation: Citation, words: str) -> None:
-    assert wording.quote_state(citation) == words
+    assert quote_state(citation) == words
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_state_of_a_quote_is_said_in_words(citation: Citation, words: str) -> No
     ],
 )
 def test_numbers_that_were_not_found_are_named(numbers: tuple[str, ...], words: str) -> None:
-    assert wording.missing_numbers(Point(kind="strength", text="…", numbers_not_found=numbers)) == words
+    assert missing_numbers(Point(kind="strength", text="…", numbers_not_found=numbers)) == words

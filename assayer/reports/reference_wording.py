@@ -1,0 +1,119 @@
+"""What a report says of references: those it cites, and the idea's own."""
+
+from collections.abc import Iterable
+
+from assayer.models import (
+    Absent,
+    OwnReference,
+    OwnReferenceOutcome,
+    OwnReferences,
+    Reference,
+    ReferenceRecord,
+    Retraction,
+    SupportOutcome,
+)
+from assayer.reports.wording import count
+
+__all__ = [
+    "RETRACTIONS",
+    "SOURCES",
+    "authors",
+    "borne_out",
+    "listing",
+    "origins",
+    "own_outcome",
+    "own_outcomes",
+    "retraction",
+    "year",
+]
+
+RETRACTIONS: dict[str, str] = {
+    "retracted": "retracted",
+    "withdrawn": "withdrawn",
+    "concern": "expression of concern",
+}
+"""Beside a label wherever it is cited."""
+
+SOURCES: dict[str, str] = {
+    "corpus": "the corpus",
+    "semantic_scholar": "Semantic Scholar",
+    "openalex": "OpenAlex",
+    "crossref": "Crossref",
+    "arxiv": "arXiv",
+}
+"""As running text names them; a source without a name there goes by its own."""
+
+_OWN_OUTCOMES: dict[OwnReferenceOutcome, str] = {
+    "found": "found",
+    "differs": "found, with differences",
+    "retracted": "found, and no longer standing as published",
+    "not_found": "not found",
+}
+
+
+def year(reference: Reference | ReferenceRecord) -> str:
+    return str(reference.publication_date.year) if reference.publication_date else "undated"
+
+
+def retraction(notice: Retraction) -> str:
+    """`Retracted on 2023-04-01, according to crossref`."""
+    words = RETRACTIONS[notice.kind]
+    return f"{words[0].upper()}{words[1:]}{f' on {notice.date}' if notice.date else ''}, according to {notice.source}"
+
+
+def origins(reference: Reference) -> str:
+    """`abstract from arxiv; venue, url from crossref`: whose word the rest of a merged record is."""
+    by_source: dict[str, list[str]] = {}
+    for origin in reference.origins:
+        by_source.setdefault(origin.source, []).append(origin.field.replace("_", " "))
+    return "; ".join(f"{', '.join(fields)} from {source}" for source, fields in by_source.items())
+
+
+def listing(items: Iterable[str]) -> str:
+    """`the corpus, Crossref and OpenAlex`."""
+    names = [SOURCES.get(one, one) for one in items]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def own_outcome(entry: OwnReference) -> str:
+    """What became of one of the idea's own references, and who was asked where it was not found."""
+    silent = f"; {listing(entry.unanswered)} did not answer" if entry.unanswered else ""
+    if isinstance(entry.outcome, Absent):
+        return f"not known{silent}: {entry.outcome.reason}"
+    if entry.outcome == "not_found":
+        return f"not found in {listing(entry.asked)}{silent}"
+    if entry.retraction is not None:
+        return retraction(entry.retraction)
+    return _OWN_OUTCOMES[entry.outcome]
+
+
+_BORNE_OUT: dict[SupportOutcome, str] = {
+    "supports": "its abstract bears this out",
+    "partly": "its abstract bears this out in part",
+    "not": "its abstract does not say this",
+    "contradicts": "its abstract says otherwise",
+}
+
+
+def borne_out(entry: OwnReference) -> str:
+    """Whether a reference's abstract bears out the passage that refers to it."""
+    found = entry.borne_out
+    if isinstance(found, Absent):
+        return found.reason
+    return f"{_BORNE_OUT[found.outcome]}{f': {found.missing}' if found.missing else ''}"
+
+
+def own_outcomes(own: OwnReferences) -> str:
+    """`12 found, 2 not found`: how many of each outcome, the usual first."""
+    numbers = {words: sum(one.outcome == kind for one in own.entries) for kind, words in _OWN_OUTCOMES.items()}
+    numbers["not known"] = sum(isinstance(one.outcome, Absent) for one in own.entries)
+    return ", ".join(f"{count(number)} {words}" for words, number in numbers.items() if number)
+
+
+def authors(reference: Reference | ReferenceRecord, most: int = 6) -> str:
+    names = reference.authors
+    if not names:
+        return "Authors unknown"
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
