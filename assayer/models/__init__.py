@@ -21,7 +21,7 @@ from assayer.models.audit import (
     SurvivingWords,
 )
 from assayer.models.base import Absent, Frozen
-from assayer.models.blinding import BlindDefault, Blinding, MaskedKind, MaskedText, UnblindedWords
+from assayer.models.blinding import BlindDefault, Blinding, MaskedKind, MaskedText, UnblindedWords, judged_blind
 from assayer.models.board import (
     Agreement,
     BoardRecord,
@@ -169,4 +169,5 @@ __all__ = [
     "WebPage",
     "WebResult",
     "Window",
+    "judged_blind",
 ]

@@ -4,7 +4,7 @@ from typing import Literal
 
 from assayer.models.base import Frozen
 
-__all__ = ["BlindDefault", "Blinding", "MaskedKind", "MaskedText", "UnblindedWords"]
+__all__ = ["BlindDefault", "Blinding", "MaskedKind", "MaskedText", "UnblindedWords", "judged_blind"]
 
 MaskedKind = Literal[
     "name",
@@ -20,8 +20,14 @@ MaskedKind = Literal[
 
 
 BlindDefault = Literal["always", "several", "never"]
-"""Which ideas are judged blind where the request does not say. several: those that are judged together: batches,
-several ideas on the command line. Rankings and comparisons show ideas as they came in."""
+"""Which ideas are judged blind where the request does not say. several: those that were given together: batches,
+rankings, comparisons, several ideas or a folder on the command line."""
+
+
+def judged_blind(said: bool | None, default: BlindDefault, *, several: bool) -> bool:
+    """Whether ideas are judged blind. `said`: by the request, None where it does not say. `several`: whether they were
+    given together, however many of them could be read."""
+    return said if said is not None else default == "always" or (several and default == "several")
 
 
 class MaskedText(Frozen):

@@ -14,13 +14,13 @@ import typer
 from rich.console import Console
 
 from assayer.errors import AssayerError, ConfigurationError, InputError, LlmRejected, LlmUnavailable
-from assayer.models import Idea, Report
+from assayer.models import Idea, Report, judged_blind
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
 from assayer.run.structured_concurrency import together
 from cluster.cli.evaluation_summary import SummaryRow, show_summary, show_summary_table
-from cluster.cli.options import WithBlind, day, judged_blind
+from cluster.cli.options import WithBlind, day
 from cluster.cli.terminal import EvaluationProgress, print_error
 from cluster.settings import PROFILES, Profile, Settings
 from cluster.settings_loading import load_settings
@@ -152,18 +152,19 @@ async def _evaluate(
     from cluster.engine import check_request, open_engine
     from cluster.run_request import RunRequest
     from cluster.telemetry import metrics_server
-    from workers.documents.idea_reader import read_ideas
+    from workers.documents.idea_reader import given_together, read_ideas
     from workers.full_texts.bibliography import open_bibliography
 
     today = dt.datetime.now(dt.UTC).date()
     check_request(method, cutoff, today)
     async with open_bibliography(settings.grobid) as bibliography:
-        ideas, rejected = await read_ideas(paths, latest_cutoff=today, bibliography=bibliography)
+        read = await read_ideas(paths, latest_cutoff=today, bibliography=bibliography)
+    ideas, rejected = read
     failures = [FailedIdea(one.source, one.message) for one in rejected]
     if not ideas:
         return EvaluationOutcome([], failures)
     names = _names(ideas)
-    run_request = RunRequest(blind=judged_blind(blind, settings.evaluation.blind, len(ideas)))
+    run_request = RunRequest(blind=judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read)))
     _make_folder(out)
     with metrics_server(settings.metrics), EvaluationProgress(console, len(ideas)) as progress:
         async with open_engine(settings, (method,)) as engine:

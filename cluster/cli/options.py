@@ -9,10 +9,9 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from assayer.errors import InputError
-from assayer.models import BlindDefault
 from cluster.settings import Profile
 
-__all__ = ["WithBlind", "WithProfile", "day", "judged_blind", "validated"]
+__all__ = ["WithBlind", "WithProfile", "day", "validated"]
 
 
 def day(text: str | None, noun: str) -> dt.date | None:
@@ -44,15 +43,10 @@ WithBlind = Annotated[
     typer.Option(
         "--blind/--no-blind",
         help="Mask names, affiliations, acknowledgements and the like before anything judges the ideas. "
-        "By default for several ideas, not for a single one.",
+        "By default for ideas that are given together, not for a single one.",
         show_default=False,
     ),
 ]
-
-
-def judged_blind(said: bool | None, default: BlindDefault, ideas: int) -> bool:
-    """Whether ideas are judged blind: what was said, else what the settings say of so many."""
-    return said if said is not None else default == "always" or (default == "several" and ideas > 1)
 
 
 WithProfile = Annotated[Profile, typer.Option("--profile", help="Named set of settings.")]

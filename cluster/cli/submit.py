@@ -85,17 +85,21 @@ def submit(
     files = files_to_upload(paths)
     with service(profile) as client:
         ids = []
-        for identifier in _submit_files(client, files, {"method": method, "cutoff": last_day, "blind": blind}, name):
+        said = {"method": method, "cutoff": last_day, "blind": blind}
+        for identifier in _submit_files(client, files, said, name, from_folder=files != paths):
             typer.echo(identifier)
             ids.append(identifier)
         if wait and not watch_all(client, ids):
             raise typer.Exit(1)
 
 
-def _submit_files(client: "Client", files: Sequence[Path], said: Mapping[str, object], name: str) -> Iterator[str]:
-    """One text is an evaluation; anything else is a batch, in several parts when it is too much for one request."""
+def _submit_files(
+    client: "Client", files: Sequence[Path], said: Mapping[str, object], name: str, *, from_folder: bool
+) -> Iterator[str]:
+    """One text is an evaluation; anything else is a batch, in several parts when it is too much for one request. So is
+    a folder, however few ideas it holds."""
     options = {key: value for key, value in said.items() if value is not None}
-    if len(files) == 1 and files[0].suffix.lower() in _ONE_IDEA:
+    if len(files) == 1 and not from_folder and files[0].suffix.lower() in _ONE_IDEA:
         yield _one(client, files[0], options)
         return
     yield _batch(client, files, options, name)

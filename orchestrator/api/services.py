@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from assayer.models import BlindDefault
+from assayer.models import BlindDefault, judged_blind
 from assayer.ports import Clock
 from orchestrator.api.backpressure import StreamLimit, UploadLimit
 from orchestrator.api.common_schemas import Check
@@ -57,8 +57,8 @@ class Services:
     blind: BlindDefault = "several"
     """Which ideas are judged blind where the request does not say."""
 
-    def judged_blind(self, said: bool | None, several: bool) -> bool:
-        return said if said is not None else self.blind == "always" or (several and self.blind == "several")
+    def judged_blind(self, said: bool | None, *, several: bool) -> bool:
+        return judged_blind(said, self.blind, several=several)
 
 
 async def _services(request: Request) -> Services:

@@ -11,7 +11,7 @@ import pytest
 from assayer.errors import FullTextError
 from tests.contract import pdf_files
 from workers.documents import DocumentLimits, PdfLimits
-from workers.documents.idea_reader import read_ideas
+from workers.documents.idea_reader import given_together, read_ideas
 from workers.documents.pdf_reader import extract_pdf
 
 BODY = "We plant young corals on tiles in three bays and measure their growth every second month. "
@@ -175,6 +175,24 @@ async def test_order_of_inputs_is_kept_and_one_bad_file_costs_no_other(tmp_path:
     ideas, rejected = await read_ideas(paths)
     assert [idea.source for idea in ideas] == [str(paths[0]), str(paths[2])]
     assert [one.source for one in rejected] == [str(paths[1]), str(paths[3])]
+
+
+async def test_ideas_count_as_given_together_however_few_of_them_could_be_read(tmp_path: Path) -> None:
+    alone, bad = write(tmp_path / "alone.txt", LONG), write(tmp_path / "bad.pdf", "no PDF at all")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    write(folder / "idea.txt", LONG)
+    row = json.dumps({"title": "A plan", "text": LONG})
+    lines, listed = write(tmp_path / "rows.jsonl", row), write(tmp_path / "list.json", f"[{row}]")
+    single = write(tmp_path / "idea.json", row)
+
+    async def together(*paths: Path) -> bool:
+        return given_together(paths, await read_ideas(paths))
+
+    assert await together(alone, bad)
+    assert [await together(one) for one in (folder, lines, listed)] == [True, True, True]
+    assert [await together(one) for one in (alone, single)] == [False, False]
+    assert await together(alone, Path(LONG * 5))
 
 
 async def test_lines_of_jsonl_are_read_each_for_itself(tmp_path: Path) -> None:

@@ -52,3 +52,13 @@ def test_several_ideas_are_judged_blind_and_a_single_one_as_it_came(program: Pro
     ended = program.run("evaluate", first, "--out", "single", "--format", "json")
     assert (ended.code, ended.err) == (0, "")
     assert reports(program.home / "single")["first"]["idea"]["blinding"] is None
+
+
+def test_idea_is_judged_blind_beside_one_that_cannot_be_read(program: Program) -> None:
+    folder = program.home / "call"
+    folder.mkdir()
+    _signed(folder, "good.md")
+    (folder / "broken.pdf").write_text("no PDF at all", encoding="utf-8")
+    ended = program.run("evaluate", folder, "--out", "judged", "--format", "json")
+    assert (ended.code, "broken.pdf" in ended.err) == (1, True)
+    assert "Schmidt" not in reports(program.home / "judged")["good"]["idea"]["text"]

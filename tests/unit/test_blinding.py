@@ -4,7 +4,7 @@ import pytest
 
 from assayer.blinding.blind import blinded
 from assayer.ideas.parsing import parse_idea
-from assayer.models import Idea
+from assayer.models import BlindDefault, Idea, judged_blind
 
 BODY = (
     "Language models state things that are not so, and readers cannot tell. We propose to quote first and to abstain "
@@ -140,3 +140,20 @@ def test_sections_are_masked_as_the_text_is() -> None:
     for section in masked.sections:
         assert "Roe" not in section.text
         assert section.text in masked.text
+
+
+@pytest.mark.parametrize(
+    ("said", "default", "several", "blind"),
+    [
+        (None, "several", True, True),
+        (None, "several", False, False),
+        (None, "always", False, True),
+        (None, "never", True, False),
+        (True, "never", False, True),
+        (False, "always", True, False),
+    ],
+)
+def test_request_decides_and_otherwise_the_setting(
+    said: bool | None, default: BlindDefault, several: bool, blind: bool
+) -> None:
+    assert judged_blind(said, default, several=several) is blind

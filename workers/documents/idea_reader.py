@@ -16,7 +16,15 @@ from assayer.text.sanitise import hidden_flags
 from workers.documents.limits import DocumentLimits, PdfLimits
 from workers.documents.pdf_reader import extract_pdf
 
-__all__ = ["IDEA_FILE_SUFFIXES", "Bibliography", "IdeasRead", "RejectedInput", "read_ideas", "read_pdf_idea"]
+__all__ = [
+    "IDEA_FILE_SUFFIXES",
+    "Bibliography",
+    "IdeasRead",
+    "RejectedInput",
+    "given_together",
+    "read_ideas",
+    "read_pdf_idea",
+]
 
 IDEA_FILE_SUFFIXES = (".txt", ".md", ".json", ".jsonl", ".pdf")
 _NOT_AN_IDEA = "cutoff.txt"
@@ -229,3 +237,19 @@ async def read_ideas(
         ideas=[one for one in outcome if isinstance(one, Idea)],
         rejected=[one for one in outcome if isinstance(one, RejectedInput)],
     )
+
+
+def given_together(paths: Sequence[Path], read: IdeasRead) -> bool:
+    """Whether several ideas were given, or what is there to hold several: a folder, a file of rows. How many of them
+    could be read makes no difference."""
+    inputs: list[Idea | RejectedInput] = [*read.ideas, *read.rejected]
+    return len(inputs) > 1 or any(
+        _is_folder(path) or any(one.source.startswith(f"{path}:") for one in inputs) for path in paths
+    )
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
