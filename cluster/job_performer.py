@@ -50,11 +50,12 @@ class EnginePerformer:
                 evaluation = await self.engine.evaluate(idea, request.method, request.cutoff, progress, run)
                 return JobVerdict(state="done", run_id=evaluation.report.evaluation_id)
             case ComparisonRequest() as request:
-                ideas = (request.first, request.second)
-                result = await self.ranker.compare(ideas, request.both_orders, progress, new_run(limits=request.limits))
+                ideas, run = (request.first, request.second), new_run(limits=request.limits, blind=request.blind)
+                result = await self.ranker.compare(ideas, request.both_orders, progress, run)
                 return JobVerdict(state="done", result=result.model_dump(mode="json"))
             case RankingRequest() as request:
-                ranked = await self.ranker.rank(_ranking_inputs(request), progress, new_run(limits=request.limits))
+                run = new_run(limits=request.limits, blind=request.blind)
+                ranked = await self.ranker.rank(_ranking_inputs(request), progress, run)
                 combined = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
                 return JobVerdict(state="done", result=combined.model_dump(mode="json"))
             case _:

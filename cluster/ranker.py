@@ -1,5 +1,6 @@
 """Rankings in one process: settings in, a judge with its cache, an order out. No Ray, no server."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
@@ -8,12 +9,13 @@ from assayer import __version__
 from assayer.errors import ConfigurationError
 from assayer.llm import Llm
 from assayer.methods.grapheval.graph.records import LabelledIdea
-from assayer.models import Idea, IdeaId
+from assayer.models import Absent, Idea, IdeaId
 from assayer.models.ranking import Comparison
 from assayer.ports import Embedder, Progress
 from assayer.ranking.comparison import COMPARISON, compare_ideas
+from assayer.ranking.judged_texts import blinding_rules, masked_idea, read_the_same
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
-from assayer.ranking.triage_baselines import measure_triage_baselines, with_triage_baselines
+from assayer.ranking.triage_baselines import masked_labelled_idea, measure_triage_baselines, with_triage_baselines
 from assayer.run.accounting import cost_of
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each
@@ -22,7 +24,7 @@ from cluster.database import open_database
 from cluster.engine import open_llm
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import RankingSettings, Settings
-from orchestrator.jobs.results import ComparisonResult, outcomes_of
+from orchestrator.jobs.results import ComparisonResult, Outcome, outcomes_of
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.llm.gateway import LlmGateway
 
@@ -67,10 +69,13 @@ class Ranker:
     async def rank(
         self, wanted: RankingInputs, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> CompletedRanking:
-        """Raises InputError for ideas that cannot be ranked, ConfigurationError without a judge, LlmRejected,
-        LlmUnavailable and StorageError; asked again, it goes on from what the judge has answered."""
+        """Blind where the request says so. Raises InputError for ideas that cannot be ranked, ConfigurationError
+        without a judge, LlmRejected, LlmUnavailable and StorageError; asked again, it goes on from what the judge has
+        answered."""
         require_llm(self.settings)
         options = self._options(run_request, wanted.calls_per_idea)
+        if run_request.blind:
+            wanted = await asyncio.to_thread(_masked, wanted)
         run = await self._begin(self._ranking(wanted, options), progress, run_request)
         said = None
         if wanted.labelled:
@@ -81,10 +86,16 @@ class Ranker:
     async def compare(
         self, ideas: tuple[Idea, Idea], both_orders: bool, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> ComparisonResult:
-        """One order's failure leaves the other's answer. Raises as `rank`, and what both orders failed of."""
+        """Blind where the request says so. Ideas that then read the same are not compared: that is a tie, and says
+        why. One order's failure leaves the other's answer. Raises as `rank`, and what both orders failed of."""
         require_llm(self.settings)
         options = self._options(run_request)
+        if run_request.blind:
+            first, second = await asyncio.to_thread(lambda: [masked_idea(one) for one in ideas])
+            ideas = (first, second)
         run = await self._begin(self._comparison(ideas, both_orders, options), progress, run_request)
+        if read_the_same(*ideas, options):
+            return self._result(ideas, options, run, not_asked=_READ_THE_SAME)
         orders = [ideas, ideas[::-1]] if both_orders else [ideas]
         ended = 0
 
@@ -101,13 +112,28 @@ class Ranker:
         failures = [one.error for one in found if isinstance(one, Failed)]
         if not answers:
             raise failures[0]
+        return self._result(ideas, options, run, answers, len(failures))
+
+    def _result(
+        self,
+        ideas: tuple[Idea, Idea],
+        options: RankingSettings,
+        run: Run,
+        answers: tuple[Comparison, ...] = (),
+        failed: int = 0,
+        not_asked: Absent | None = None,
+    ) -> ComparisonResult:
+        ties = tuple(Outcome(dimension=one.name, winner="tie", agreed=None) for one in options.dimensions)
         return ComparisonResult(
             first=ideas[0].id,
             second=ideas[1].id,
             dimension=options.order_by,
-            outcomes=outcomes_of(ideas[0].id, answers),
+            outcomes=outcomes_of(ideas[0].id, answers) if not_asked is None else ties,
             answers=answers,
-            failed=len(failures),
+            not_asked=not_asked,
+            blind=blinding_rules(ideas) is not None,
+            blinding=tuple(one.blinding for one in ideas if one.blinding),
+            failed=failed,
             models=self.llm.models,
             prompts=run.journal.prompts(),
             prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
@@ -136,6 +162,7 @@ class Ranker:
         return self._request(
             options,
             ideas=[idea.id for idea in wanted.ideas],
+            blinding=blinding_rules(wanted.ideas),
             cut=wanted.cut,
             scores=dict(wanted.scores),
             known=[one.model_dump() for one in wanted.known],
@@ -144,7 +171,8 @@ class Ranker:
         )
 
     def _comparison(self, ideas: Sequence[Idea], both_orders: bool, options: RankingSettings) -> ResultInputs:
-        return self._request(options, ideas=[idea.id for idea in ideas], both_orders=both_orders)
+        asked = [idea.id for idea in ideas]
+        return self._request(options, ideas=asked, blinding=blinding_rules(ideas), both_orders=both_orders)
 
     def _request(self, options: RankingSettings, **asked: object) -> ResultInputs:
         llm = self.settings.llm
@@ -158,6 +186,17 @@ class Ranker:
                 "prompt": [COMPARISON.version, COMPARISON.digest],
             }
         )
+
+
+_READ_THE_SAME = Absent(
+    reason="The judge would be shown the same text twice: the ideas differ only in what is masked, in their titles, or "
+    "beyond what it is shown of each."
+)
+
+
+def _masked(wanted: RankingInputs) -> RankingInputs:
+    ideas = [masked_idea(one) for one in wanted.ideas]
+    return replace(wanted, ideas=ideas, labelled=[masked_labelled_idea(one) for one in wanted.labelled])
 
 
 @asynccontextmanager

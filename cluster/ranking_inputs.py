@@ -12,9 +12,10 @@ from assayer.errors import InputError
 from assayer.models import Absent, Idea, IdeaId, Report
 from assayer.models.ranking import Comparison
 from assayer.ranking.comparison import sanitised_comparison
+from assayer.ranking.known_comparisons import KnownComparisons, of_these_words, other_words
 from assayer.reports.scores import score_of
 
-__all__ = ["ReportScores", "count_applicable", "read_comparisons", "read_reports", "read_scores"]
+__all__ = ["ReportScores", "comparisons_between", "read_comparisons", "read_reports", "read_scores"]
 
 
 class ReportScores(NamedTuple):
@@ -84,16 +85,23 @@ def read_comparisons(path: Path) -> list[Comparison]:
     return found
 
 
-def count_applicable(ideas: Sequence[Idea], known: Sequence[Comparison], path: Path) -> int:
-    """How many are of two of these ideas. Raises InputError where none is: it is then not the file that was meant."""
-    ids = {idea.id for idea in ideas}
-    used = sum(one.first in ids and one.second in ids for one in known)
-    if not used:
+def comparisons_between(
+    ideas: Sequence[Idea], known: Sequence[Comparison], rules: int | None, path: Path
+) -> KnownComparisons:
+    """Those of two of these ideas. `rules`: version of the rules by which the ideas are masked, None where they are
+    not. Raises InputError where none can be used: it is then not the file that was meant."""
+    found = of_these_words(known, {idea.id for idea in ideas}, rules)
+    if found.refused and not found.usable:
+        raise InputError(
+            f"{path}: {other_words(found.refused, rules)}",
+            f"Leave out --known, or give --{'blind' if rules is None else 'no-blind'}.",
+        )
+    if not found.usable:
         raise InputError(
             f"None of the {len(known)} comparisons in {path} is between two of these {len(ideas)} ideas.",
             "An idea whose words have changed is another idea; give the file of a ranking of these ones.",
         )
-    return used
+    return found
 
 
 def _comparison(line: str, place: str) -> Comparison:

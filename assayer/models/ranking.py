@@ -5,8 +5,9 @@ from typing import Literal, NewType
 from pydantic import Field
 
 from assayer.models.base import Absent, Dollars, Frozen
+from assayer.models.blinding import Blinding
 from assayer.models.coverage import Dropped, FaultCount
-from assayer.models.idea import IdeaId
+from assayer.models.idea import IdeaId, TextFlag
 from assayer.models.report import PromptVersion, RunUsage
 
 RankingId = NewType("RankingId", str)
@@ -35,6 +36,8 @@ class Comparison(Frozen):
     first: IdeaId
     second: IdeaId
     verdicts: tuple[DimensionVerdict, ...]
+    blinding_rules: int | None = None
+    """Version of the rules that masked both ideas for the judge; None: they were shown as they came in."""
 
 
 class Interval(Frozen):
@@ -62,6 +65,12 @@ class RankedIdea(Frozen):
     band: Band | None
     by_baseline: dict[str, float]
     """What each baseline says of it: mean place of its outcome, 0 the worst, 1 the best."""
+    same_text_as: tuple[IdeaId, ...] = ()
+    """Ideas of which the judge is shown the same text: not compared with it, and of one standing with it."""
+    flags: tuple[TextFlag, ...] = ()
+    """What is suspicious in its text."""
+    blinding: Blinding | None = None
+    """What the judge did not see of it; None where it was shown as it came in."""
 
 
 class Baseline(Frozen):
@@ -126,6 +135,8 @@ class Ranking(Frozen):
     judge: Judge
     seeded: bool
     """Whether point scores gave the ranking its start."""
+    blind: bool | None = None
+    """Whether names, affiliations and the like were masked for the judge; None in rankings that do not say."""
     unread: Unread | None = None
     """None when the judge was shown every idea to its end."""
     stopped: Absent | None

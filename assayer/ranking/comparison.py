@@ -2,7 +2,7 @@
 ranking.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Literal
@@ -12,8 +12,9 @@ from pydantic import Field, create_model
 from assayer.citing.answer_texts import TextRole
 from assayer.llm import Llm, Task, ask
 from assayer.models import Frozen, Idea
-from assayer.models.ranking import Comparison, Dimension, DimensionVerdict, Unread
+from assayer.models.ranking import Comparison, Dimension, DimensionVerdict
 from assayer.prompts import Prompts
+from assayer.ranking.judged_texts import blinding_rules, shown_text
 from assayer.ranking.options import RankingOptions
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
@@ -27,7 +28,6 @@ __all__ = [
     "comparison_task",
     "comparisons_to_jsonl",
     "sanitised_comparison",
-    "unread_text",
 ]
 
 
@@ -90,11 +90,13 @@ _SIDE = {"A": "first", "B": "second", "tie": "tie"}
 
 
 async def compare_ideas(first: Idea, second: Idea, llm: Llm, run: Run, options: RankingOptions) -> Comparison:
-    """One comparison, in this order. Raises as `ask`."""
+    """One comparison, in this order, of what `shown_text` gives. Raises as `ask`, and InputError for a masked idea
+    beside one that is not."""
+    rules = blinding_rules((first, second))
     question = PairQuestion(
         dimensions=options.dimensions,
-        first=_idea_text(first, options),
-        second=_idea_text(second, options),
+        first=shown_text(first, options),
+        second=shown_text(second, options),
     )
     answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
     verdicts = []
@@ -102,19 +104,7 @@ async def compare_ideas(first: Idea, second: Idea, llm: Llm, run: Run, options: 
         entry = answer.of(number)
         verdict = {"dimension": dimension.name, "winner": _SIDE[entry.better], "reason": entry.reason}
         verdicts.append(DimensionVerdict.model_validate(verdict))
-    return Comparison(first=first.id, second=second.id, verdicts=tuple(verdicts))
-
-
-def unread_text(ideas: Sequence[Idea], options: RankingOptions) -> Unread | None:
-    beyond = [len(idea.text) - options.idea_chars for idea in ideas if len(idea.text) > options.idea_chars]
-    return Unread(ideas=len(beyond), characters=sum(beyond), limit=options.idea_chars) if beyond else None
-
-
-def _idea_text(idea: Idea, options: RankingOptions) -> str:
-    """A long text is cut at a whole word and marked as cut."""
-    if len(idea.text) <= options.idea_chars:
-        return idea.text
-    return f"{idea.text[: options.idea_chars].rpartition(' ')[0]} […]"
+    return Comparison(first=first.id, second=second.id, verdicts=tuple(verdicts), blinding_rules=rules)
 
 
 def comparisons_to_jsonl(comparisons: Iterable[Comparison]) -> str:

@@ -14,7 +14,9 @@ from assayer.models import Idea, IdeaId
 from assayer.models.base import Absent
 from assayer.models.ranking import Comparison, Ranking, RankingId
 from assayer.ranking.bradley_terry import fit_strengths
-from assayer.ranking.comparison import compare_ideas, unread_text
+from assayer.ranking.comparison import compare_ideas
+from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, judged_texts, unread_text
+from assayer.ranking.known_comparisons import of_these_words
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pair_selection import choose_pairs, choose_reversed_pairs
 from assayer.ranking.standings import judge_record, standings
@@ -61,26 +63,32 @@ async def rank_ideas(
     known: Sequence[Comparison] = (),
 ) -> CompletedRanking:
     """Asks at most `options.calls_per_idea` comparisons an idea, the known ones included, and each pair at most once
-    in each order.
+    in each order. Ideas of which the judge is shown the same text count as one. Known comparisons are used if they were
+    judged as these ideas are: masked by the same rules, or as they came in.
 
     Point scores, where there are any, are the start from which comparisons move the ideas. Raises InputError for ideas
     that cannot be ranked, LlmRejected and LlmUnavailable; a spent budget ends only the asking.
     """
     started = Started.now(run.clock)
-    rows = _rows_by_id(ideas, cut)
-    seeds = _seeds(ideas, scores)
-    usable = {(one.first, one.second): one for one in reversed(known) if _is_usable(one, rows, options.order_by)}
+    _check_ideas(ideas, cut)
+    rules = blinding_rules(ideas)
+    texts = judged_texts(ideas, options)
+    _check_texts(texts, ideas)
+    asked, rows = texts.distinct, texts.rows
+    seeds = _seeds(texts, scores)
+    fitting = of_these_words(known, rows, rules).usable
+    usable = {(one.first, one.second): one for one in reversed(fitting) if _is_usable(one, rows, options.order_by)}
     progress = _ComparisonProgress(list(usable.values())[::-1], handed_in=len(usable), finished=len(usable))
-    budget = min(round(options.calls_per_idea * len(ideas)), len(ideas) * (len(ideas) - 1))
+    budget = min(round(options.calls_per_idea * len(asked)), len(asked) * (len(asked) - 1))
     reversals = round(options.both_ways * budget)
     while (remaining := budget - progress.finished) > 0 and progress.budget_error is None:
         # In a thread: thousands of ideas take seconds, in which others of this process would stand still.
-        pairs = await asyncio.to_thread(_choose_round, progress, rows, seeds, options, cut, remaining, reversals)
+        pairs = await asyncio.to_thread(_choose_round, progress, texts, seeds, options, cut, remaining, reversals)
         if not len(pairs[0]):
             break
-        await _compare_pairs(ideas, pairs, llm, run, options, progress, budget)
+        await _compare_pairs(asked, pairs, llm, run, options, progress, budget)
     by_dimension = await asyncio.to_thread(
-        lambda: {one.name: fit_strengths(_verdicts(progress, rows, one.name), seeds) for one in options.dimensions}
+        lambda: {one.name: fit_strengths(_verdicts(progress, texts, one.name), seeds) for one in options.dimensions}
     )
     ranking = Ranking(
         id=RankingId(run.id),
@@ -88,9 +96,10 @@ async def rank_ideas(
         dimensions=options.dimensions,
         cut=cut,
         confidence=options.confidence,
-        ideas=await asyncio.to_thread(standings, ideas, by_dimension, options, cut),
+        ideas=await asyncio.to_thread(standings, ideas, texts, by_dimension, options, cut),
         judge=judge_record(by_dimension[options.order_by], progress.handed_in, progress.failed, options.confidence),
         seeded=seeds is not None,
+        blind=rules is not None,
         unread=unread_text(ideas, options),
         stopped=Absent(reason=progress.budget_error.message) if progress.budget_error else None,
         models=llm.models,
@@ -109,7 +118,7 @@ async def rank_ideas(
 
 def _choose_round(
     progress: _ComparisonProgress,
-    rows: Mapping[IdeaId, int],
+    texts: JudgedTexts,
     seeds: Floats | None,
     options: RankingOptions,
     cut: int | None,
@@ -117,9 +126,9 @@ def _choose_round(
     reversals: int,
 ) -> tuple[Ints, Ints]:
     """The pairs of the next round; the last calls of the budget ask informative pairs in the other order."""
-    strengths = fit_strengths(_verdicts(progress, rows, options.order_by), seeds)
+    strengths = fit_strengths(_verdicts(progress, texts, options.order_by), seeds)
     salt = options.seed + progress.finished
-    size = min(remaining, max(_SMALLEST_ROUND, len(rows) // 2))
+    size = min(remaining, max(_SMALLEST_ROUND, len(texts.distinct) // 2))
     pairs = choose_reversed_pairs(strengths, size if remaining <= reversals else 0, salt, cut)
     if len(pairs[0]):
         return pairs
@@ -127,12 +136,12 @@ def _choose_round(
 
 
 def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
-    """Of two of these ideas, and in the dimension that orders them."""
+    """Of two texts that differ, and in the dimension that orders them."""
     judged = any(one.dimension == dimension for one in earlier.verdicts)
-    return judged and earlier.first in rows and earlier.second in rows and earlier.first != earlier.second
+    return judged and rows[earlier.first] != rows[earlier.second]
 
 
-def _rows_by_id(ideas: Sequence[Idea], cut: int | None) -> dict[IdeaId, int]:
+def _check_ideas(ideas: Sequence[Idea], cut: int | None) -> None:
     counts = Counter(idea.id for idea in ideas)
     twice = [idea.source for idea in ideas if counts[idea.id] > 1]
     if twice:
@@ -141,14 +150,25 @@ def _rows_by_id(ideas: Sequence[Idea], cut: int | None) -> dict[IdeaId, int]:
         raise InputError(f"A ranking needs at least two ideas, and {len(ideas)} was given.", "Give more of them.")
     if cut is not None and not 0 < cut < len(ideas):
         raise InputError(f"A cut at {cut} leaves nothing to decide among {len(ideas)} ideas.", "Choose one between.")
-    return {idea.id: row for row, idea in enumerate(ideas)}
 
 
-def _seeds(ideas: Sequence[Idea], scores: Mapping[IdeaId, float] | None) -> Floats | None:
-    """Prior means in logits; an idea without a score starts in the middle."""
+def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:
+    if len(texts.distinct) < 2:
+        raise InputError(
+            f"The judge would be shown the same text of all {len(ideas)} ideas: there is nothing to compare.",
+            "They may differ only in what is masked, or beyond ASSAYER_RANKING__IDEA_CHARS.",
+        )
+
+
+def _seeds(texts: JudgedTexts, scores: Mapping[IdeaId, float] | None) -> Floats | None:
+    """Prior means in logits; a text without a score starts in the middle, one of several ideas from their mean."""
     if not scores:
         return None
-    given = np.array([scores.get(idea.id, np.nan) for idea in ideas])
+    found: list[list[float]] = [[] for _ in texts.distinct]
+    for idea, row in texts.rows.items():
+        if idea in scores:
+            found[row].append(scores[idea])
+    given = np.array([np.mean(own) if own else np.nan for own in found])
     spread = np.nanstd(given)
     if not spread > 0:
         return None
@@ -156,7 +176,8 @@ def _seeds(ideas: Sequence[Idea], scores: Mapping[IdeaId, float] | None) -> Floa
     return _SEED_TRUST * standard
 
 
-def _verdicts(progress: _ComparisonProgress, rows: Mapping[IdeaId, int], dimension: str) -> PairwiseVerdicts:
+def _verdicts(progress: _ComparisonProgress, texts: JudgedTexts, dimension: str) -> PairwiseVerdicts:
+    rows = texts.rows
     found = [
         (rows[one.first], rows[one.second], _OUTCOMES[verdict.winner])
         for one in progress.comparisons
@@ -164,7 +185,8 @@ def _verdicts(progress: _ComparisonProgress, rows: Mapping[IdeaId, int], dimensi
         if verdict.dimension == dimension
     ]
     first, second, won = zip(*found, strict=True) if found else ((), (), ())
-    return PairwiseVerdicts(len(rows), np.array(first, np.int64), np.array(second, np.int64), np.array(won, np.float64))
+    count = len(texts.distinct)
+    return PairwiseVerdicts(count, np.array(first, np.int64), np.array(second, np.int64), np.array(won, np.float64))
 
 
 async def _compare_pairs(

@@ -8,28 +8,40 @@ from scipy.special import ndtri
 from assayer.models import Idea
 from assayer.models.ranking import Band, Interval, Judge, RankedIdea
 from assayer.ranking.bradley_terry import StrengthPosterior
+from assayer.ranking.judged_texts import JudgedTexts
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.verdicts import Floats, judge_consistency
 
 __all__ = ["judge_record", "standings"]
 
 _DRAWS = 1_000
+_LEAST = 1e-9
+"""Logits that no two different texts are nearer than."""
 
 
 def standings(
-    ideas: Sequence[Idea], by_dimension: Mapping[str, StrengthPosterior], options: RankingOptions, cut: int | None
+    ideas: Sequence[Idea],
+    texts: JudgedTexts,
+    by_dimension: Mapping[str, StrengthPosterior],
+    options: RankingOptions,
+    cut: int | None,
 ) -> tuple[RankedIdea, ...]:
-    """Best first. Ranks, intervals and chances are read off joint draws of the strengths that decide."""
-    deciding = by_dimension[options.order_by]
-    drawn = deciding.draws(_DRAWS, options.seed)
+    """Best first. Ranks, intervals and chances are read off joint draws of the strengths that decide, which are those
+    of texts: among ideas of one text chance decides, anew in each draw."""
+    deciding, alike = by_dimension[options.order_by], texts.alike()
+    own = np.array([texts.rows[idea.id] for idea in ideas], np.int64)
+    drawn = deciding.draws(_DRAWS, options.seed)[:, own]
     drawn -= drawn.mean(axis=1, keepdims=True)
-    ranks = np.argsort(np.argsort(-drawn, axis=1, kind="stable"), axis=1) + 1
+    ordered = drawn
+    if len(texts.distinct) < len(ideas):
+        ordered = drawn + _LEAST * np.random.default_rng(options.seed).standard_normal(drawn.shape)
+    ranks = np.argsort(np.argsort(-ordered, axis=1, kind="stable"), axis=1) + 1
     tails = [(1 - options.confidence) / 2, (1 + options.confidence) / 2]
     strength_low, strength_high = np.quantile(drawn, tails, axis=0)
     rank_low, rank_high = np.quantile(ranks, tails, axis=0, method="nearest")
     chance = None if cut is None else (ranks <= cut).mean(axis=0)
-    centred = {name: one.mean - one.mean.mean() for name, one in by_dimension.items()}
-    mean, counts = centred[options.order_by], deciding.verdicts.counts
+    centred = {name: one.mean[own] - one.mean[own].mean() for name, one in by_dimension.items()}
+    mean, counts = centred[options.order_by], deciding.verdicts.counts[own]
     order = np.lexsort(([idea.id for idea in ideas], -mean))
     return tuple(
         RankedIdea(
@@ -45,6 +57,9 @@ def standings(
             chance_in=None if chance is None else float(chance[row]),
             band=None if chance is None else _band(chance[row], options.confidence),
             by_baseline={},
+            same_text_as=alike[ideas[row].id],
+            flags=ideas[row].flags,
+            blinding=ideas[row].blinding,
         )
         for rank, row in enumerate(order.tolist(), start=1)
     )

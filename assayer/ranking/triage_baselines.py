@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assayer.blinding.blind import blinded
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.methods.grapheval.ports import Scorer
@@ -16,7 +17,13 @@ from assayer.models import Absent, Idea, IdeaId
 from assayer.models.ranking import Baseline, Interval, Ranking
 from assayer.ports import Embedder
 
-__all__ = ["NO_BASELINE", "TriageBaselines", "measure_triage_baselines", "with_triage_baselines"]
+__all__ = [
+    "NO_BASELINE",
+    "TriageBaselines",
+    "masked_labelled_idea",
+    "measure_triage_baselines",
+    "with_triage_baselines",
+]
 
 NO_BASELINE = Absent(
     reason="no labelled ideas were given, so the judge cannot be compared with simpler methods; --labelled FILE "
@@ -61,6 +68,12 @@ async def measure_triage_baselines(
         for idea, value in zip(ideas, scorer.score(graph, asked) @ positions, strict=True):
             values[idea.id][scorer.name] = float(value)
     return TriageBaselines(tuple(found), values)
+
+
+def masked_labelled_idea(labelled: LabelledIdea) -> LabelledIdea:
+    """For a blind ranking: what is learned from names would be of no use, and its measure too good."""
+    idea = blinded(Idea(id=labelled.id, title=labelled.title, text=labelled.text, sections=(), source=labelled.id))
+    return labelled.model_copy(update={"title": idea.title, "text": idea.text})
 
 
 def with_triage_baselines(ranking: Ranking, triage: TriageBaselines) -> Ranking:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from assayer.models import Absent
+from assayer.models import Absent, Blinding
 from assayer.models.ranking import Band, Baseline, Comparison, RankedIdea, Ranking
 from assayer.reports import html, markdown
 from assayer.reports.head_to_head import HeadToHeadTable, head_to_head_tables
+from assayer.reports.wording import count, masked_counts
 
 __all__ = ["BANDS", "BandGroup", "Caution", "RankingPage", "as_ranking_html", "as_ranking_markdown"]
 
@@ -29,6 +30,8 @@ _FEW_BOTH_WAYS = 10
 _FEW_PER_IDEA = 8
 """On each idea: below that, an order is mostly its start."""
 _MANY_FAILED = 0.05
+_NAMED = 6
+"""Ideas that one caution names."""
 
 
 class Caution(NamedTuple):
@@ -93,7 +96,19 @@ class RankingPage:
             self._changes_with_order(),
             self._failed_comparisons(),
         )
-        return tuple(one for one in (*judge, self._ideas_cut(), self._few_comparisons()) if one is not None)
+        ideas = (self._suspicious_text(), self._same_texts(), self._ideas_cut(), self._few_comparisons())
+        return tuple(one for one in (*judge, *ideas) if one is not None)
+
+    @cached_property
+    def blindness(self) -> str | None:
+        """Of all ideas together, as a header says it; None where the ranking does not tell."""
+        if self.ranking.blind is None:
+            return None
+        if not self.ranking.blind:
+            return "not blind: names were shown to the judge"
+        records = [idea.blinding for idea in self.ranking.ideas if idea.blinding]
+        masked = tuple(one for record in records for one in record.masked)
+        return f"judged blind: {masked_counts(Blinding(rules=max(one.rules for one in records), masked=masked))}"
 
     def _no_comparison(self) -> Caution | None:
         if self.ranking.judge.comparisons:
@@ -142,6 +157,28 @@ class RankingPage:
             return None
         return Caution("Answers missing", f"{judge.failed} of {asked} comparisons ended without a usable answer.")
 
+    def _suspicious_text(self) -> Caution | None:
+        found = [one for one in self.ranking.ideas if any(flag.kind != "label_lookalike" for flag in one.flags)]
+        if not found:
+            return None
+        text = (
+            f"{count(len(found), 'idea')} held hidden characters or instructions to reviewers: {_some(found)}. They "
+            "were treated as data and not followed. Nothing tells whether the judge was swayed all the same."
+        )
+        return Caution("Suspicious text", text)
+
+    def _same_texts(self) -> Caution | None:
+        """Each group told at its first idea."""
+        groups = [one for one in self.ranking.ideas if one.same_text_as]
+        if not groups:
+            return None
+        text = (
+            f"Of {count(len(groups), 'idea')} the judge would have been shown the same text as of another"
+            f"{', as names are masked' if self.ranking.blind else ''}: {_some(groups)}. They were not compared with "
+            "each other; they share one standing, and which of them comes first is arbitrary."
+        )
+        return Caution("Identical texts", text)
+
     def _ideas_cut(self) -> Caution | None:
         unread = self.ranking.unread
         if unread is None:
@@ -158,6 +195,12 @@ class RankingPage:
             return None
         text = f"Each idea had {self.per_idea:.1f} verdicts on average. Rely on the intervals, not on the ranks."
         return Caution("Few comparisons", text)
+
+
+def _some(ideas: Sequence[RankedIdea]) -> str:
+    """The first few, by where they came from."""
+    named = ", ".join(idea.source for idea in ideas[:_NAMED])
+    return f"{named} and {len(ideas) - _NAMED:,} more" if len(ideas) > _NAMED else named
 
 
 def as_ranking_html(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from assayer_client.evaluations import IdeaBody
 from assayer_client.event_stream import EventStream
+from assayer_client.reports import Blinding
 from assayer_client.requests import ApiCall, path, reads
 from assayer_client.resources import (
     TERMINAL,
@@ -33,6 +34,8 @@ class Comparison(Resource):
     first: str
     second: str
     verdicts: tuple[DimensionVerdict, ...]
+    blinding_rules: int | None = None
+    """Version of the rules that masked both ideas for the judge; None: they were shown as they came in."""
 
 
 class Outcome(Resource):
@@ -53,7 +56,13 @@ class ComparisonResult(Resource):
     """The one that decides: its outcome is the comparison's."""
     outcomes: tuple[Outcome, ...]
     answers: tuple[Comparison, ...]
-    """As the judge gave them, with reasons; fit to be handed to a ranking of these ideas."""
+    """As the judge gave them, with reasons; fit to be handed to a ranking of these ideas. Empty: none was asked."""
+    not_asked: Absent | None = None
+    """Why no judge was asked: then every outcome is a tie, as the judge would have been shown the same text twice."""
+    blind: bool | None = None
+    """Whether names, affiliations and the like were masked for the judge; None in results that do not say."""
+    blinding: tuple[Blinding, ...] = ()
+    """What was masked in the first idea and in the second; empty where they were shown as they came in."""
     failed: int = 0
     """Orders that were asked and got no usable answer."""
     models: tuple[str, ...]
@@ -68,6 +77,9 @@ class ComparisonBody(Body):
     second: IdeaBody
     both_orders: bool = True
     """Also asked with the ideas in the other order, which shows a judge that prefers a place."""
+    blind: bool | None = None
+    """Mask names, affiliations, acknowledgements and the like before the judge sees the ideas; null: yes, unless the
+    service is set otherwise."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 

@@ -8,7 +8,7 @@ from pydantic import model_validator
 from assayer_client.comparisons import Comparison
 from assayer_client.evaluations import IdeaBody
 from assayer_client.event_stream import EventStream
-from assayer_client.reports import RunUsage
+from assayer_client.reports import Blinding, RunUsage, TextFlag
 from assayer_client.requests import ApiCall, path, reads, reads_text
 from assayer_client.resources import (
     TERMINAL,
@@ -60,6 +60,12 @@ class RankedIdea(Resource):
     band: str | None
     by_baseline: dict[str, float]
     """What each baseline says of it: mean place of its outcome, 0 the worst, 1 the best."""
+    same_text_as: tuple[str, ...] = ()
+    """Ideas of which the judge is shown the same text: not compared with it, and of one standing with it."""
+    flags: tuple[TextFlag, ...] = ()
+    """What is suspicious in its text."""
+    blinding: Blinding | None = None
+    """What the judge did not see of it; None where it was shown as it came in."""
 
 
 class Judge(Resource):
@@ -124,6 +130,8 @@ class Ranking(Resource):
     judge: Judge
     seeded: bool
     """Whether point scores gave the ranking its start."""
+    blind: bool | None = None
+    """Whether names, affiliations and the like were masked for the judge; None in rankings that do not say."""
     unread: Unread | None = None
     """None when the judge was shown every idea to its end."""
     stopped: Absent | None
@@ -162,6 +170,9 @@ class RankingBody(Body):
     """Of an earlier ranking or of comparisons; those between two of these ideas are not asked again."""
     earlier: str | None = None
     """A ranking of one's own whose comparisons are used in the same way."""
+    blind: bool | None = None
+    """Mask names, affiliations, acknowledgements and the like before the judge sees the ideas; null: yes, unless the
+    service is set otherwise. Ideas of a batch that was judged blind are masked whatever the service is set to."""
     limits: Limits = Limits()
     priority: Priority = "batch"
 
@@ -205,6 +216,8 @@ class AcceptedRanking(Resource):
     """Ideas that start from a score; the others start in the middle."""
     known: int
     """Comparisons that are not asked again."""
+    blind: bool = False
+    """Whether names, affiliations and the like are masked for the judge."""
     left_out: tuple[LeftOut, ...]
     unscored: tuple[UnscoredIdea, ...] = ()
     links: RankingLinks

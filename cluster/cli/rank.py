@@ -15,13 +15,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from assayer.errors import InputError
-from assayer.models import IdeaId
+from assayer.models import IdeaId, judged_blind
 from assayer.models.ranking import Comparison, Ranking
 from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.reports.json_and_csv import as_csv, as_ranking_json
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from cluster.cli.options import WithBlind
 from cluster.cli.terminal import ComparisonProgress, print_error
-from cluster.ranking_inputs import count_applicable, read_comparisons, read_scores
+from cluster.ranking_inputs import comparisons_between, read_comparisons, read_scores
 from cluster.settings import PROFILES, Profile, RankingSettings, Settings
 from cluster.settings_loading import load_settings
 
@@ -64,6 +65,8 @@ class _RankOptions(NamedTuple):
     label_field: str
     classes: str
     cut: int | None
+    blind: bool | None
+    """None: as the settings say."""
 
 
 class _RankResult(NamedTuple):
@@ -72,7 +75,7 @@ class _RankResult(NamedTuple):
     """What was read, and what of it was used."""
     rejected: list[str]
     kept: list[Comparison]
-    """Known comparisons of ideas that are not ranked now: they stay in the file."""
+    """Known comparisons of ideas that are not ranked now, or not by these words: they stay in the file."""
 
 
 def rank(
@@ -109,11 +112,12 @@ def rank(
         list[RankingFormat] | None, typer.Option("--format", help="Repeat for several. All four by default.")
     ] = None,
     profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
+    blind: WithBlind = None,
 ) -> None:
     """Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."""
     settings = _with_options(load_settings(profile), by, calls_per_idea)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
-    given = _RankOptions(paths, scores, known, labelled, label_field, classes, cut)
+    given = _RankOptions(paths, scores, known, labelled, label_field, classes, cut, blind)
     try:
         made = asyncio.run(_rank(settings, given, out, console))
     except KeyboardInterrupt:
@@ -145,7 +149,10 @@ def _with_options(settings: Settings, by: str | None, calls_per_idea: float | No
 
 
 async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Console) -> _RankResult:
+    from assayer.blinding.blind import RULES
+    from assayer.ranking.known_comparisons import other_words
     from cluster.ranker import RankingInputs, open_ranker, require_llm
+    from cluster.run_request import RunRequest
     from cluster.telemetry import metrics_server
     from workers.documents.idea_reader import read_ideas
 
@@ -153,11 +160,17 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
     ideas, rejected = await read_ideas(given.paths, latest_cutoff=dt.datetime.now(dt.UTC).date())
     if len(ideas) < 2 and rejected:
         raise InputError(f"{_some([one.message for one in rejected])} A ranking needs two ideas, and has {len(ideas)}.")
+    blind = judged_blind(given.blind, settings.evaluation.blind, several=True)
     remarks: list[str] = []
-    known = read_comparisons(given.known) if given.known else []
+    known, kept = [], list[Comparison]()
     if given.known:
-        usable = count_applicable(ideas, known, given.known)
-        remarks.append(f"{usable:,} of {len(known):,} known comparisons are between these ideas.")
+        read, rules = read_comparisons(given.known), RULES if blind else None
+        between = comparisons_between(ideas, read, rules, given.known)
+        known, used = between.usable, set(map(id, between.usable))
+        kept = [one for one in read if id(one) not in used]
+        remarks.append(f"{len(known):,} of {len(read):,} known comparisons are between these ideas.")
+        if between.refused:
+            remarks.append(other_words(between.refused, rules))
     scores: dict[IdeaId, float] = {}
     if given.scores:
         scores, absent = read_scores(given.scores)
@@ -170,13 +183,12 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
     labelled, outcomes = _labelled(given)
     _make_folder(out)
     ids = {idea.id for idea in ideas}
-    kept = [one for one in known if one.first not in ids or one.second not in ids]
     wanted = RankingInputs(
         ideas, given.cut, {one: score for one, score in scores.items() if one in ids}, known, labelled, outcomes
     )
     with metrics_server(settings.metrics), ComparisonProgress(console) as bar:
         async with open_ranker(settings) as ranker:
-            ranked = await ranker.rank(wanted, bar)
+            ranked = await ranker.rank(wanted, bar, RunRequest(blind=blind))
     return _RankResult(ranked, remarks, [one.message for one in rejected], kept)
 
 
@@ -222,6 +234,8 @@ def _write(made: _RankResult, out: Path, formats: Sequence[RankingFormat]) -> li
 
 def _show(console: Console, ranking: Ranking, files: Sequence[Path]) -> None:
     page = RankingPage(ranking, ())
+    if page.blindness:
+        console.print(f"{page.blindness[0].upper()}{page.blindness[1:]}.", soft_wrap=True)
     for caution in page.cautions:
         console.print(f"[yellow]![/] {caution.title}: {escape(caution.text)}", soft_wrap=True)
     table = Table(box=None, pad_edge=False, header_style="bold")

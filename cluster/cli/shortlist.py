@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.options import WithProfile
+from cluster.cli.options import WithBlind, WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark
 from cluster.cli.watch import watch_all
@@ -34,6 +34,7 @@ def shortlist(
         bool, typer.Option("--wait/--no-wait", help="Wait until it has finished, showing progress.")
     ] = False,
     profile: WithProfile = PROFILES[0],
+    blind: WithBlind = None,
 ) -> None:
     """Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking."""
     from assayer_client import RankingBody
@@ -41,7 +42,7 @@ def shortlist(
     kind_of(batch, "batch")
     if earlier is not None:
         kind_of(earlier, "ranking")
-    asked = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier)
+    asked = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
     with service(profile) as client:
         accepted = client.rank(asked)
         _report_accepted(accepted)

@@ -37,6 +37,8 @@ class ComparisonRequest(Frozen):
     second: Idea
     both_orders: bool = True
     """Also asked with the ideas in the other order, which shows a judge that prefers a place."""
+    blind: bool = False
+    """Names, affiliations and the like are masked before the judge sees the ideas."""
     limits: Limits = Limits()
 
 
@@ -51,4 +53,6 @@ class RankingRequest(Frozen):
     """Comparisons asked over ideas ranked; None: what the service's settings say."""
     known: tuple[Comparison, ...] = ()
     """Of an earlier ranking; those between two of these ideas are not asked again."""
+    blind: bool = False
+    """Names, affiliations and the like are masked before the judge sees the ideas."""
     limits: Limits = Limits()

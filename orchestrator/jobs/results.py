@@ -4,11 +4,11 @@ Whoever performs a job dumps one of these (`model_dump(mode="json")`); whoever r
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from assayer.models import Absent, Frozen, IdeaId, PromptVersion
+from assayer.models import Absent, Blinding, Frozen, IdeaId, PromptVersion
 from assayer.models.base import Dollars
 from assayer.models.ranking import Comparison, Ranking
 
@@ -34,8 +34,14 @@ class ComparisonResult(Frozen):
     dimension: str
     """The one that decides: its outcome is the comparison's."""
     outcomes: tuple[Outcome, ...]
-    answers: tuple[Comparison, ...] = Field(min_length=1)
-    """As the judge gave them, with reasons; fit to be handed to a ranking of these ideas."""
+    answers: tuple[Comparison, ...]
+    """As the judge gave them, with reasons; fit to be handed to a ranking of these ideas. Empty: none was asked."""
+    not_asked: Absent | None = None
+    """Why no judge was asked: then every outcome is a tie, as the judge would have been shown the same text twice."""
+    blind: bool | None = None
+    """Whether names, affiliations and the like were masked for the judge; None in results that do not say."""
+    blinding: tuple[Blinding, ...] = ()
+    """What was masked in the first idea and in the second; empty where they were shown as they came in."""
     failed: int = 0
     """Orders that were asked and got no usable answer."""
     models: tuple[str, ...]
@@ -43,6 +49,12 @@ class ComparisonResult(Frozen):
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent
+
+    @model_validator(mode="after")
+    def _rests_on_something(self) -> Self:
+        if not self.answers and self.not_asked is None:
+            raise ValueError("a comparison without an answer says why none was asked for")
+        return self
 
 
 class RankingResult(Frozen):

@@ -12,7 +12,7 @@ from assayer.reports.json_and_csv import as_json
 from assayer.reports.release import ReleaseMinima, released
 from assayer.reports.scores import score_of
 from cluster.cli.rank import rank as command
-from cluster.ranking_inputs import count_applicable, read_comparisons, read_scores
+from cluster.ranking_inputs import comparisons_between, read_comparisons, read_scores
 from cluster.settings_loading import load_settings
 from tests.unit.judges import ideas_of_worth
 from tests.unit.reports_fixture import full_report
@@ -43,9 +43,9 @@ def test_a_line_that_is_no_comparison_is_named(tmp_path: Path, line: str) -> Non
 
 def test_comparisons_of_other_ideas_are_refused_and_of_some_are_counted() -> None:
     known = [_comparison(), _comparison(1, 2)]
-    assert count_applicable(_IDEAS[:2], known, Path("k.jsonl")) == 1
+    assert comparisons_between(_IDEAS[:2], known, None, Path("k.jsonl")).usable == known[:1]
     with pytest.raises(InputError, match=r"None of the 2 comparisons in k\.jsonl"):
-        count_applicable(ideas_of_worth(9)[5:], known, Path("k.jsonl"))
+        comparisons_between(ideas_of_worth(9)[5:], known, None, Path("k.jsonl"))
 
 
 def test_a_missing_file_of_comparisons_is_named(tmp_path: Path) -> None:

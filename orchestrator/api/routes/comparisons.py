@@ -30,6 +30,9 @@ class ComparisonBody(Body):
     second: IdeaBody
     both_orders: bool = True
     """Ask twice, the second time with the ideas in the other order: this reveals a judge that prefers a position."""
+    blind: bool | None = None
+    """Mask names, affiliations, acknowledgements and the like before the judge sees the ideas; null: yes, unless the
+    service is set otherwise."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 
@@ -68,7 +71,13 @@ async def ask(
     if first.id == second.id:
         raise HttpProblem.invalid("It has the same words as `first`: there is nothing to compare.", "/second")
     job = JobId(services.new_id("cp"))
-    work = ComparisonRequest(first=first, second=second, both_orders=body.both_orders, limits=body.limits)
+    work = ComparisonRequest(
+        first=first,
+        second=second,
+        both_orders=body.both_orders,
+        blind=services.judged_blind(body.blind, several=True),
+        limits=body.limits,
+    )
     new = NewJob(id=job, request=work, subject=f"{first.title} / {second.title}", priority=body.priority)
     accepted = AcceptedComparison(id=job, link=comparison_path(job))
     answer = await accept_job(request, caller, services, new, accepted.link, accepted, idempotency_key)

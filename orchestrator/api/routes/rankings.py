@@ -1,7 +1,7 @@
 """`/v1/rankings`: many ideas in one order, with how certain it is."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Self
 
@@ -9,9 +9,11 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import Response
 from pydantic import Field, model_validator
 
+from assayer.blinding.blind import RULES
 from assayer.models import Absent, Idea, Report
 from assayer.models.ranking import Comparison
 from assayer.ranking.comparison import comparisons_to_jsonl, sanitised_comparison
+from assayer.ranking.known_comparisons import of_these_words, other_words
 from assayer.reports.json_and_csv import as_csv, as_ranking_json
 from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
 from assayer.reports.scores import score_of
@@ -78,6 +80,9 @@ class RankingBody(Body):
     """Of an earlier ranking or comparison; those between two of these ideas are not asked again."""
     earlier: Name | None = None
     """An earlier ranking of one's own, whose comparisons are used in the same way."""
+    blind: bool | None = None
+    """Mask names, affiliations, acknowledgements and the like before the judge sees the ideas; null: yes, unless the
+    service is set otherwise. Ideas of a batch that was judged blind are masked whatever the service is set to."""
     limits: Limits = Limits()
     priority: Priority = "batch"
 
@@ -121,6 +126,8 @@ class AcceptedRanking(Resource):
     """Ideas that start from a score; the others start in the middle."""
     known: int
     """Comparisons that are not asked again."""
+    blind: bool = False
+    """Whether names, affiliations and the like are masked for the judge."""
     left_out: tuple[LeftOut, ...]
     unscored: tuple[UnscoredIdea, ...] = ()
     links: RankingLinks
@@ -163,6 +170,7 @@ async def ask(
         ideas=len(work.ideas),
         seeded=len(work.scores),
         known=len(work.known),
+        blind=work.blind,
         left_out=tuple(candidates.left_out),
         unscored=tuple(candidates.unscored),
         links=links,
@@ -222,13 +230,15 @@ async def ranking_request(
     else:
         candidates = await _candidates_of_batch(services, tenant, BatchId(body.batch or ""))
     _check_candidates(candidates, body)
+    blind = _judged_blind(candidates, body, services)
     return (
         RankingRequest(
             ideas=tuple(candidates.ideas.values()),
             cut=body.cut,
             scores=candidates.scores,
             calls_per_idea=body.calls_per_idea,
-            known=await _known_comparisons(body, services, tenant, candidates),
+            known=await _known_comparisons(body, services, tenant, candidates, RULES if blind else None),
+            blind=blind,
             limits=body.limits,
         ),
         candidates,
@@ -242,6 +252,17 @@ def _check_candidates(candidates: RankingCandidates, body: RankingBody) -> None:
         raise HttpProblem.invalid(f"A ranking needs at least two ideas, and there is {count or 'none'}.", pointer)
     if body.cut is not None and body.cut >= count:
         raise HttpProblem.invalid(f"A cut at {body.cut} leaves nothing to decide among {count} ideas.", "/cut")
+
+
+def _judged_blind(candidates: RankingCandidates, body: RankingBody, services: Services) -> bool:
+    masked = sum(idea.blinding is not None for idea in candidates.ideas.values())
+    if masked and body.blind is False:
+        detail = (
+            f"{masked:,} of the {len(candidates.ideas):,} reports were made blind and hold only the masked text. Leave "
+            "`blind` out, or give the ideas themselves."
+        )
+        raise HttpProblem.invalid(detail, "/blind")
+    return masked > 0 or services.judged_blind(body.blind, several=True)
 
 
 def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates:
@@ -285,7 +306,13 @@ async def _candidates_of_batch(services: Services, tenant: TenantId, name: Batch
 def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None:
     card = report.idea
     candidates.ideas[card.id] = Idea(
-        id=card.id, title=card.title, text=card.text, sections=(), source=card.source, flags=card.flags
+        id=card.id,
+        title=card.title,
+        text=card.text,
+        sections=(),
+        source=card.source,
+        flags=card.flags,
+        blinding=card.blinding,
     )
     score = score_of(report)
     if isinstance(score, Absent):
@@ -295,26 +322,25 @@ def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None
 
 
 async def _known_comparisons(
-    body: RankingBody, services: Services, tenant: TenantId, candidates: RankingCandidates
+    body: RankingBody, services: Services, tenant: TenantId, candidates: RankingCandidates, rules: int | None
 ) -> tuple[Comparison, ...]:
-    """Those between two of the ideas. Where none is, the request is refused: it must be a mistake."""
+    """Those between two of the ideas. Where none is, or one was judged by other words than this ranking judges by, the
+    request is refused: it must be a mistake."""
     given = list(body.comparisons)
     if body.earlier is not None:
         given += await _earlier_comparisons(services, tenant, body.earlier)
     ideas = candidates.ideas
-    known = await asyncio.to_thread(_comparisons_between, ideas, given)
-    if given and not known:
-        pointer = "/comparisons" if body.comparisons else "/earlier"
+    known = of_these_words(given, ideas.keys(), rules)
+    pointer = "/comparisons" if body.comparisons else "/earlier"
+    if known.refused:
+        raise HttpProblem.invalid(f"{other_words(known.refused, rules)} Leave them out, or change `blind`.", pointer)
+    if given and not known.usable:
         raise HttpProblem.invalid(
             f"None of the {len(given):,} comparisons is between two of these {len(ideas):,} ideas. An idea whose words "
             "have changed is another idea.",
             pointer,
         )
-    return known
-
-
-def _comparisons_between(ideas: Collection[str], given: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    return tuple(sanitised_comparison(one) for one in given if one.first in ideas and one.second in ideas)
+    return await asyncio.to_thread(lambda: tuple(sanitised_comparison(one) for one in known.usable))
 
 
 async def _earlier_comparisons(services: Services, tenant: TenantId, name: str) -> Sequence[Comparison]:

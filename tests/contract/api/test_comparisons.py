@@ -41,6 +41,7 @@ async def finish(service: Service) -> ComparisonResult:
         dimension="overall",
         outcomes=outcomes_of(first, answers),
         answers=answers,
+        blind=lease.request.blind,
         models=("judge",),
         prompts=(),
         prompt_tokens=10,
@@ -59,10 +60,16 @@ async def test_comparison_waits_and_then_shows_its_result(service: Service, clie
     queued = ComparisonResource.model_validate_json((await client.get(accepted.link)).content)
     assert (queued.state, queued.title, queued.result) == ("queued", "Corals / Tiles", None)
     result = await finish(service)
+    assert result.blind
     done = ComparisonResource.model_validate_json((await client.get(accepted.link)).content)
     assert (done.state, done.result, done.cost_usd) == ("done", result, 0.1)
     assert done.result is not None
     assert done.result.outcomes[0].winner == "first"
+
+
+async def test_comparison_shows_names_where_that_is_asked_for(service: Service, client: httpx2.AsyncClient) -> None:
+    assert (await client.post("/v1/comparisons", json={**BODY, "blind": False})).status_code == 202
+    assert (await finish(service)).blind is False
 
 
 async def test_caller_who_would_rather_wait_gets_the_result(service: Service, client: httpx2.AsyncClient) -> None:

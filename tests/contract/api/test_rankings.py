@@ -9,6 +9,7 @@ import pytest
 
 from assayer.models import MeasuredMinimum, ReportRelease
 from assayer.models.ranking import Comparison, Ranking
+from assayer.ranking.judged_texts import masked_idea
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer_client import AsyncClient
@@ -47,8 +48,9 @@ async def finish(service: Service) -> RankingRequest:
     lease = await service.lease()
     work = lease.request
     assert isinstance(work, RankingRequest)
+    ideas = [masked_idea(idea) for idea in work.ideas] if work.blind else work.ideas
     ranked = await rank_ideas(
-        work.ideas, JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores_of(work), work.known
+        ideas, JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores_of(work), work.known
     )
     result = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
     verdict = JobVerdict(state="done", result=result.model_dump(mode="json"))
@@ -118,6 +120,20 @@ async def test_comparisons_of_one_ranking_are_not_asked_again_in_the_next(
     assert ranking.judge.handed_in == len(comparisons)
 
 
+async def test_comparisons_of_other_words_are_refused(service: Service, client: httpx2.AsyncClient) -> None:
+    seen = await submit(client, blind=False)
+    assert not seen.blind
+    assert not (await finish(service)).blind
+    assert (await submit(client, earlier=seen.id, blind=False)).known > 0
+    refused = problem(
+        await client.post("/v1/rankings", json={"ideas": IDEAS, "earlier": seen.id}), 422, "invalid-request"
+    )
+    assert refused.errors is not None
+    assert refused.errors[0].pointer == "/earlier"
+    assert "judged with the names that the ideas came in with" in refused.errors[0].detail
+    assert "this ranking is blind" in refused.errors[0].detail
+
+
 async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
@@ -145,6 +161,13 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)',
         lacking.model_dump_json(),
     )
+    # A report that was made blind has no other words than the masked ones.
+    await service.database.execute(
+        "UPDATE evaluations SET report = jsonb_set(report, '{idea,blinding}', '{\"rules\": 1, \"masked\": []}') "
+        'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)'
+    )
+    named = await client.post("/v1/rankings", json={"batch": batch["id"], "blind": False})
+    assert "1 of the 2 reports were made blind" in problem(named, 422, "invalid-request").detail
     accepted = AcceptedRanking.model_validate_json(
         (await client.post("/v1/rankings", json={"batch": batch["id"], "cut": 1})).content
     )
@@ -153,11 +176,14 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         (3, "Its report is incomplete (below the minimum: judged)."),
     ]
     assert (accepted.ideas, [(one.row, one.reason) for one in accepted.left_out]) == (2, [(2, "The budget is spent")])
+    assert accepted.blind
     work = (await service.lease()).request
     assert isinstance(work, RankingRequest)
     assert work.cut == 1
     assert set(work.scores) <= {idea.id for idea in work.ideas}
     assert accepted.seeded == len(work.scores)
+    assert work.blind
+    assert [idea.blinding is not None for idea in work.ideas] == [False, True]
 
 
 @pytest.mark.parametrize(
