@@ -31,7 +31,7 @@ def judged_blind(said: bool | None, default: BlindDefault, *, several: bool) -> 
 
 
 class MaskedText(Frozen):
-    """Words that no model and no search saw."""
+    """Words without which the idea is judged: no language model and no embedding is shown its text with them."""
 
     kind: MaskedKind
     text: str
@@ -49,7 +49,8 @@ class Blinding(Frozen):
 
 
 class UnblindedWords(Frozen):
-    """The idea as it came in: for recognising its own paper and its references, never for a model."""
+    """The idea as it came in: for recognising its own paper, and for reading the list of its references. Never for a
+    model."""
 
     title: str
     text: str

@@ -102,7 +102,7 @@ class IdeaCard(Frozen):
     text: str
     flags: tuple[TextFlag, ...]
     blinding: Blinding | None = None
-    """What no model and no search saw of it; None where the idea was judged as it came in."""
+    """What was masked before it was judged; None where it was judged as it came in."""
 
 
 class Report(Frozen):

@@ -1,8 +1,9 @@
 """Looks for every reference of an idea in the corpus and in the remote sources, and tells what became of it.
 
 The corpus is asked first, then remote sources by identifiers, all in one batch a source, then by the words of each
-entry that is still missing or that differs from the record found. Names are read as the idea gives them; a language
-model is shown no more than the passages of the text that is judged, masked where that was asked for.
+entry that is still missing or that differs from the record found. Of an idea that is judged blind, authors are read as
+the list gives them and compared with the records; no source is asked for people who are masked, and a language model is
+shown no more than passages of the masked text.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ from assayer.models import (
 )
 from assayer.own_references.borne_out import CitingPassage, not_asked, passages_borne_out
 from assayer.own_references.entries import IdeaReferences, read_references
+from assayer.own_references.kept_words import MaskedNames, without_names
 from assayer.own_references.matching import RecordMatch, best_match, without_identifiers
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import passages_citing
@@ -49,7 +51,7 @@ async def check_own_references(
         return None
     works = references.entries[: options.most]
     passages = await asyncio.to_thread(passages_citing, references.body, references.entries)
-    searches = [_Search(work) for work in works]
+    searches = [_Search(work, references.masked_names) for work in works]
     lookup = _Lookup(sources, run)
     try:
         async with asyncio.timeout(options.seconds):
@@ -68,8 +70,9 @@ async def check_own_references(
 class _Search:
     """One entry, and how far the search for it has come."""
 
-    def __init__(self, work: CitedWork) -> None:
+    def __init__(self, work: CitedWork, masked_names: MaskedNames) -> None:
         self.work = work
+        self._masked_names = masked_names
         self.match: RecordMatch | None = None
         self.asked: dict[str, None] = {}
 
@@ -83,8 +86,12 @@ class _Search:
 
     @property
     def words(self) -> str:
-        """The title, else the whole entry; empty where that is nothing but an identifier."""
-        words = self.work.title or without_identifiers(self.work.raw)
+        """The title, else the whole entry, without the people who are masked in the idea; empty where that is nothing
+        but an identifier."""
+        if self.work.title:
+            words = without_names(self.work.title, self._masked_names, fewest=2)
+        else:
+            words = without_names(without_identifiers(self.work.raw), self._masked_names)
         return words if len(words.split()) > 1 else ""
 
     def add(self, source: str, records: Sequence[Paper]) -> None:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.literature.reference_parser import parse_references
 from assayer.models import CitedWork, Idea
+from assayer.own_references.kept_words import MaskedNames, kept_words
 from assayer.text.headings import Heading, find_headings
 from assayer.text.section_titles import is_known_title, opens_part
 
@@ -29,11 +30,15 @@ class IdeaReferences(NamedTuple):
     read_by: Literal["grobid", "text"]
     body: str
     """The text that is judged without its lists of references, where passages refer to them."""
+    masked_names: MaskedNames = frozenset()
+    """Of people who are masked in the idea: no search is made with them."""
 
 
 def read_references(idea: Idea) -> IdeaReferences:
-    """In the idea's order; works that stand only in the text come after those of the list."""
-    body, listed = _parted(idea.own_words.text)
+    """In the idea's order; works that stand only in the text come after those of the list. Of an idea that is judged
+    blind they have their authors, and nothing is read in what was cut."""
+    kept = kept_words(idea)
+    body, listed = _parted(kept.text)
     entries = list(idea.references) or [work for text in listed for work in parse_references(text)]
     read_by: Literal["grobid", "text"] = "grobid" if idea.references else "text"
     known = {name for work in entries for name in (work.doi, work.arxiv) if name}
@@ -42,8 +47,8 @@ def read_references(idea: Idea) -> IdeaReferences:
         if not known & {work.doi, work.arxiv}:
             known |= {name for name in (work.doi, work.arxiv) if name}
             entries.append(work)
-    judged = body if idea.own_words.text == idea.text else _parted(idea.text)[0]
-    return IdeaReferences(tuple(entries), read_by, judged)
+    judged = body if idea.unblinded is None else _parted(idea.text)[0]
+    return IdeaReferences(tuple(entries), read_by, judged, kept.masked_names)
 
 
 def _parted(text: str) -> tuple[str, list[str]]:

@@ -15,6 +15,7 @@ __all__ = [
     "NOTICES",
     "OPERATIONS",
     "SEATS",
+    "WHO_SAW_MASKED",
     "count",
     "duration",
     "familiarity",
@@ -104,6 +105,10 @@ FLAGS: dict[str, str] = {
     "label_lookalike": "Looks like a citation label",
 }
 
+WHO_SAW_MASKED = (
+    "Language models and literature searches were given the text without these words. The references that the idea "
+    "gives are looked up by their identifiers and titles, without the names of people that are masked here."
+)
 MASKED: dict[MaskedKind, tuple[str, str]] = {
     "name": ("name", "names"),
     "role": ("role", "roles"),

@@ -19,7 +19,7 @@ class TextFlag(Resource):
 
 
 class MaskedText(Resource):
-    """Words that no model and no search saw."""
+    """Words without which the idea is judged: no language model and no embedding is shown its text with them."""
 
     kind: Literal["name", "role", "affiliation", "email", "orcid", "contact", "funding", "acknowledgement", "biography"]
     text: str

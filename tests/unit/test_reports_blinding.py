@@ -4,6 +4,7 @@ from assayer.models import Report
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
+from assayer.reports.wording import WHO_SAW_MASKED
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
 
@@ -12,7 +13,7 @@ def test_page_and_markdown_say_what_was_masked_and_how_often() -> None:
     for text in (Document(as_html(full_report())).text, as_markdown(full_report())):
         assert "judged blind: 3 names, 1 affiliation, 1 ORCID iD" in text
         assert "Masked before judging" in text
-        for words in ("Jane Roe", "3 times", "University of Freiburg"):
+        for words in ("Jane Roe", "3 times", "University of Freiburg", WHO_SAW_MASKED):
             assert words in text
 
 
