@@ -74,6 +74,14 @@ def test_agreement_is_krippendorffs_alpha_for_interval_data() -> None:
     assert (found.reviewers, found.dimensions) == (2, 3)
 
 
+def test_agreement_is_that_of_krippendorffs_own_example_with_missing_values() -> None:
+    rows = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
+    matrix = np.array([[NAN if one == "." else float(one) for one in row] for row in rows])
+    found = agreement(matrix)
+    assert isinstance(found, Agreement)
+    assert found.alpha == 0.849
+
+
 def test_agreement_is_absent_where_it_means_nothing() -> None:
     assert isinstance(agreement(np.array([[5.0, 6, 7]])), Absent)
     assert isinstance(agreement(np.full((5, 5), 6.0)), Absent)

@@ -14,7 +14,6 @@ LARGE = frozenset(
         "faiss",
         "fastapi",
         "jinja2",
-        "krippendorff",
         "lxml",
         "numpy",
         "openai",

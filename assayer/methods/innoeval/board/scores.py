@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import krippendorff
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
@@ -89,7 +88,7 @@ def agreement(matrix: ScoreMatrix) -> Agreement | Absent:
         return Absent(reason="at least two reviewers must have scored the same two dimensions.")
     if len(np.unique(pairable[~np.isnan(pairable)])) < 2:
         return Absent(reason="every score is the same, so agreement cannot be told from habit.")
-    alpha = float(krippendorff.alpha(reliability_data=pairable, level_of_measurement="interval"))
+    alpha = _interval_alpha(pairable)
     return Agreement(
         alpha=round(alpha, 3),
         reviewers=reviewers,
@@ -100,6 +99,14 @@ def agreement(matrix: ScoreMatrix) -> Agreement | Absent:
             "scores are."
         ),
     )
+
+
+def _interval_alpha(matrix: ScoreMatrix) -> float:
+    """1 less the variance within units over that of all values, units weighted with their numbers of values
+    (Krippendorff, Computing Krippendorff's alpha-reliability, 2011). Every unit (column) has at least two values."""
+    sizes = (~np.isnan(matrix)).sum(axis=0)
+    within = np.average(np.nanvar(matrix, axis=0, ddof=1), weights=sizes)
+    return float(1 - within / np.nanvar(matrix, ddof=1))
 
 
 def _dimension_means(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:
