@@ -85,6 +85,14 @@ class RankingPage:
         """Between the last rank that is in and the first that is out."""
         return None if self.ranking.cut is None else self.place(self.ranking.cut + 0.5)
 
+    @property
+    def start(self) -> str:
+        """Where the strengths began. Scores were given elsewhere: this ranking cannot tell whether that was blind."""
+        if not self.ranking.seeded:
+            return "all equal"
+        made = "; whether these were given blind is not recorded here" if self.ranking.blind else ""
+        return f"point scores, then adjusted by the comparisons{made}"
+
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader must know of this judge before relying on the order."""

@@ -111,6 +111,16 @@ def test_ranking_is_written_in_every_format_and_they_agree(ranked: Ranked) -> No
         text = (out / name).read_text("utf-8")
         assert all(idea.title in text for idea in ranking.ideas)
     assert "Clearly in" in ranked.resumed.out
+    assert ranking.blind
+    assert "Judged blind: nothing found to mask." in ranked.resumed.out
+
+
+def test_comparisons_of_a_blind_ranking_are_refused_where_names_are_shown(ranked: Ranked) -> None:
+    known = ranked.program.out / "comparisons.jsonl"
+    refused = ranked.program.run("rank", "6.jsonl", "--no-blind", "--known", known)
+    assert refused.code == 2
+    assert f"{_FIRST * _CALLS} judged blind cannot be used, as this ranking is not blind" in refused.err
+    assert "--blind" in refused.err
 
 
 def test_the_same_ranking_again_pays_nothing_and_gives_the_same_files(ranked: Ranked) -> None:

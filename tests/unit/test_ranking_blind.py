@@ -115,6 +115,15 @@ async def test_ideas_that_read_the_same_once_masked_are_not_compared_and_share_o
     assert "chen-4.md" in caution.text
 
 
+async def test_blind_ranking_does_not_vouch_for_the_scores_it_starts_from(tmp_path: Path) -> None:
+    scores = {idea.id: float(number) for number, idea in enumerate(ideas())}
+    seeded = await ranked(tmp_path, JudgeLlm(right), scores=scores)
+    said = "point scores, then adjusted by the comparisons"
+    assert RankingPage(seeded.ranking, ()).start == f"{said}; whether these were given blind is not recorded here"
+    shown = await ranked(tmp_path, JudgeLlm(right), OPEN, scores=scores)
+    assert RankingPage(shown.ranking, ()).start == said
+
+
 async def test_comparisons_of_two_texts_that_read_the_same_now_are_not_used() -> None:
     same = blinded(ideas()[4]), blinded(ideas()[5])
     verdict = DimensionVerdict(dimension="overall", winner="first", reason="of an earlier day")
