@@ -1,17 +1,12 @@
-"""InnoEval up to its board, in memory: rounds, selection, reading, grounding, and what lies after the cutoff."""
+"""InnoEval up to its board, in memory: rounds, selection, reading, grounding."""
 
-import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from pydantic import BaseModel
 
-from assayer.backends import Backends
-from assayer.errors import AssayerError, MalformedAnswer, NoFallback, SourceUnavailable
-from assayer.methods.innoeval.evidence_pack import EvidencePack
-from assayer.methods.innoeval.options import InnoEvalOptions
-from assayer.methods.innoeval.pipeline import evaluate
+from assayer.errors import MalformedAnswer, NoFallback, SourceUnavailable
 from assayer.methods.innoeval.schemas import (
     EvidenceRelevance,
     EvidenceRelevanceQuestion,
@@ -25,62 +20,20 @@ from assayer.methods.innoeval.schemas import (
     SearchQueries,
     SearchQueriesQuestion,
 )
-from assayer.models import Absent, Dropped, FullText, Paper, PaperId, Section, WebPage, WebResult, Window
+from assayer.models import Absent, WebResult, Window
 from assayer.reports.assembly import EvaluationResult
-from assayer.run.run import Run
-from index.memory_corpus import MemoryCorpus
+from tests.unit.innoeval_runs import OPTIONS, LongTexts, dropped_counts, evaluated, twin_backends
 from tests.unit.innoeval_world import (
-    ANSWERS,
     CUTOFF,
-    DAY,
-    IDEA,
     PAGES,
-    REPOSITORIES,
-    TwinBoard,
-    TwinCode,
     TwinWeb,
-    page,
-    papers,
-    repository,
 )
-from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.llm.fallback_llm import FallbackLlm
 
-OPTIONS = InnoEvalOptions(top=3, later=2)
-
-
-def _backends(
-    scripted: Mapping[str, Answerer] | None = None, failing: Mapping[str, AssayerError] | None = None
-) -> tuple[Backends, TwinLlm]:
-    embedder = HashingEmbedder()
-    llm = TwinLlm(embedder, {**ANSWERS, **(scripted or {})}, failing)
-    backends = Backends(
-        llm=llm,
-        literature=MemoryCorpus(papers(), embedder),
-        full_texts=NoFullTexts(),
-        embedder=embedder,
-        web=TwinWeb(),
-        code=TwinCode(),
-    )
-    return backends, llm
-
-
-async def _evaluated(
-    backends: Backends, options: InnoEvalOptions = OPTIONS, cutoff: dt.date | None = None, run: Run | None = None
-) -> tuple[EvaluationResult, EvidencePack]:
-    board = TwinBoard()
-    evaluation = await evaluate(IDEA, backends, run or a_run(cutoff), options, board)
-    return evaluation, board.packs[0]
-
-
-def _dropped(evaluation: EvaluationResult) -> dict[tuple[str, str], int]:
-    dropped: Sequence[Dropped] = evaluation.report.coverage.dropped
-    return {(one.what, one.reason): one.count for one in dropped}
-
 
 async def test_the_board_gets_the_best_of_each_kind_read_and_grounded() -> None:
-    _, pack = await _evaluated(_backends()[0])
+    _, pack = await evaluated(twin_backends()[0])
     assert [one.kind for one in pack.before_cutoff] == ["literature"] * 3 + ["web"] * 3 + ["code"] * 3
     assert all(one.text and 0 <= one.score <= 10 for one in pack.before_cutoff)
     assert {one.paper_id for one in pack.groundings} == {one.paper.id for one in pack.before_cutoff}
@@ -95,22 +48,22 @@ async def test_the_search_is_ten_levels_deep_when_every_round_finds_something() 
         async def search(self, queries: Sequence[str], *_: object) -> list[list[WebResult]]:
             return [[WebResult(title=query, url=f"https://x.example.org/{query}", snippet=query)] for query in queries]
 
-    backends, llm = _backends()
-    evaluation, _ = await _evaluated(replace(backends, web=Endless()), OPTIONS.model_copy(update={"top": 30}))
+    backends, llm = twin_backends()
+    evaluation, _ = await evaluated(replace(backends, web=Endless()), OPTIONS.model_copy(update={"top": 30}))
     assert {one.module: one.levels for one in evaluation.report.coverage.depth} == {"search": 10, "board": 0}
     assert [name for name, _ in llm.asked].count("innoeval.refinement") == 3
 
 
 async def test_the_search_ends_when_a_round_finds_nothing_new() -> None:
-    backends, llm = _backends()
-    evaluation, _ = await _evaluated(backends, OPTIONS.model_copy(update={"hits": 40}))
+    backends, llm = twin_backends()
+    evaluation, _ = await evaluated(backends, OPTIONS.model_copy(update={"hits": 40}))
     assert [name for name, _ in llm.asked].count("innoeval.refinement") == 1
     assert {one.module: one.levels for one in evaluation.report.coverage.depth}["search"] == 5
 
 
 async def test_nothing_is_judged_twice_however_many_rounds_find_it() -> None:
-    backends, llm = _backends()
-    await _evaluated(backends, OPTIONS.model_copy(update={"hits": 2}))
+    backends, llm = twin_backends()
+    await evaluated(backends, OPTIONS.model_copy(update={"hits": 2}))
     judged = [
         find.paper_id
         for _, question in llm.asked
@@ -136,11 +89,11 @@ async def test_relevance_weighs_more_than_closeness_and_the_irrelevant_is_left_o
         )
 
     options = OPTIONS.model_copy(update={"top": 20, "hits": 40})
-    evaluation, pack = await _evaluated(_backends({"innoeval.relevance": by_number})[0], options)
+    evaluation, pack = await evaluated(twin_backends({"innoeval.relevance": by_number})[0], options)
     literature = [one for one in pack.before_cutoff if one.kind == "literature"]
     assert literature[0].paper.id == "paper 17"
     assert {one.paper.id for one in literature} == {"paper 17", "paper 4", "paper 14", "paper 24"}
-    assert _dropped(evaluation)["paper", "judged not relevant enough to be read"] == 26
+    assert dropped_counts(evaluation)["paper", "judged not relevant enough to be read"] == 26
 
 
 async def test_a_find_whose_quality_was_not_judged_is_ranked_by_its_relevance() -> None:
@@ -154,77 +107,16 @@ async def test_a_find_whose_quality_was_not_judged_is_ranked_by_its_relevance() 
         )
 
     options = OPTIONS.model_copy(update={"alpha": 0.0})
-    _, pack = await _evaluated(_backends({"innoeval.relevance": unsure})[0], options)
+    _, pack = await evaluated(twin_backends({"innoeval.relevance": unsure})[0], options)
     assert {one.score for one in pack.before_cutoff} == {6.0}
-
-
-async def test_what_came_after_the_cutoff_is_kept_apart_and_never_grounded() -> None:
-    backends, llm = _backends()
-    evaluation, pack = await _evaluated(backends, cutoff=CUTOFF)
-    assert all(one.paper.publication_date and one.paper.publication_date <= CUTOFF for one in pack.before_cutoff)
-    assert {one.kind for one in pack.after_cutoff} == {"literature", "web", "code"}
-    assert all(one.paper.publication_date and one.paper.publication_date > CUTOFF for one in pack.after_cutoff)
-    assert all(one.paper.publication_date for one in (*pack.before_cutoff, *pack.after_cutoff))
-    late = {one.paper.id for one in pack.after_cutoff}
-    shown = [
-        find.paper_id
-        for _, question in llm.asked
-        if isinstance(question, GroundingQuestion)
-        for find in question.evidence
-    ]
-    assert shown
-    assert late.isdisjoint(shown)
-    assert late.isdisjoint(reference.id for reference in evaluation.report.references)
-
-
-async def test_with_a_cutoff_repositories_are_read_as_they_were_and_their_fame_is_not_shown() -> None:
-    backends, llm = _backends()
-    code = TwinCode()
-    _, pack = await _evaluated(replace(backends, code=code), cutoff=CUTOFF)
-    before = {one.paper.title for one in pack.before_cutoff if one.kind == "code"}
-    assert before
-    assert {code.states[name] for name in before} == {CUTOFF}
-    standings = [
-        find.standing
-        for _, question in llm.asked
-        if isinstance(question, EvidenceRelevanceQuestion)
-        for find in question.evidence
-    ]
-    assert not any("stars" in one or "cited" in one for one in standings)
-
-
-async def test_undated_pages_count_only_without_a_cutoff() -> None:
-    backends = replace(_backends()[0], web=TwinWeb([page(1, None)]))
-    _, unlimited = await _evaluated(backends)
-    assert [(one.kind, one.paper.publication_date) for one in unlimited.before_cutoff if one.kind == "web"] == [
-        ("web", None)
-    ]
-    bound, pack = await _evaluated(backends, cutoff=CUTOFF)
-    assert not any(one.kind == "web" for one in pack.before_cutoff)
-    assert _dropped(bound)["web page", "on the other side of the cutoff, or undated"] >= 1
-
-
-async def test_a_page_that_says_of_itself_that_it_is_newer_than_the_cutoff_is_no_knowledge() -> None:
-    shown = page(1, CUTOFF - DAY)
-    newer = WebPage(url=shown.url, title="Newer", site="x", text="It is newer than it looks.", published=CUTOFF + DAY)
-    backends = replace(_backends()[0], web=TwinWeb([shown], {shown.url: newer}))
-    _, pack = await _evaluated(backends, cutoff=CUTOFF)
-    assert not any(one.kind == "web" for one in pack.before_cutoff)
-
-
-async def test_the_ideas_own_page_is_kept_out() -> None:
-    own = WebResult(title=f"[2401.1] {IDEA.title.upper()} | arXiv", url="https://own.example.org/", snippet="")
-    evaluation, pack = await _evaluated(replace(_backends()[0], web=TwinWeb([own, PAGES[0]])))
-    assert [one.paper.url for one in pack.before_cutoff if one.kind == "web"] == [PAGES[0].url]
-    assert _dropped(evaluation)["web page", "the idea's own page or repository"] == 1
 
 
 async def test_pages_that_cannot_be_read_are_counted_with_the_reason() -> None:
     absent = Absent(reason="the server did not deliver it")
-    backends = replace(_backends()[0], web=TwinWeb(texts={one.url: absent for one in PAGES}))
-    evaluation, pack = await _evaluated(backends)
+    backends = replace(twin_backends()[0], web=TwinWeb(texts={one.url: absent for one in PAGES}))
+    evaluation, pack = await evaluated(backends)
     assert not any(one.kind == "web" for one in pack.before_cutoff)
-    assert _dropped(evaluation)["web page to be read", "the server did not deliver it"] == 3
+    assert dropped_counts(evaluation)["web page to be read", "the server did not deliver it"] == 3
 
 
 async def test_a_web_search_that_is_down_costs_its_own_queries_only() -> None:
@@ -232,46 +124,46 @@ async def test_a_web_search_that_is_down_costs_its_own_queries_only() -> None:
         async def search(self, *_: object) -> list[list[WebResult]]:
             raise SourceUnavailable("The web is down.")
 
-    evaluation, pack = await _evaluated(replace(_backends()[0], web=Down()))
+    evaluation, pack = await evaluated(replace(twin_backends()[0], web=Down()))
     assert {one.kind for one in pack.before_cutoff} == {"literature", "code"}
-    assert _dropped(evaluation)["query of web or code", SourceUnavailable.reason] >= 5
+    assert dropped_counts(evaluation)["query of web or code", SourceUnavailable.reason] >= 5
 
 
 async def test_without_web_and_code_literature_alone_is_searched_and_asked_for() -> None:
-    backends, llm = _backends()
-    _, pack = await _evaluated(replace(backends, web=None, code=None))
+    backends, llm = twin_backends()
+    _, pack = await evaluated(replace(backends, web=None, code=None))
     assert {one.kind for one in pack.before_cutoff} == {"literature"}
     assert {getattr(question, "kinds", ("literature",)) for _, question in llm.asked} == {("literature",)}
 
 
 async def test_a_judge_that_fails_makes_nothing_irrelevant() -> None:
-    evaluation, pack = await _evaluated(_backends(failing={"innoeval.relevance": MalformedAnswer("no JSON")})[0])
+    evaluation, pack = await evaluated(twin_backends(failing={"innoeval.relevance": MalformedAnswer("no JSON")})[0])
     assert pack.before_cutoff == ()
-    dropped = _dropped(evaluation)
+    dropped = dropped_counts(evaluation)
     assert dropped["found source to be judged", MalformedAnswer.reason] > 0
     assert not any(reason.startswith("judged not relevant") for _, reason in dropped)
 
 
 async def test_a_refinement_that_fails_ends_the_search_and_not_the_evaluation() -> None:
-    evaluation, pack = await _evaluated(_backends(failing={"innoeval.refinement": MalformedAnswer("no JSON")})[0])
+    evaluation, pack = await evaluated(twin_backends(failing={"innoeval.refinement": MalformedAnswer("no JSON")})[0])
     assert pack.before_cutoff
-    assert _dropped(evaluation)["query to be refined", MalformedAnswer.reason] > 0
+    assert dropped_counts(evaluation)["query to be refined", MalformedAnswer.reason] > 0
 
 
 async def test_an_extraction_that_fails_is_the_evaluations_failure() -> None:
     with pytest.raises(MalformedAnswer):
-        await _evaluated(_backends(failing={"innoeval.extraction": MalformedAnswer("no JSON")})[0])
+        await evaluated(twin_backends(failing={"innoeval.extraction": MalformedAnswer("no JSON")})[0])
 
 
 async def test_without_any_query_the_error_is_raised() -> None:
     with pytest.raises(MalformedAnswer):
-        await _evaluated(_backends(failing={"innoeval.queries": MalformedAnswer("no JSON")})[0])
+        await evaluated(twin_backends(failing={"innoeval.queries": MalformedAnswer("no JSON")})[0])
 
 
 async def test_without_a_language_model_the_methods_that_can_do_without_are_named() -> None:
-    backends = replace(_backends()[0], llm=FallbackLlm(HashingEmbedder()))
+    backends = replace(twin_backends()[0], llm=FallbackLlm(HashingEmbedder()))
     with pytest.raises(NoFallback, match="--method scholareval or --method grapheval"):
-        await _evaluated(backends)
+        await evaluated(backends)
 
 
 async def test_the_reranker_decides_which_is_nearer() -> None:
@@ -282,7 +174,7 @@ async def test_the_reranker_decides_which_is_nearer() -> None:
             return [float("study 9." in text) for text in texts]
 
     options = OPTIONS.model_copy(update={"hits": 40, "top": 15})
-    evaluation, pack = await _evaluated(replace(_backends()[0], reranker=Backwards()), options)
+    evaluation, pack = await evaluated(replace(twin_backends()[0], reranker=Backwards()), options)
     assert pack.before_cutoff[0].paper.id == "paper 9"
     assert "then backwards)" in _search_of(evaluation)
     assert evaluation.report.provenance.reranking_model == "backwards"
@@ -295,7 +187,7 @@ def _search_of(evaluation: EvaluationResult) -> str:
 
 
 async def test_the_report_says_how_it_was_searched_and_that_there_is_no_reranker() -> None:
-    evaluation, _ = await _evaluated(_backends()[0])
+    evaluation, _ = await evaluated(twin_backends()[0])
     said = _search_of(evaluation)
     assert "queries were answered, with" in said
     assert "no reranker is configured) + 0.8 × judged relevance and quality" in said
@@ -309,7 +201,7 @@ async def test_an_invented_quote_is_marked_and_one_part_takes_one_grounding_of_a
         )
         return Groundings(finds=[GroundedFind(label=find.label, groundings=[one, one]) for find in question.evidence])
 
-    evaluation, pack = await _evaluated(_backends({"innoeval.grounding": twice})[0])
+    evaluation, pack = await evaluated(twin_backends({"innoeval.grounding": twice})[0])
     assert len(pack.groundings) == len(pack.before_cutoff)
     assert {one.quote.state for one in pack.groundings if one.quote} == {"not_found"}
     assert {one.analysis for one in pack.groundings} == {"See (another paper) at (link removed)"}
@@ -317,7 +209,7 @@ async def test_an_invented_quote_is_marked_and_one_part_takes_one_grounding_of_a
 
 
 async def test_the_report_shows_the_background_by_part_of_the_idea_with_numbered_references() -> None:
-    evaluation, pack = await _evaluated(_backends()[0])
+    evaluation, pack = await evaluated(twin_backends()[0])
     *_, background = evaluation.report.parts
     assert [one.name for one in background.assessments] == [part.name.capitalize() for part in pack.six_tuple.parts]
     labels = {reading.label for one in background.assessments for reading in one.readings}
@@ -327,7 +219,7 @@ async def test_the_report_shows_the_background_by_part_of_the_idea_with_numbered
 
 
 async def test_the_same_run_twice_gives_the_same_report() -> None:
-    first, second = [(await _evaluated(_backends()[0], cutoff=CUTOFF))[0].report for _ in range(2)]
+    first, second = [(await evaluated(twin_backends()[0], cutoff=CUTOFF))[0].report for _ in range(2)]
     assert first.model_dump_json(exclude={"usage"}) == second.model_dump_json(exclude={"usage"})
 
 
@@ -341,8 +233,8 @@ async def test_silence_of_the_idea_stays_silence() -> None:
         assert isinstance(question, GroundingQuestion)
         return Groundings(finds=[GroundedFind(label=find.label, groundings=[]) for find in question.evidence])
 
-    backends, _ = _backends({"innoeval.extraction": little, "innoeval.grounding": of_the_summary})
-    _, pack = await _evaluated(backends)
+    backends, _ = twin_backends({"innoeval.extraction": little, "innoeval.grounding": of_the_summary})
+    _, pack = await evaluated(backends)
     assert [part.name for part in pack.six_tuple.parts] == ["summary"]
     assert pack.groundings == ()
 
@@ -367,70 +259,18 @@ async def test_queries_of_web_and_code_are_rationed_and_every_part_has_its_first
         )
 
     web = Counting()
-    backends = replace(_backends({"innoeval.queries": many})[0], web=web)
-    evaluation, _ = await _evaluated(backends, OPTIONS.model_copy(update={"web_queries": 5, "rounds": 0}))
+    backends = replace(twin_backends({"innoeval.queries": many})[0], web=web)
+    evaluation, _ = await evaluated(backends, OPTIONS.model_copy(update={"web_queries": 5, "rounds": 0}))
     assert sorted(web.asked) == ["method 1 a", "method 2 a", "motivation 1 a", "research question 1 a", "summary a"]
-    assert _dropped(evaluation)["query of web or code", "beyond the limit for one evaluation"] == 5
+    assert dropped_counts(evaluation)["query of web or code", "beyond the limit for one evaluation"] == 5
     assert {(one.source, one.operation) for one in evaluation.report.coverage.sources} == {("web", "web")}
-
-
-async def test_with_a_cutoff_no_prompt_that_judges_shows_todays_description_of_a_repository() -> None:
-    backends, llm = _backends()
-    described = [
-        one.model_copy(update={"description": "Now with results of later work.", "topics": ("later",)})
-        for one in REPOSITORIES
-    ]
-    _, pack = await _evaluated(replace(backends, code=TwinCode(described)), cutoff=CUTOFF)
-    assert any(one.kind == "code" for one in pack.before_cutoff)
-    assert not any("results of later work" in one.paper.abstract for one in pack.before_cutoff)
-    shown = [(name, question.model_dump_json()) for name, question in llm.asked]
-    earlier = [text for name, text in shown if name == "innoeval.grounding"]
-    assert earlier
-    assert not any("results of later work" in text for text in earlier)
-    _, unlimited = await _evaluated(replace(_backends()[0], code=TwinCode(described)))
-    assert any("results of later work" in one.paper.abstract for one in unlimited.before_cutoff)
-
-
-async def test_the_ideas_own_repository_is_known_by_a_description_that_is_not_shown() -> None:
-    own = repository(1, CUTOFF - DAY).model_copy(update={"description": f"Code of: {IDEA.title}"})
-    evaluation, pack = await _evaluated(replace(_backends()[0], code=TwinCode([own])), cutoff=CUTOFF)
-    assert not any(one.kind == "code" for one in pack.before_cutoff)
-    assert _dropped(evaluation)["repository", "the idea's own page or repository"] == 1
-
-
-async def test_pages_dated_before_the_cutoff_are_announced_as_they_may_have_changed_since() -> None:
-    evaluation, pack = await _evaluated(_backends()[0], cutoff=CUTOFF)
-    pages = sum(one.kind == "web" for one in pack.before_cutoff)
-    assert pages
-    (told,) = [one.text for one in evaluation.report.notices if one.kind == "undated_version"]
-    assert f"{pages} web page(s)" in told
-    unlimited, _ = await _evaluated(_backends()[0])
-    assert not any(one.kind == "undated_version" for one in unlimited.report.notices)
-
-
-class _LongTexts(NoFullTexts):
-    """Knows the text of every paper; `windows` are the days that were asked for."""
-
-    def __init__(self) -> None:
-        self.windows: set[Window] = set()
-
-    async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
-        self.windows.add(window)
-        section = Section(title="Methods", text="Quoted sentences are compared with their sources, one by one. " * 9)
-        return {one.id: FullText(paper_id=one.id, sections=(section,), parser="corpus") for one in papers}
 
 
 async def test_a_paper_counts_as_read_in_full_only_if_words_beyond_its_abstract_fitted() -> None:
     for chars, read in ((5_000, True), (150, False)):
-        backends = replace(_backends()[0], full_texts=_LongTexts())
-        evaluation, pack = await _evaluated(backends, OPTIONS.model_copy(update={"evidence_chars": chars}))
+        backends = replace(twin_backends()[0], full_texts=LongTexts())
+        evaluation, pack = await evaluated(backends, OPTIONS.model_copy(update={"evidence_chars": chars}))
         literature = [one for one in pack.before_cutoff if one.kind == "literature"]
         assert {one.full_text for one in literature} == {read}
         papers_in_full = evaluation.report.coverage.full_texts
         assert (papers_in_full > 0) == read
-
-
-async def test_later_papers_are_read_as_of_today_and_earlier_ones_as_of_the_cutoff() -> None:
-    texts = _LongTexts()
-    await _evaluated(replace(_backends()[0], full_texts=texts), cutoff=CUTOFF)
-    assert texts.windows == {Window.until(CUTOFF), Window.later_than(CUTOFF)}

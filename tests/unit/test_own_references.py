@@ -3,106 +3,45 @@
 import asyncio
 import datetime as dt
 import time
-from collections.abc import Sequence
 
 import pytest
-from pydantic import BaseModel
 
-from assayer.blinding.blind import blinded
-from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
+from assayer.claim_support.schemas import SupportQuestion
 from assayer.errors import MalformedAnswer, SourceUnavailable
-from assayer.ideas.parsing import parse_idea
-from assayer.llm import Llm
 from assayer.models import (
     Absent,
     CitedWork,
     ClaimSupport,
     Idea,
     Identifiers,
-    OwnReferences,
     Paper,
-    PaperId,
     Retraction,
-    Window,
 )
-from assayer.models.blinding import UnblindedWords
 from assayer.own_references.check import check_own_references
 from assayer.own_references.entries import read_references
-from assayer.own_references.kept_words import without_names
 from assayer.own_references.matching import best_match, family_name
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import passages_citing
 from assayer.reports.notices import own_reference_notices
 from assayer.reports.reference_wording import borne_out, own_outcome
 from index.memory_corpus import MemoryCorpus
+from tests.unit.own_references_fixture import (
+    DIAZ,
+    FOX,
+    IDEA,
+    LEE,
+    LIST,
+    checked,
+    idea,
+    outcomes,
+    partly,
+    record,
+)
 from tests.unit.twins import TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
-from workers.llm.fallback_llm import FallbackLlm
-from workers.remote.request import RequestContext
 from workers.sources.in_memory import InMemorySource
-
-SETTINGS = LiteratureSettings()
-LIST = """[1] Ann Lee and Bo Chen. Replay buffers for continual text classification. In Text Methods, 2019.
-[2] Cy Diaz. Forgetting curves of small language models. Journal of Forgetting, 2021.
-[3] Eve Fox et al. Which examples does a model forget first? In Text Methods, 2022."""
-IDEA = f"""# Rehearsal that knows what will be forgotten
-
-## Problem
-
-Rehearsal recovers most of the accuracy that fine-tuning loses [1]. Small models forget along a power law [2, 3]. We
-will test whether forgetting can be foreseen from the loss, as nobody has done for small language models so far.
-
-## References
-
-{LIST}
-
-## Budget
-
-Two years of one person and a small computer.
-"""
-
-
-def record(key: str, title: str, author: str, year: int, source: str = "corpus", **fields: object) -> Paper:
-    given = {"abstract": title, "authors": (author,), "publication_date": dt.date(year, 6, 30), "source": source}
-    return Paper.model_validate({"id": PaperId(key), "title": title, **given, **fields})
-
-
-LEE = record("lee", "Replay Buffers for Continual Text Classification", "Ann Lee", 2019)
-DIAZ = record("diaz", "Forgetting curves of small language models", "Cy Diaz", 2021)
-FOX = record("fox", "Which Examples Does a Model Forget First?", "Eve Fox", 2022)
-
-
-def idea(text: str = IDEA) -> Idea:
-    return parse_idea(text, "idea.md")
-
-
-async def checked(
-    text: str | Idea = IDEA,
-    local: Sequence[Paper] = (),
-    sources: Sequence[InMemorySource] = (),
-    cutoff: dt.date | None = None,
-    settings: LiteratureSettings = SETTINGS,
-    llm: Llm | None = None,
-    **options: object,
-) -> OwnReferences:
-    run, corpus = a_run(cutoff), MemoryCorpus(local, HashingEmbedder())
-    makers = {source.name: (lambda run, source=source: source) for source in sources}
-    found = await check_own_references(
-        text if isinstance(text, Idea) else idea(text),
-        reference_sources(corpus, makers, settings, run),
-        llm or FallbackLlm(HashingEmbedder()),
-        run,
-        OwnReferenceOptions.model_validate(options),
-    )
-    assert isinstance(found, OwnReferences)
-    return found
-
-
-def outcomes(own: OwnReferences) -> list[str]:
-    return [entry.outcome if isinstance(entry.outcome, str) else "absent" for entry in own.entries]
-
 
 # Reading
 
@@ -369,17 +308,8 @@ async def test_more_references_than_are_checked_are_counted() -> None:
     assert (len(own.entries), own.beyond) == (1, 2)
 
 
-def _partly(question: BaseModel) -> BaseModel:
-    assert isinstance(question, SupportQuestion)
-    verdicts = [
-        SupportVerdict(label=item.label, carried=item.passage, missing="Says nothing of accuracy.", outcome="partly")
-        for item in question.items
-    ]
-    return SupportAnswer(verdicts=verdicts)
-
-
 async def test_passages_are_held_against_the_abstracts_of_what_they_refer_to() -> None:
-    llm = TwinLlm(HashingEmbedder(), {"support.claims": _partly})
+    llm = TwinLlm(HashingEmbedder(), {"support.claims": partly})
     silent = FOX.model_copy(update={"abstract": ""})
     own = await checked(local=[LEE, DIAZ, silent], llm=llm)
     ((_, question),) = llm.asked
@@ -410,88 +340,6 @@ async def test_passages_beyond_the_limit_and_lost_answers_are_absent_with_their_
 async def test_without_a_language_model_no_passage_is_judged() -> None:
     own = await checked(local=[LEE])
     assert borne_out(own.entries[0]) == "not checked: that takes a language model."
-
-
-async def test_a_model_sees_the_masked_passage_and_names_are_looked_for_as_the_idea_gives_them() -> None:
-    whole = idea()
-    masked = whole.model_copy(
-        update={
-            "text": whole.text.replace("Rehearsal", "[masked]").replace("Ann Lee", "[masked]"),
-            "unblinded": UnblindedWords(title=whole.title, text=whole.text),
-        }
-    )
-    llm = TwinLlm(HashingEmbedder(), {"support.claims": _partly})
-    own = await checked(masked, local=[LEE, DIAZ, FOX], llm=llm)
-    assert outcomes(own) == ["found"] * 3
-    assert own.entries[0].passage.startswith("[masked] recovers")
-
-
-SIGNED = """# Machines that quote
-
-We test machines that quote. The project is led by Prof. Jane Roe. As Jane Roe has shown, machines misquote [1, 2].
-
-## References
-
-[1] Jane Roe, Stanford thesis on quoting machines
-[2] Jane Roe and Bo Chen. Replay buffers for continual text classification. In Text Methods, 2019.
-
-## Biography
-
-Jane Roe studied in Stanford and wrote [the first paper on quoting machines](https://arxiv.org/abs/1706.03762).
-"""
-ROE = record("roe", "Replay Buffers for Continual Text Classification", "Ann Lee", 2019)
-
-
-class AskedSource(InMemorySource):
-    """Remembers which words it was asked for."""
-
-    def __init__(self, papers: Sequence[Paper]) -> None:
-        super().__init__("openalex", papers)
-        self.words: list[str] = []
-
-    async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        self.words.append(query)
-        return await super().search(query, limit, window, context)
-
-
-async def test_no_source_is_asked_for_people_who_are_masked_and_nothing_is_read_in_what_was_cut() -> None:
-    masked = blinded(idea(SIGNED))
-    assert "Roe" not in masked.text
-    source = AskedSource([ROE])
-    own = await checked(masked, sources=[source])
-    assert [entry.text[:8] for entry in own.entries] == ["Jane Roe", "Jane Roe"]
-    assert source.words == ["Stanford thesis on quoting machines", "Replay buffers for continual text classification"]
-    # Authors are compared all the same.
-    assert own.entries[1].differences == ("The entry names Jane Roe first, the record Ann Lee.",)
-
-
-async def test_idea_that_is_not_blind_is_looked_up_with_all_its_words() -> None:
-    source = AskedSource([])
-    await checked(idea(SIGNED), sources=[source])
-    assert source.words[0] == "Jane Roe, Stanford thesis on quoting machines"
-    assert len(source.words) == 3
-
-
-async def test_passages_that_a_model_is_asked_about_are_masked() -> None:
-    llm = TwinLlm(HashingEmbedder(), {"support.claims": _partly})
-    own = await checked(blinded(idea(SIGNED)), local=[ROE], llm=llm)
-    assert own.entries[1].passage == "As [name] has shown, machines misquote [1, 2]."
-    ((_, question),) = llm.asked
-    assert isinstance(question, SupportQuestion)
-    assert [item.claim for item in question.items] == ["As [name] has shown, machines misquote [this source]."]
-
-
-@pytest.mark.parametrize(
-    ("words", "fewest", "left"),
-    [
-        ("Roe, J., Li Wei: Quoting machines", 1, "Quoting machines"),
-        ("Small models of Oliver and Li", 2, "Small models of Oliver and Li"),
-        ("Notes by Jane Roe on Small models", 2, "Notes by on Small models"),
-    ],
-)
-def test_names_are_taken_out_as_whole_words(words: str, fewest: int, left: str) -> None:
-    names = {("Roe", "J"), ("Jane", "Roe"), ("Li", "Wei"), ("Li",), ("Small",)}
-    assert without_names(words, names, fewest=fewest) == left
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""Evaluations by InnoEval in memory."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+from assayer.backends import Backends
+from assayer.errors import AssayerError
+from assayer.methods.innoeval.evidence_pack import EvidencePack
+from assayer.methods.innoeval.options import InnoEvalOptions
+from assayer.methods.innoeval.pipeline import evaluate
+from assayer.models import Absent, Dropped, FullText, Paper, PaperId, Section, Window
+from assayer.reports.assembly import EvaluationResult
+from assayer.run.run import Run
+from index.memory_corpus import MemoryCorpus
+from tests.unit.innoeval_world import (
+    ANSWERS,
+    IDEA,
+    TwinBoard,
+    TwinCode,
+    TwinWeb,
+    papers,
+)
+from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+__all__ = ["OPTIONS", "LongTexts", "dropped_counts", "evaluated", "twin_backends"]
+
+OPTIONS = InnoEvalOptions(top=3, later=2)
+
+
+def twin_backends(
+    scripted: Mapping[str, Answerer] | None = None, failing: Mapping[str, AssayerError] | None = None
+) -> tuple[Backends, TwinLlm]:
+    embedder = HashingEmbedder()
+    llm = TwinLlm(embedder, {**ANSWERS, **(scripted or {})}, failing)
+    backends = Backends(
+        llm=llm,
+        literature=MemoryCorpus(papers(), embedder),
+        full_texts=NoFullTexts(),
+        embedder=embedder,
+        web=TwinWeb(),
+        code=TwinCode(),
+    )
+    return backends, llm
+
+
+async def evaluated(
+    backends: Backends, options: InnoEvalOptions = OPTIONS, cutoff: dt.date | None = None, run: Run | None = None
+) -> tuple[EvaluationResult, EvidencePack]:
+    board = TwinBoard()
+    evaluation = await evaluate(IDEA, backends, run or a_run(cutoff), options, board)
+    return evaluation, board.packs[0]
+
+
+def dropped_counts(evaluation: EvaluationResult) -> dict[tuple[str, str], int]:
+    dropped: Sequence[Dropped] = evaluation.report.coverage.dropped
+    return {(one.what, one.reason): one.count for one in dropped}
+
+
+class LongTexts(NoFullTexts):
+    """Knows the text of every paper; `windows` are the days that were asked for."""
+
+    def __init__(self) -> None:
+        self.windows: set[Window] = set()
+
+    async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
+        self.windows.add(window)
+        section = Section(title="Methods", text="Quoted sentences are compared with their sources, one by one. " * 9)
+        return {one.id: FullText(paper_id=one.id, sections=(section,), parser="corpus") for one in papers}

@@ -1,0 +1,101 @@
+"""Evaluations by ScholarEval in memory."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from assayer.backends import Backends
+from assayer.errors import AssayerError
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.scholareval import ScholarEvalOptions
+from assayer.methods.scholareval.pipeline import evaluate
+from assayer.models import (
+    CorpusFit,
+    Hit,
+    Paper,
+    PaperId,
+    Report,
+    Window,
+)
+from assayer.ports import Embedder
+from assayer.run.run import Run
+from index.memory_corpus import MemoryCorpus
+from tests.unit.scholareval_questions import IDEA
+from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+__all__ = [
+    "OPTIONS",
+    "POOR",
+    "TOPICS",
+    "ToppedUp",
+    "backends_beyond_corpus",
+    "corpus_papers",
+    "evaluated",
+    "twin_backends",
+]
+
+OPTIONS = ScholarEvalOptions()
+
+
+POOR = CorpusFit(level="poor", value=0.01, criterion="given by the test")
+
+
+TOPICS = (
+    "a small reader",
+    "abstract checking",
+    "quoted sentences",
+    "annotated claims",
+    "citation accuracy",
+    "baselines",
+)
+
+
+def corpus_papers() -> list[Paper]:
+    return [
+        Paper(
+            id=PaperId(f"paper {number}"),
+            title=f"Reading claims, study {number}: {topic}",
+            abstract=f"We train a small reader for {topic} that checks every quoted sentence against the abstract. "
+            f"We compare it with three baselines on 2,000 annotated claims. Accuracy reaches {60 + number}% but fails "
+            "out of domain.",
+            publication_date=dt.date(2020, 1, 1) + dt.timedelta(days=number),
+            url=f"https://example.org/{number}",
+            source="corpus",
+        )
+        for number, topic in enumerate(TOPICS * 4)
+    ]
+
+
+def twin_backends(
+    fit: CorpusFit | None = None,
+    scripted: Mapping[str, Answerer] | None = None,
+    failing: Mapping[str, AssayerError] | None = None,
+) -> tuple[Backends, TwinLlm]:
+    embedder: Embedder = HashingEmbedder()
+    llm = TwinLlm(embedder, scripted, failing)
+    corpus = MemoryCorpus(corpus_papers(), embedder, fit=fit)
+    return Backends(llm=llm, literature=corpus, full_texts=NoFullTexts(), embedder=embedder), llm
+
+
+async def evaluated(backends: Backends, run: Run | None = None) -> Report:
+    idea = parse_idea(IDEA, source="idea.md")
+    return (await evaluate(idea, backends, run or a_run(), OPTIONS)).report
+
+
+class ToppedUp(MemoryCorpus):
+    """A poor corpus whose searches, and not its snippets, are answered from beyond it."""
+
+    def __init__(self, run: Run, embedder: Embedder) -> None:
+        super().__init__(corpus_papers(), embedder, fit=POOR)
+        self._run = run
+
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
+        found = await super().search(queries, limit, window)
+        self._run.journal.near_remote_papers |= {hit.paper.id: "arxiv" for hits in found for hit in hits}
+        return [[hit.model_copy(update={"near_beyond_corpus": True}) for hit in hits] for hits in found]
+
+
+def backends_beyond_corpus(run: Run) -> Backends:
+    backends, _ = twin_backends()
+    return replace(backends, literature=ToppedUp(run, backends.embedder))
