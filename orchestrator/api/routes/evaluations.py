@@ -1,5 +1,6 @@
 """`/v1/evaluations`: submit an idea, list one's own evaluations, read the report, cancel."""
 
+import asyncio
 import datetime as dt
 from collections.abc import Collection
 from typing import Annotated
@@ -151,7 +152,8 @@ async def report(
     stored = await services.jobs.report(caller.tenant, job.id) if job.state == "done" else None
     if stored is None:
         raise no_result_problem(job)
-    return report_response(_RENDERERS[media_type](stored), media_type, "report.css")
+    # In a thread: reports are large, and the event loop serves other requests meanwhile.
+    return report_response(await asyncio.to_thread(_RENDERERS[media_type], stored), media_type, "report.css")
 
 
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
