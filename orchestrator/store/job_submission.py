@@ -29,12 +29,17 @@ _INSERT_BATCH = """
     ON CONFLICT (id) DO NOTHING
 """
 
+# In a statement of its own: what follows sees all that whoever held the batch has added.
+_LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
+
 _EXTEND_BATCH = """
     UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6
     WHERE tenant = $1 AND id = $2 AND open AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
+      AND NOT EXISTS (SELECT FROM jsonb_array_elements(rejected) AS old WHERE (old ->> 'row')::integer >= $3)
     RETURNING id
 """
-_KNOWN = "SELECT true FROM jobs WHERE id = $1"
+_KNOWN_JOB = "SELECT true FROM jobs WHERE id = $1"
+_KNOWN_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 AND id = $2"
 
 # A microsecond apart: the order of acceptance is the order of the rows.
 _INSERT_JOBS = """
@@ -88,9 +93,17 @@ async def _insert_batch(
             _INSERT_BATCH, tenant, batch.id, storable_text(batch.name), batch.rows, rejected, batch.open
         )
         return
+    await connection.fetch(_LOCK_BATCH, tenant, batch.id)
     added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)
-    # Known: added before, by an attempt whose answer was lost.
-    if not added and not (jobs and await connection.fetchval(_KNOWN, jobs[0].id)):
+    if added:
+        return
+    # Added before, by an attempt whose answer was lost?
+    known: bool | None = False
+    if jobs:
+        known = await connection.fetchval(_KNOWN_JOB, jobs[0].id)
+    elif batch.rejected:
+        known = await connection.fetchval(_KNOWN_REJECTED, tenant, batch.id, rejected)
+    if not known:
         raise BatchClosed(batch.id, batch.first)
 
 

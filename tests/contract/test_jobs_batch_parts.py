@@ -1,0 +1,76 @@
+"""Further parts of an open batch: each is added once, whoever sends it and however often."""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from orchestrator.batches.rows import RejectedRow
+from orchestrator.jobs.models import BatchId
+from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch
+from orchestrator.store import Database, PgJobs
+from tests.contract.store_jobs import ACME, Losing, Queue, job, tenant
+from tests.polling import wait_until_async
+
+BATCH = BatchId("ba_1")
+REFUSED = RejectedRow(row=2, source="ideas.csv:2", field="text", detail="It is empty.")
+ONLY_REFUSED = MoreRows(id=BATCH, first=2, rows=1, rejected=(REFUSED,), open=True)
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await tenant(database)
+    queue = Queue(database)
+    await queue.jobs.add(ACME, [job(row=1)], NewBatch(id=BATCH, name="b", rows=1, open=True))
+    return queue
+
+
+async def rows(queue: Queue) -> tuple[int, int, list[int | None]]:
+    """Rows that the batch counts, refused ones, and the rows of its jobs."""
+    batch = await queue.jobs.batch(ACME, BATCH)
+    assert batch is not None
+    return batch.rows, len(batch.rejected), [row.job.row async for row in queue.jobs.batch_rows(ACME, BATCH)]
+
+
+async def test_same_part_sent_by_two_at_once_is_added_once(queue: Queue, database_url: str) -> None:
+    async def send() -> bool:
+        part = MoreRows(id=BATCH, first=2, rows=2, open=True)
+        try:
+            await queue.jobs.add(ACME, [job(row=2), job(row=3)], part)
+        except BatchClosed:
+            return False
+        return True
+
+    async def waiting() -> int:
+        row = await queue.database.fetch_one(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')"
+        )
+        return 0 if row is None else int(row["count"])
+
+    # Both have read before either writes: they wait for somebody who holds the batch.
+    holder = await asyncpg.connect(database_url)
+    async with holder.transaction():
+        await holder.execute("SELECT FROM batches WHERE id = $1 FOR UPDATE", BATCH)
+        both = asyncio.gather(send(), send())
+        await wait_until_async(waiting, lambda count: count >= 2)
+    sent = await both
+    await holder.close()
+
+    assert sorted(sent) == [False, True]
+    assert await rows(queue) == (3, 0, [1, 2, 3])
+
+
+async def test_part_of_refused_rows_alone_is_added_once(queue: Queue) -> None:
+    other = REFUSED.model_copy(update={"detail": "It is too long."})
+    await queue.jobs.add(ACME, [], ONLY_REFUSED)
+
+    with pytest.raises(BatchClosed):
+        await queue.jobs.add(ACME, [], ONLY_REFUSED.model_copy(update={"rejected": (other,)}))
+
+    assert await rows(queue) == (2, 1, [1])
+
+
+async def test_part_of_refused_rows_whose_answer_was_lost_is_there_once(queue: Queue) -> None:
+    await PgJobs(Losing(queue.database)).add(ACME, [], ONLY_REFUSED)
+
+    assert await rows(queue) == (2, 1, [1])
