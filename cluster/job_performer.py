@@ -17,8 +17,7 @@ from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest
 from orchestrator.jobs.results import RankingResult
-from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases, PgLedger
-from orchestrator.store.ledger import LedgerRunCosts
+from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases
 from workers.documents import DocumentLimits
 from workers.documents.idea_reader import read_pdf_idea
 
@@ -42,7 +41,14 @@ class EnginePerformer:
             return await self._perform(lease, progress, on_start)
 
     async def _perform(self, lease: Lease, progress: Progress, on_start: OnStart) -> JobVerdict:
-        new_run = partial(RunRequest, job=lease.job, remaining_usd=lease.max_usd, on_start=on_start)
+        new_run = partial(
+            RunRequest,
+            job=lease.job,
+            max_usd=lease.max_usd,
+            paid_usd=lease.paid_usd,
+            paid_prompt_tokens=lease.paid_prompt_tokens,
+            on_start=on_start,
+        )
         match lease.request:
             case EvaluationRequest() as request:
                 idea = request.idea or await self._read(lease, request)
@@ -98,7 +104,6 @@ def make_worker(
         performer=performer,
         leases=PgLeases(database, settings.queue),
         events=PgEvents(database),
-        run_costs=LedgerRunCosts(PgLedger(database)),
         listener=listener,
         settings=settings.work,
         lease_seconds=settings.queue.lease_seconds,

@@ -34,8 +34,13 @@ class RunRequest:
     job: str = ""
     """Of the service: the same work for another job is another run, with its own report and its own cost."""
     limits: Limits = field(default_factory=Limits)
-    remaining_usd: float | None = None
-    """What the tenant's budget has left for it. No part of the run's id: it may differ at the next attempt."""
+    max_usd: float | None = None
+    """The most that all attempts of the job may cost together, as far as the tenant's budget goes. No part of the run's
+    id: it may differ at the next attempt."""
+    paid_usd: float = 0.0
+    """What earlier attempts have cost; they count in every limit of dollars."""
+    paid_prompt_tokens: int = 0
+    """What earlier attempts have sent; they count in every limit of tokens."""
     blind: bool = False
     """Names, affiliations and the like are masked before anything judges the ideas: another run than with them."""
     corpus: str = ""
@@ -55,8 +60,12 @@ class RunRequest:
 
     def budget(self, own: SpendingLimits) -> Budget:
         bounds = self.bounds(own)
-        usd = min((one for one in (bounds.max_usd, self.remaining_usd) if one is not None), default=None)
-        return Budget(max_usd=usd, max_prompt_tokens=bounds.max_prompt_tokens)
+        return Budget(
+            max_usd=min((one for one in (bounds.max_usd, self.max_usd) if one is not None), default=None),
+            max_prompt_tokens=bounds.max_prompt_tokens,
+            earlier_usd=self.paid_usd,
+            earlier_prompt_tokens=self.paid_prompt_tokens,
+        )
 
     async def begin(self, run: EvaluationId, inputs: ResultInputs) -> None:
         if self.on_start is not None:

@@ -1,4 +1,4 @@
-"""What one evaluation may spend, kept also when hundreds of calls are in flight."""
+"""What one evaluation may spend, in all its attempts, kept also when hundreds of calls are in flight."""
 
 import asyncio
 from collections import deque
@@ -19,7 +19,7 @@ class Reservation:
 
 @dataclass
 class Budget:
-    """Spending limits of one evaluation; None is unlimited. Cached answers are free.
+    """Spending limits of one evaluation, earlier attempts included; None is unlimited. Cached answers are free.
 
     An attempt reserves its estimate, then settles what it really cost. While actual costs stay within
     their estimates the limits are never passed.
@@ -27,6 +27,9 @@ class Budget:
 
     max_usd: float | None = None
     max_prompt_tokens: int | None = None
+    earlier_usd: float = 0.0
+    """What earlier attempts cost, which counts in the limit and not in what is spent."""
+    earlier_prompt_tokens: int = 0
     spent_usd: float = 0.0
     spent_prompt_tokens: int = 0
     _held: int = field(default=0, init=False)
@@ -37,9 +40,10 @@ class Budget:
 
     def admit(self) -> None:
         """Raises BudgetExhausted when nothing more may be sent."""
-        if self.max_usd is not None and self.spent_usd >= self.max_usd:
+        if self.max_usd is not None and self.earlier_usd + self.spent_usd >= self.max_usd:
             raise BudgetExhausted(f"The budget of ${self.max_usd:.2f} for this evaluation is spent.")
-        if self.max_prompt_tokens is not None and self.spent_prompt_tokens >= self.max_prompt_tokens:
+        tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens
+        if self.max_prompt_tokens is not None and tokens >= self.max_prompt_tokens:
             raise BudgetExhausted(f"The budget of {self.max_prompt_tokens} prompt tokens is spent.")
 
     def charge(self, usd: float | None, prompt_tokens: int) -> None:
@@ -50,16 +54,18 @@ class Budget:
         """Keeps the room if it is free now. Raises BudgetExhausted when what is spent leaves too little,
         whatever the attempts in flight give back."""
         self.admit()
-        usd, tokens = self.spent_usd + wanted.usd, self.spent_prompt_tokens + wanted.prompt_tokens
+        spent_usd = self.earlier_usd + self.spent_usd
+        spent_tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens
+        usd, tokens = spent_usd + wanted.usd, spent_tokens + wanted.prompt_tokens
         if self.max_usd is not None and usd > self.max_usd:
             raise BudgetExhausted(
-                f"The next call may cost ${wanted.usd:.4f}; ${self.max_usd - self.spent_usd:.4f} "
+                f"The next call may cost ${wanted.usd:.4f}; ${self.max_usd - spent_usd:.4f} "
                 f"of the budget of ${self.max_usd:.2f} is left."
             )
         if self.max_prompt_tokens is not None and tokens > self.max_prompt_tokens:
             raise BudgetExhausted(
                 f"The next call has about {wanted.prompt_tokens} prompt tokens; "
-                f"{self.max_prompt_tokens - self.spent_prompt_tokens} of the budget of "
+                f"{self.max_prompt_tokens - spent_tokens} of the budget of "
                 f"{self.max_prompt_tokens} are left."
             )
         if self.max_usd is not None and usd + self._held_usd > self.max_usd:

@@ -23,7 +23,7 @@ _JOBS = """
 """
 _EVENTS = "SELECT job, number, kind FROM events ORDER BY job, number"
 _LATE = """
-    SELECT DISTINCT j.id FROM jobs j JOIN ledger l ON l.run_id = j.run_id
+    SELECT DISTINCT j.id FROM jobs j JOIN runs r ON r.job = j.id JOIN ledger l ON l.run_id = r.run_id
     WHERE j.finished_at IS NOT NULL
       AND l.at - make_interval(secs => l.latency_seconds)
           > j.finished_at + CASE j.state WHEN 'cancelled' THEN interval '1 second' ELSE interval '0' END

@@ -107,7 +107,7 @@ class Usage(Resource):
     cost_absent: str | None
     """Why the cost is null."""
     spent_this_month_usd: float
-    """By jobs that have ended."""
+    """By jobs that have ended, and by ended attempts of those that have not."""
     reserved_usd: float
     """For jobs that run, of the month's budget."""
     monthly_usd: float | None

@@ -8,7 +8,6 @@ from assayer.models import EvaluationId
 from assayer.ports import Progress
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import EventKind, JobId, JobState, JobVerdict, Lease
-from orchestrator.jobs.results import RunCost
 
 __all__ = [
     "Capacity",
@@ -18,7 +17,6 @@ __all__ = [
     "LeaseOutcome",
     "LeaseStore",
     "OnRunStarted",
-    "RunCosts",
     "WorkerPool",
 ]
 
@@ -56,7 +54,7 @@ class LeaseStore(Protocol):
         ...
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        """Whether the lease still held."""
+        """Whether the lease still held. The store knows what the job cost, in all its runs."""
         ...
 
     async def give_back(
@@ -78,10 +76,6 @@ class JobEventLog(Protocol):
     ) -> int | None:
         """The event's number; None when the job has ended or is gone, or the lease was lost. Raises StorageError."""
         ...
-
-
-class RunCosts(Protocol):
-    async def cost_of(self, runs: Sequence[EvaluationId]) -> RunCost: ...
 
 
 class JobPerformer(Protocol):

@@ -23,7 +23,6 @@ from orchestrator.execution.ports import (
     LeaseLost,
     LeaseOutcome,
     LeaseStore,
-    RunCosts,
 )
 from orchestrator.jobs.models import JobId, JobVerdict, Lease
 from orchestrator.jobs.retry_policy import Retry, outcome_of_error
@@ -76,7 +75,7 @@ class _HeldJob:
 
     lease: Lease
     progress: JobProgress = field(default_factory=JobProgress)
-    runs: list[EvaluationId] = field(default_factory=list)
+    run: EvaluationId | None = None
     """Known once it has started."""
     event_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while an event is written, so that none comes after the verdict."""
@@ -94,7 +93,6 @@ class Worker:
         performer: JobPerformer,
         leases: LeaseStore,
         events: JobEventLog,
-        run_costs: RunCosts,
         listener: NotificationSource,
         settings: ExecutionSettings,
         lease_seconds: float,
@@ -105,7 +103,6 @@ class Worker:
         self._performer = performer
         self._leases = leases
         self._events = events
-        self._run_costs = run_costs
         self._listener = listener
         self._settings = settings
         self._jobs: dict[UUID, _HeldJob] = {}
@@ -228,7 +225,7 @@ class Worker:
             outcome = outcome_of_error(error, job.lease.attempt)
         if isinstance(outcome, Retry):
             return outcome
-        return JobVerdict(state="failed", run_id=job.runs[-1] if job.runs else None, problem=outcome)
+        return JobVerdict(state="failed", run_id=job.run, problem=outcome)
 
     async def _perform(self, job: _HeldJob) -> JobVerdict:
         try:
@@ -244,7 +241,7 @@ class Worker:
         before = job.lease.pinned
         if not await self._leases.record_run(job.lease, run, pinned):
             raise LeaseLost
-        job.runs.append(run)
+        job.run = run
         _LOG.info("job %s starts: run %s, attempt %d", job.lease.job, run, job.lease.attempt)
         if before is not None and before != pinned:
             changed = sorted(key for key in before.keys() | pinned.keys() if before.get(key) != pinned.get(key))
@@ -260,12 +257,10 @@ class Worker:
             why = "the attempt failed" if outcome.attempt_failed else outcome.why
             _LOG.info("job %s goes back (%s): %s", lease.job, state or "the lease was lost", why)
             return
-        spent = await self._retried(partial(self._run_costs.cost_of, job.runs))
-        verdict = outcome.model_copy(update={"cost_usd": spent.usd, "prompt_tokens": spent.prompt_tokens})
-        if not await self._retried(partial(self._leases.finish, lease, verdict)):
+        if not await self._retried(partial(self._leases.finish, lease, outcome)):
             _LOG.warning("the verdict on job %s was refused: its lease was lost", lease.job)
             return
-        _LOG.info("job %s is %s", lease.job, verdict.state)
+        _LOG.info("job %s is %s", lease.job, outcome.state)
 
     async def _retried(self, write: Callable[[], Awaitable[T]]) -> T:
         retrying = AsyncRetrying(

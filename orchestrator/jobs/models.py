@@ -98,7 +98,12 @@ class Lease(Frozen):
     document: bytes | None
     """The PDF with the idea, where the request holds none."""
     max_usd: float | None
-    """The most that this job may cost: the lesser of the request's limit and what the tenant has left."""
+    """The most that all attempts of this job may cost together: the lesser of the request's limit and what the tenant
+    has left."""
+    paid_usd: float = 0.0
+    """What earlier attempts have cost of it."""
+    paid_prompt_tokens: int = 0
+    """What earlier attempts have sent."""
     pinned: dict[str, Any] | None
     """Everything that determined the result when the job was first started; None at the first attempt."""
 
@@ -112,7 +117,7 @@ class JobVerdict(Frozen):
     """Of a comparison or a ranking; an evaluation's report is stored with its run."""
     problem: Problem | None = None
     cost_usd: float | None = None
-    prompt_tokens: int = 0
+    """None: what the ledger says of all its runs."""
 
 
 class JobEvent(Frozen):

@@ -4,7 +4,7 @@ Whoever performs a job dumps one of these (`model_dump(mode="json")`); whoever r
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -12,7 +12,7 @@ from assayer.models import Absent, Blinding, Frozen, IdeaId, PromptVersion
 from assayer.models.base import Dollars
 from assayer.models.ranking import Comparison, Ranking
 
-__all__ = ["ComparisonResult", "JobResult", "Outcome", "RankingResult", "RunCost", "outcomes_of"]
+__all__ = ["ComparisonResult", "JobResult", "Outcome", "RankingResult", "outcomes_of"]
 
 _OTHER: dict[str, Literal["first", "second", "tie"]] = {"first": "second", "second": "first", "tie": "tie"}
 
@@ -82,11 +82,3 @@ def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, 
         )
         for dimension, winners in seen.items()
     )
-
-
-class RunCost(NamedTuple):
-    """What runs cost, over all their executions."""
-
-    usd: float | None
-    """None where a price is not known."""
-    prompt_tokens: int

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assayer.models import EvaluationId, LedgerRow
+from assayer.models import LedgerRow
 from orchestrator.jobs.models import Job, JobEvent, JobId
 from orchestrator.store import job_sql
 from orchestrator.store.database import Database
@@ -40,7 +40,7 @@ class FinishedJob(NamedTuple):
     """Of the request that asked for it (W3C Trace Context)."""
     events: Sequence[JobEvent]
     rows: Sequence[LedgerRow]
-    """Of its run."""
+    """Of all its runs."""
 
 
 class PgFinishedJobs:
@@ -57,7 +57,7 @@ class PgFinishedJobs:
         rows = await self._database.fetch(_CLAIM, most, self._settling)
         jobs = [(job_sql.job_of_row(row), row["traceparent"]) for row in rows]
         return [
-            FinishedJob(job, parent, await self._events_of(job.id), await self._calls_of(job.run_id))
+            FinishedJob(job, parent, await self._events_of(job.id), await self._ledger.rows_of_job(job.id))
             for job, parent in jobs
         ]
 
@@ -66,6 +66,3 @@ class PgFinishedJobs:
         while page := await self._events.after(job, events[-1].number if events else 0, _PAGE):
             events += page
         return events
-
-    async def _calls_of(self, run: EvaluationId | None) -> list[LedgerRow]:
-        return [] if run is None else await self._ledger.rows(run)

@@ -1,7 +1,8 @@
-"""SQL that the stores of jobs share: the columns of a job and its conversion, and the statement that finishes jobs.
+"""SQL that the stores of jobs share: the columns of a job and its conversion, what it has cost, and the statement that
+finishes jobs.
 
-Finishing writes the event and the cost of a job with its end. Deliveries to webhooks are added by a trigger (v0005),
-for every way out of the queue.
+Finishing writes the event and the cost of a job with its end, charges its tenant with what is not charged yet, and
+forgets its document. Deliveries to webhooks are added by a trigger (v0005), for every way out of the queue.
 """
 
 from collections.abc import Mapping
@@ -14,10 +15,12 @@ from orchestrator.jobs.models import Job, JobRequest, Priority, Problem
 from orchestrator.store.json_columns import from_json_column
 
 __all__ = [
+    "CHARGE",
     "JOB_COLUMNS",
     "PAID_SO_FAR",
     "PRIORITIES_BY_NUMBER",
     "PRIORITY_NUMBERS",
+    "PROMPT_TOKENS_SO_FAR",
     "finish_statement",
     "job_of_row",
     "request_of_row",
@@ -33,27 +36,41 @@ PRIORITY_NUMBERS: Mapping[Priority, int] = {"interactive": 0, "batch": 1}
 PRIORITIES_BY_NUMBER: Mapping[int, Priority] = {number: priority for priority, number in PRIORITY_NUMBERS.items()}
 _JOB_REQUEST: TypeAdapter[JobRequest] = TypeAdapter(JobRequest)
 
-PAID_SO_FAR = """(
-    SELECT sum(ledger.cost_usd) FROM ledger
-    WHERE ledger.run_id = jobs.run_id AND ledger.at >= jobs.started_at AND NOT ledger.cached
+_SENT_CALLS = """
+    FROM runs JOIN ledger USING (run_id)
+    WHERE runs.job = jobs.id AND ledger.at >= jobs.started_at AND NOT ledger.cached
+"""
+PAID_SO_FAR = f"""(
+    SELECT coalesce(
+        sum(ledger.cost_usd),
+        CASE WHEN coalesce(sum(ledger.prompt_tokens + ledger.completion_tokens), 0) = 0 THEN 0 END
+    ) {_SENT_CALLS}
 )"""
-"""What was paid for a job so far, according to the ledger."""
+"""What was paid in all runs of a job, according to the ledger; NULL where calls were answered and none has a known
+price."""
+PROMPT_TOKENS_SO_FAR = f"(SELECT coalesce(sum(ledger.prompt_tokens), 0)::bigint {_SENT_CALLS})"
+"""What was sent in all runs of a job."""
+
+CHARGE = """
+    INSERT INTO spending AS so_far (tenant, month, slot, usd)
+    SELECT tenant, date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date, abs(hashtext(id) % 16), sum(usd)
+    FROM charges WHERE usd > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    ON CONFLICT (tenant, month, slot) DO UPDATE SET usd = so_far.usd + excluded.usd
+"""
+"""Adds charges (id, tenant, usd) of jobs to what their tenants have spent this month."""
 _FINISH = """
     WITH ended AS (
         UPDATE jobs
         SET finished_at = statement_timestamp(), lease = NULL, leased_until = NULL, worker = NULL, reserved_usd = 0,
-            last_event = last_event + 1, {changes}
+            document = NULL, last_event = last_event + 1, {changes}
         WHERE {condition}
-        RETURNING id, tenant, state, problem, cost_usd, last_event, finished_at
+        RETURNING id, tenant, state, problem, cost_usd, charged_usd, last_event
     ), problem_of_job AS (
         INSERT INTO events (job, number, kind, data)
         SELECT id, last_event, state, jsonb_build_object('problem', problem, 'cost_usd', cost_usd) FROM ended
-    ), spent AS (
-        INSERT INTO spending AS so_far (tenant, month, slot, usd)
-        SELECT tenant, date_trunc('month', finished_at AT TIME ZONE 'UTC')::date, abs(hashtext(id) % 16), sum(cost_usd)
-        FROM ended WHERE cost_usd > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-        ON CONFLICT (tenant, month, slot) DO UPDATE SET usd = so_far.usd + excluded.usd
-    )
+    ), charges AS (
+        SELECT id, tenant, cost_usd - charged_usd AS usd FROM ended
+    ), charged AS ({charge})
     SELECT id FROM ended
 """
 
@@ -78,4 +95,4 @@ def request_of_row(row: asyncpg.Record) -> JobRequest:
 
 def finish_statement(changes: str, condition: str) -> str:
     """The statement that finishes the jobs that meet a condition; it returns their ids."""
-    return _FINISH.format(changes=changes, condition=condition)
+    return _FINISH.format(changes=changes, condition=condition, charge=CHARGE)

@@ -57,7 +57,8 @@ _CIRCUMSTANCES = """
     SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
            (SELECT count(*) FROM jobs AS before WHERE before.tenant = mine.tenant AND before.state = 'queued'
               AND (before.priority, before.ready_at) < (mine.priority, mine.ready_at)) AS ahead,
-           running.jobs AS running, max_running, coalesce(max_usd, $3) AS max_usd, monthly_usd,
+           running.jobs AS running, max_running,
+           greatest(0, coalesce(max_usd, $3) - charged_usd) AS max_usd, monthly_usd,
            running.reserved AS reserved_usd,
            (SELECT coalesce(sum(usd), 0) FROM spending WHERE tenant = tenants.id
               AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_usd
@@ -152,7 +153,8 @@ class PgJobs:
     async def report(self, tenant: TenantId, job: JobId) -> Report | None:
         """Of an evaluation that is done."""
         row = await self._database.fetch_one(_REPORT, tenant, job)
-        return None if row is None else _report_of_row(row, job)
+        # In a thread, as those of a batch.
+        return None if row is None else await asyncio.to_thread(_report_of_row, row, job)
 
     async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
         """Why a queued job does not run yet, for people; None when it is not queued."""

@@ -14,14 +14,21 @@ from orchestrator.jobs.models import JobId, Lease, TenantId
 from orchestrator.jobs.state_machine import over_budget_problem, unreadable_request_problem
 from orchestrator.settings import QueueSettings
 from orchestrator.store.database import Connection
-from orchestrator.store.job_sql import PRIORITIES_BY_NUMBER, finish_statement, request_of_row
+from orchestrator.store.job_sql import (
+    PAID_SO_FAR,
+    PRIORITIES_BY_NUMBER,
+    PROMPT_TOKENS_SO_FAR,
+    finish_statement,
+    request_of_row,
+)
 from orchestrator.store.json_columns import from_json_text, to_json_column
 
 __all__ = ["GrantedLeases", "grant_leases", "has_waiting_jobs"]
 
-_LEASE = """
+_LEASE = f"""
     id, tenant, lease, attempt, priority, request, document, pinned, max_usd,
-    CASE WHEN reserved_usd > 0 THEN reserved_usd END AS reserved_usd
+    CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
+    coalesce({PAID_SO_FAR}, 0) AS paid_usd, {PROMPT_TOKENS_SO_FAR} AS paid_prompt_tokens
 """
 """The columns of a Lease."""
 
@@ -38,7 +45,7 @@ _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
 _HEADS = """
     SELECT tenants.id AS tenant, ranks.priority, heads.*
     FROM tenants CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS ranks (priority) CROSS JOIN LATERAL (
-        SELECT id, max_usd, losses, ready_at FROM jobs
+        SELECT id, max_usd, charged_usd, losses, ready_at FROM jobs
         WHERE tenant = tenants.id AND priority = ranks.priority AND state = 'queued'
           AND ready_at <= statement_timestamp() AND (losses < $2 OR NOT $3)
         ORDER BY ready_at LIMIT $1
@@ -62,7 +69,9 @@ _TENANTS = """
     WHERE id = ANY($1)
 """
 
-_REJECT = finish_statement("state = 'failed', problem = $2", "id = $1 AND state IN ('queued', 'running')")
+_REJECT = finish_statement(
+    f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}", "id = $1 AND state IN ('queued', 'running')"
+)
 
 _GRANT = f"""
     WITH granted AS (
@@ -86,7 +95,7 @@ _GRANT = f"""
     ), ticked AS (
         UPDATE queue_clock SET virtual_time = $8
     )
-    SELECT {_LEASE} FROM leased ORDER BY priority, ready_at
+    SELECT {_LEASE} FROM leased AS jobs ORDER BY priority, ready_at
 """  # noqa: S608 - put together from constants
 
 
@@ -128,8 +137,10 @@ def _queues(heads: Sequence[asyncpg.Record], settings: QueueSettings) -> dict[tu
 
 
 def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
+    """It may cost what earlier attempts left of its limit."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
-    return WaitingJob(JobId(row["id"]), limit, row["losses"] >= settings.suspect_losses)
+    left = None if limit is None else max(0.0, limit - row["charged_usd"])
+    return WaitingJob(JobId(row["id"]), left, row["losses"] >= settings.suspect_losses)
 
 
 async def _reject_over_budget(
@@ -192,7 +203,7 @@ async def _read_leases(
 
 
 def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
-    """A reservation, where there is one, is the job's limit, also where its request sets none."""
+    """A reservation, where there is one, is the attempt's limit, also where the request sets none."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     return Lease(
         job=row["id"],
@@ -202,6 +213,8 @@ def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
         priority=PRIORITIES_BY_NUMBER[row["priority"]],
         request=request_of_row(row),
         document=row["document"],
-        max_usd=limit if row["reserved_usd"] is None else row["reserved_usd"],
+        max_usd=limit if row["affordable_usd"] is None else row["affordable_usd"],
+        paid_usd=row["paid_usd"],
+        paid_prompt_tokens=row["paid_prompt_tokens"],
         pinned=from_json_text(row["pinned"]),
     )

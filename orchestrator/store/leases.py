@@ -21,7 +21,7 @@ from orchestrator.jobs.state_machine import (
 )
 from orchestrator.settings import QueueSettings
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.job_sql import PAID_SO_FAR, finish_statement
+from orchestrator.store.job_sql import CHARGE, PAID_SO_FAR, PROMPT_TOKENS_SO_FAR, finish_statement
 from orchestrator.store.json_columns import mapping_to_json_column, storable_text, to_json_column
 from orchestrator.store.lease_granting import grant_leases, has_waiting_jobs
 from orchestrator.store.notifications import (
@@ -45,7 +45,7 @@ _BEGIN = "UPDATE jobs SET run_id = $3, pinned = $4 WHERE id = $1 AND lease = $2 
 
 _FINISH = finish_statement(
     "state = $3, last_lease = $2, run_id = coalesce($4, run_id), result = $5, problem = $6, "
-    f"cost_usd = coalesce($7::float8, {PAID_SO_FAR}), prompt_tokens = $8",
+    f"cost_usd = coalesce($7::float8, {PAID_SO_FAR}), prompt_tokens = {PROMPT_TOKENS_SO_FAR}",
     "id = $1 AND lease = $2",
 )
 _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
@@ -53,26 +53,34 @@ _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state =
 _STANDING = "id, state, failures, losses, outages, reasons, worker"
 _HELD_JOB = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"  # noqa: S608 - of constants
 _GIVEN_BACK = "SELECT state FROM jobs WHERE id = $1 AND last_lease = $2 AND state IN ('queued', 'dead')"
+# In the order in which spending is written, so that two who charge never wait for each other in a circle.
 _EXPIRED = f"""
-    SELECT {_STANDING} FROM jobs WHERE state = 'running' AND leased_until < statement_timestamp()
-    ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+    WITH expired AS (
+        SELECT tenant, {_STANDING} FROM jobs WHERE state = 'running' AND leased_until < statement_timestamp()
+        ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+    )
+    SELECT * FROM expired ORDER BY tenant, abs(hashtext(id) % 16), id
 """  # noqa: S608 - put together from constants
 
-_REQUEUE = """
-    WITH given_back AS (
+# What the attempt cost is charged at once: while the job waits, nothing is reserved for it.
+_REQUEUE = f"""
+    WITH charges AS (
+        SELECT id, tenant, greatest(0, {PAID_SO_FAR} - charged_usd) AS usd FROM jobs WHERE id = $1
+    ), charged AS ({CHARGE}), given_back AS (
         UPDATE jobs
         SET state = 'queued', lease = NULL, leased_until = NULL, worker = NULL, reserved_usd = 0, last_lease = $2,
-            failures = $3, losses = $4, outages = $5, reasons = $6, last_event = last_event + 1,
+            charged_usd = charged_usd + charges.usd, failures = $3, losses = $4, outages = $5, reasons = $6,
+            last_event = last_event + 1,
             ready_at = CASE WHEN $7 > 0 THEN statement_timestamp() + $7 * interval '1 second' ELSE ready_at END
-        WHERE id = $1
-        RETURNING id, last_event
+        FROM charges WHERE jobs.id = charges.id
+        RETURNING jobs.id, last_event
     ), told AS (
         INSERT INTO events (job, number, kind, data)
         SELECT id, last_event, 'retried', jsonb_build_object('reason', $8::text, 'after_seconds', $7::float8)
         FROM given_back
     )
     SELECT id FROM given_back
-"""
+"""  # noqa: S608 - put together from constants
 
 _BURY = finish_statement(
     "state = 'dead', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "
@@ -118,15 +126,9 @@ class PgLeases:
         return row is not None
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        """A verdict without a cost gets the sum of the ledger over the run."""
+        """A verdict without a cost gets the sum of the ledger over all runs of the job."""
         problem = None if verdict.problem is None else to_json_column(verdict.problem)
-        values = (
-            verdict.run_id,
-            mapping_to_json_column(verdict.result),
-            problem,
-            verdict.cost_usd,
-            verdict.prompt_tokens,
-        )
+        values = (verdict.run_id, mapping_to_json_column(verdict.result), problem, verdict.cost_usd)
 
         async def work(connection: Connection) -> bool:
             who = (lease.job, lease.token, verdict.state)

@@ -1,21 +1,23 @@
-"""The ledger of language model calls: row by row, in sums, and as the cost of runs."""
+"""The ledger of language model calls: row by row, and in sums."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import asyncpg
 from pydantic import TypeAdapter
 
-from assayer.models import Absent, CallRecord, EvaluationId, Fault, Frozen, LedgerRow
-from orchestrator.jobs.results import RunCost
+from assayer.models import Absent, CallRecord, Fault, Frozen, LedgerRow
+from orchestrator.jobs.models import JobId
 from orchestrator.store.database import Database
 
-__all__ = ["LedgerRunCosts", "LedgerTotals", "PgLedger"]
+__all__ = ["LedgerTotals", "PgLedger"]
 
 _FAULTS = TypeAdapter(tuple[Fault, ...])
 
 _ROWS = "SELECT * FROM ledger WHERE run_id = $1 ORDER BY at, id"
+
+_ROWS_OF_JOB = """
+    SELECT ledger.* FROM runs JOIN ledger USING (run_id) WHERE runs.job = $1 ORDER BY ledger.at, ledger.id
+"""
 
 _TOTALS = """
     SELECT CASE $1 WHEN 'run' THEN run_id WHEN 'task' THEN task ELSE model END AS name,
@@ -64,6 +66,10 @@ class PgLedger:
         """In order of time."""
         return [_row(row) for row in await self._database.fetch(_ROWS, run_id)]
 
+    async def rows_of_job(self, job: JobId) -> list[LedgerRow]:
+        """Of all runs of a job, in order of time."""
+        return [_row(row) for row in await self._database.fetch(_ROWS_OF_JOB, job)]
+
     async def totals(self, by: Literal["run", "task", "model"], run_id: str | None = None) -> list[LedgerTotals]:
         """By name; of one run, or of all calls there ever were."""
         return [_totals(row) for row in await self._database.fetch(_TOTALS, by, run_id)]
@@ -88,16 +94,3 @@ def _totals(row: asyncpg.Record) -> LedgerTotals:
     if unpriced:
         values["cost_usd"] = Absent(reason=f"The price of {unpriced} calls is not known.")
     return LedgerTotals(**values)
-
-
-@dataclass(frozen=True)
-class LedgerRunCosts:
-    """Implements `orchestrator.execution.ports.RunCosts`."""
-
-    ledger: PgLedger
-
-    async def cost_of(self, runs: Sequence[EvaluationId]) -> RunCost:
-        totals = [total for run in runs for total in await self.ledger.totals("run", run)]
-        costs = [total.cost_usd for total in totals]
-        known = [cost for cost in costs if not isinstance(cost, Absent)]
-        return RunCost(sum(known) if len(known) == len(costs) else None, sum(total.prompt_tokens for total in totals))

@@ -13,14 +13,14 @@ _DAY = dt.timedelta(days=1)
 """An open batch is closed after this long."""
 _WEEK = dt.timedelta(days=7)
 
-# Runs that no other job refers to are deleted, with their reports and the answers obtained in them. The ledger stays:
-# it is the operator's accounting. Papers are public.
+# With a job go all of its runs that no other job shares, with their reports and the answers obtained in them. The
+# ledger stays: it is the operator's accounting. Papers are public.
 _DELETE = """
     WITH chosen AS (
-        SELECT id, run_id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
+        SELECT id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
     ), orphaned AS (
-        SELECT DISTINCT run_id FROM chosen WHERE run_id IS NOT NULL AND NOT EXISTS (
-            SELECT FROM jobs WHERE jobs.run_id = chosen.run_id AND jobs.id NOT IN (SELECT id FROM chosen)
+        SELECT DISTINCT run_id FROM runs JOIN chosen ON chosen.id = runs.job WHERE NOT EXISTS (
+            SELECT FROM runs AS others WHERE others.run_id = runs.run_id AND others.job NOT IN (SELECT id FROM chosen)
         )
     ), reports AS (
         DELETE FROM evaluations WHERE id IN (SELECT run_id FROM orphaned)

@@ -15,10 +15,10 @@ _JOBS = """
 
 # A run that two jobs of the tenant share is counted once.
 _CALLS = """
-    WITH runs AS (
-        SELECT run_id, min(started_at) AS started_at FROM jobs
-        WHERE tenant = $1 AND run_id IS NOT NULL AND started_at < $3 AND coalesce(finished_at, $3) >= $2
-        GROUP BY run_id
+    WITH started AS (
+        SELECT runs.run_id, min(started_at) AS started_at FROM jobs JOIN runs ON runs.job = jobs.id
+        WHERE tenant = $1 AND started_at < $3 AND coalesce(finished_at, $3) >= $2
+        GROUP BY runs.run_id
     )
     SELECT count(*) AS calls, count(*) FILTER (WHERE cached) AS cached,
            coalesce(sum(prompt_tokens) FILTER (WHERE NOT cached), 0)::bigint AS prompt_tokens,
@@ -27,8 +27,8 @@ _CALLS = """
            count(*) FILTER (
                WHERE NOT cached AND cost_usd IS NULL AND prompt_tokens + completion_tokens > 0
            ) AS unpriced
-    FROM runs JOIN ledger USING (run_id)
-    WHERE ledger.at >= greatest(runs.started_at, $2) AND ledger.at < $3
+    FROM started JOIN ledger USING (run_id)
+    WHERE ledger.at >= greatest(started.started_at, $2) AND ledger.at < $3
 """
 
 _BUDGET = """
@@ -61,7 +61,7 @@ class TenantUsage(Frozen):
     completion_tokens: int
     cost_usd: float | Absent
     spent_this_month_usd: float
-    """By jobs that have ended."""
+    """By jobs that have ended, and by ended attempts of those that have not."""
     reserved_usd: float
     """Of the month's budget, for running jobs."""
     monthly_usd: float | None

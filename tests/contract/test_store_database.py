@@ -31,6 +31,7 @@ TABLES = {
     "queue_clock",
     "replies",
     "reply_claims",
+    "runs",
     "spending",
     "tenants",
     "turns",

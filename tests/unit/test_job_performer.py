@@ -59,6 +59,8 @@ def lease_of(priority: Priority = "batch", pinned: dict[str, Any] | None = None)
         request=WORK,
         document=None,
         max_usd=1.5,
+        paid_usd=0.5,
+        paid_prompt_tokens=100,
         pinned=pinned,
     )
 
@@ -83,6 +85,7 @@ async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priori
         await performer.perform(lease_of(priority), Silent(), _begun)
 
     (run_request,) = engine.asked
-    assert (run_request.job, run_request.remaining_usd, run_request.limits) == ("ev_1", 1.5, WORK.limits)
+    assert (run_request.job, run_request.max_usd, run_request.limits) == ("ev_1", 1.5, WORK.limits)
+    assert (run_request.paid_usd, run_request.paid_prompt_tokens) == (0.5, 100)
     assert engine.waiting == [priority == "interactive"]
     assert not is_urgent()

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assayer.errors import BudgetExhausted
+from assayer.run.budget import Reservation
 from cluster.methods import METHOD_DESCRIPTIONS, METHODS
 from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs, run_id
 from cluster.settings import EvaluationSettings
@@ -16,11 +18,11 @@ amounts = st.none() | st.floats(0.01, 100)
 
 @given(amounts, amounts, amounts)
 def test_a_budget_is_the_least_of_settings_request_and_purse(
-    own: float | None, asked: float | None, remaining_usd: float | None
+    own: float | None, asked: float | None, most: float | None
 ) -> None:
-    run_request = RunRequest(limits=Limits(max_usd=asked), remaining_usd=remaining_usd)
+    run_request = RunRequest(limits=Limits(max_usd=asked), max_usd=most)
     budget = run_request.budget(EvaluationSettings(max_usd=own))
-    given = [one for one in (own, asked, remaining_usd) if one is not None]
+    given = [one for one in (own, asked, most) if one is not None]
     assert budget.max_usd == (min(given) if given else None)
 
 
@@ -32,9 +34,29 @@ def test_tokens_are_limited_by_the_lesser_of_settings_and_request(
     assert budget.max_prompt_tokens == least
 
 
+def test_what_earlier_attempts_spent_counts_in_every_limit() -> None:
+    run_request = RunRequest(limits=Limits(max_usd=2, max_prompt_tokens=1_000), paid_usd=1.5, paid_prompt_tokens=900)
+
+    budget = run_request.budget(EvaluationSettings())
+
+    with pytest.raises(BudgetExhausted, match=r"\$0\.5000 of the budget of \$2\.00 is left"):
+        budget.take(Reservation(0.6, 0))
+    with pytest.raises(BudgetExhausted, match="100 of the budget of 1000 are left"):
+        budget.take(Reservation(0, 101))
+    assert budget.take(Reservation(0.5, 100))
+    assert (budget.spent_usd, budget.spent_prompt_tokens) == (0, 0)
+
+
+def test_limit_that_earlier_attempts_used_up_admits_nothing() -> None:
+    budget = RunRequest(limits=Limits(max_usd=2), paid_usd=2.5).budget(EvaluationSettings())
+
+    with pytest.raises(BudgetExhausted, match=r"The budget of \$2\.00 for this evaluation is spent"):
+        budget.admit()
+
+
 def test_what_a_tenant_has_left_is_no_part_of_what_determines_a_report() -> None:
     own = EvaluationSettings(max_usd=5)
-    assert RunRequest(remaining_usd=1).bounds(own) == LOCAL_REQUEST.bounds(own) == Limits(max_usd=5)
+    assert RunRequest(max_usd=1).bounds(own) == LOCAL_REQUEST.bounds(own) == Limits(max_usd=5)
 
 
 def test_the_same_request_is_the_same_run_of_one_job_and_another_of_another() -> None:

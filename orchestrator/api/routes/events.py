@@ -107,8 +107,7 @@ async def drawn(id: PathId, caller: Reader, services: ServicesDependency) -> Tim
     events: list[JobEvent] = []
     while page := await services.events.after(job.id, events[-1].number if events else 0, _PAGE):
         events += page
-    rows = await services.ledger.rows(job.run_id) if job.run_id is not None else []
-    return timeline_of(job, events, rows, services.clock.now())
+    return timeline_of(job, events, await services.ledger.rows_of_job(job.id), services.clock.now())
 
 
 _KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking")

@@ -18,8 +18,7 @@ from orchestrator.jobs.models import Job, JobId, JobVerdict, Lease, TenantId, Te
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.settings import ExecutionSettings, QueueSettings
-from orchestrator.store import Database, NotificationListener, PgEvents, PgJobs, PgLeases, PgLedger, PgTenants
-from orchestrator.store.ledger import LedgerRunCosts
+from orchestrator.store import Database, NotificationListener, PgEvents, PgJobs, PgLeases, PgTenants
 from tests.polling import wait_until_async
 from tests.unit.execution.in_memory_stores import IDEA
 
@@ -97,7 +96,6 @@ async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 
             performer=performer,
             leases=queue.leases,
             events=PgEvents(queue.database),
-            run_costs=LedgerRunCosts(PgLedger(queue.database)),
             listener=listener,
             settings=WORK,
             lease_seconds=lease_seconds,

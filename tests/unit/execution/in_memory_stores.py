@@ -15,7 +15,6 @@ from orchestrator.execution.ports import Capacity, LeaseOutcome, OnRunStarted
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import EventKind, JobId, JobState, JobVerdict, Lease, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
-from orchestrator.jobs.results import RunCost
 from orchestrator.store.notifications import Channel, Subscription
 
 IDEA = parse_idea(
@@ -139,13 +138,6 @@ class InMemoryEvents:
             raise StorageError("The database is out of reach.")
         self.appended.append((job, kind, dict(data)))
         return len(self.appended)
-
-
-class OneDollarPerRun:
-    """Every run costs a dollar."""
-
-    async def cost_of(self, runs: Sequence[EvaluationId]) -> RunCost:
-        return RunCost(float(len(runs)), 1_000 * len(runs))
 
 
 class FakeNotifications:

@@ -18,7 +18,6 @@ from tests.unit.execution.in_memory_stores import (
     FakeNotifications,
     InMemoryEvents,
     InMemoryLeases,
-    OneDollarPerRun,
     Script,
     ScriptedPerformer,
     Ticking,
@@ -44,7 +43,6 @@ class World:
             performer=ScriptedPerformer(by_job),
             leases=self.leases,
             events=self.events,
-            run_costs=OneDollarPerRun(),
             listener=self.notifications,
             settings=PATIENCE,
             lease_seconds=30,
@@ -70,12 +68,12 @@ def failing(error: Exception) -> Script:
     return script
 
 
-async def test_a_job_that_is_done_has_its_verdict_and_what_it_cost() -> None:
+async def test_a_job_that_is_done_has_its_verdict() -> None:
     lease = lease_of()
     world = World(lease)
     async with working(world) as worker:
         assert await worker.perform(lease) == "ended"
-    assert world.leases.finished == {lease.job: DONE.model_copy(update={"cost_usd": 1.0, "prompt_tokens": 1_000})}
+    assert world.leases.finished == {lease.job: DONE}
     assert world.leases.begun == [(lease.job, RUN)]
     assert worker.capacity == (4, 0)
 
@@ -86,7 +84,7 @@ async def test_an_input_that_cannot_be_used_is_a_verdict_with_its_reason() -> No
     async with working(world) as worker:
         await worker.perform(lease)
     verdict = world.leases.finished[lease.job]
-    assert (verdict.state, verdict.run_id, verdict.cost_usd) == ("failed", RUN, 1.0)
+    assert (verdict.state, verdict.run_id) == ("failed", RUN)
     assert verdict.problem is not None
     assert verdict.problem.detail == "The idea is empty. Write it."
 

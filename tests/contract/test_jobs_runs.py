@@ -1,0 +1,315 @@
+"""A job that is begun anew under other settings: every run of it is paid for, counted in its budget, and erased."""
+
+import datetime as dt
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from assayer.models import EvaluationId
+from orchestrator.jobs.models import JobVerdict, Lease, TenantId, TenantPlan
+from orchestrator.settings import QueueSettings
+from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgLedger, PgReports, PgUsage
+from tests.contract.store_jobs import ACME, RICH, Losing, Queue, job, tenant
+from tests.contract.store_records import answer, answered, call, report
+from tests.contract.tables_of import tables_of
+
+FIRST, SECOND = EvaluationId("ev_of_the_old_version"), EvaluationId("ev_of_the_new_version")
+UNCOUNTED = JobVerdict(state="done", run_id=SECOND)
+"""As workers store it: the ledger says what it cost."""
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await tenant(database)
+    await tenant(database, RICH, monthly_usd=5.0)
+    return Queue(database)
+
+
+async def pay(queue: Queue, run: EvaluationId, usd: float | None, key: str = "") -> None:
+    """For one answer, which is kept; None: its price is not known."""
+    key = key or f"key_{run}"
+    row = answered(key, run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
+    await PgAnswerCache(queue.database).record(row, answer(key))
+
+
+async def begin(queue: Queue, run: EvaluationId, usd: float) -> Lease:
+    """Leases the next job, and pays for one answer in that run."""
+    lease = await queue.one()
+    assert await queue.leases.record_run(lease, run, {"assayer": run})
+    await pay(queue, run, usd)
+    return lease
+
+
+async def begin_twice(queue: Queue, first_usd: float = 3.0, second_usd: float = 0.25) -> Lease:
+    """The next job: its first run is given back, the second goes on."""
+    lease = await begin(queue, FIRST, first_usd)
+    await queue.leases.give_back(lease, "Its worker was told to stop.", attempt_failed=False, after_seconds=1e-6)
+    return await begin(queue, SECOND, second_usd)
+
+
+async def spent(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
+    """This month's spending and reservations of a tenant, in dollars."""
+    day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
+    usage = await PgUsage(queue.database).usage(owner, now - day, now + day)
+    assert usage is not None
+    return usage.spent_this_month_usd, usage.reserved_usd
+
+
+async def test_finished_job_costs_what_all_its_runs_cost(queue: Queue) -> None:
+    await queue.add(job("a"), tenant=RICH)
+
+    assert await queue.leases.finish(await begin_twice(queue), UNCOUNTED)
+
+    done = await queue.jobs.get(RICH, job("a").id)
+    assert done is not None
+    assert (done.run_id, done.cost_usd) == (SECOND, 3.25)
+    assert await spent(queue) == (3.25, 0)
+
+
+async def test_cancelled_job_costs_what_all_its_runs_cost(queue: Queue) -> None:
+    await queue.add(job("a"), tenant=RICH)
+    await begin_twice(queue)
+
+    cancelled = await queue.jobs.cancel(RICH, job("a").id)
+
+    assert cancelled is not None
+    assert cancelled.cost_usd == 3.25
+    assert await spent(queue) == (3.25, 0)
+
+
+async def test_buried_job_costs_what_all_its_runs_cost(queue: Queue, database: Database) -> None:
+    queue = Queue(database, QueueSettings(max_losses=2))
+    await queue.add(job("a"), tenant=RICH)
+    await begin(queue, FIRST, 3.0)
+    await queue.silence()
+    await queue.leases.expire()
+    await begin(queue, SECOND, 0.25)
+    await queue.silence()
+    await queue.leases.expire()
+
+    dead = await queue.jobs.get(RICH, job("a").id)
+
+    assert dead is not None
+    assert (dead.state, dead.cost_usd) == ("dead", 3.25)
+    assert await spent(queue) == (3.25, 0)
+
+
+async def test_run_that_is_resumed_is_paid_for_once(queue: Queue) -> None:
+    await queue.add(job("a"), tenant=RICH)
+    lease = await begin(queue, FIRST, 1.0)
+    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
+    lease = await queue.one()
+    assert await queue.leases.record_run(lease, FIRST, {})
+    await pay(queue, FIRST, 0.5, "another key")
+
+    assert await queue.leases.finish(lease, JobVerdict(state="done", run_id=FIRST))
+
+    done = await queue.jobs.get(RICH, lease.job)
+    assert done is not None
+    assert done.cost_usd == 1.5
+    assert await spent(queue) == (1.5, 0)
+
+
+@pytest.mark.parametrize(("price", "cost"), [(None, None), (0.25, 0.25), ("nothing was asked", 0)])
+async def test_job_costs_nothing_where_nothing_was_asked_and_is_unknown_without_prices(
+    queue: Queue, price: float | str | None, cost: float | None
+) -> None:
+    await queue.add(job("a"))
+    lease = await queue.one()
+    await queue.leases.record_run(lease, SECOND, {})
+    if not isinstance(price, str):
+        await pay(queue, SECOND, price)
+
+    await queue.leases.finish(lease, UNCOUNTED)
+
+    done = await queue.jobs.get(ACME, lease.job)
+    assert done is not None
+    assert done.cost_usd == cost
+
+
+async def test_usage_and_calls_are_those_of_all_runs(queue: Queue) -> None:
+    await queue.add(job("a"))
+    lease = await begin_twice(queue)
+    await queue.leases.finish(lease, UNCOUNTED)
+    day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
+
+    usage = await PgUsage(queue.database).usage(ACME, now - day, now + day)
+
+    assert usage is not None
+    assert (usage.calls, usage.cost_usd) == (2, 3.25)
+    assert [row.run_id for row in await PgLedger(queue.database).rows_of_job(lease.job)] == [FIRST, SECOND]
+
+
+async def kept(queue: Queue) -> dict[str, bool]:
+    """Whether the answer and the report of either run are there."""
+    answers, reports = PgAnswerCache(queue.database), PgReports(queue.database)
+    found: dict[str, bool] = {}
+    for run in (FIRST, SECOND):
+        found[f"answer of {run}"] = await answers.find(f"key_{run}") is not None
+        found[f"report of {run}"] = await reports.get(run) is not None
+    return found
+
+
+async def end_with_reports(queue: Queue) -> Lease:
+    """The worker of the first run stored its report, and was lost before it could store its verdict."""
+    await queue.add(job("a"))
+    lease = await begin_twice(queue)
+    for run in (FIRST, SECOND):
+        await PgReports(queue.database).keep(report(run), [], {})
+    await queue.leases.finish(lease, UNCOUNTED)
+    assert all((await kept(queue)).values())
+    return lease
+
+
+async def test_erased_job_takes_what_all_its_runs_left(queue: Queue) -> None:
+    lease = await end_with_reports(queue)
+
+    assert await queue.jobs.delete(ACME, lease.job)
+
+    assert not any((await kept(queue)).values())
+
+
+async def test_retention_takes_what_all_runs_of_a_job_left(queue: Queue) -> None:
+    await end_with_reports(queue)
+    await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=30))
+
+    assert await queue.jobs.purge(dt.datetime.now(dt.UTC) + dt.timedelta(days=31)) == 1
+
+    assert not any((await kept(queue)).values())
+
+
+async def test_deleted_tenant_takes_what_all_runs_of_its_jobs_left(queue: Queue) -> None:
+    await end_with_reports(queue)
+
+    assert await queue.tenants.delete(ACME)
+
+    assert not any((await kept(queue)).values())
+
+
+async def test_earlier_run_that_another_job_shares_stays_until_that_is_erased(queue: Queue) -> None:
+    lease = await end_with_reports(queue)
+    await queue.add(job("b"))
+    other = await queue.one()
+    assert await queue.leases.record_run(other, FIRST, {})
+
+    await queue.jobs.delete(ACME, lease.job)
+
+    assert await kept(queue) == {
+        f"answer of {FIRST}": True,
+        f"report of {FIRST}": True,
+        f"answer of {SECOND}": False,
+        f"report of {SECOND}": False,
+    }
+    await queue.jobs.delete(ACME, other.job)
+    assert not any((await kept(queue)).values())
+
+
+async def test_what_an_attempt_cost_is_spent_as_soon_as_it_goes_back(queue: Queue) -> None:
+    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    lease = await begin(queue, FIRST, 3.0)
+    assert await spent(queue) == (0, 4.0)
+
+    await queue.leases.give_back(lease, "The endpoint is down.", attempt_failed=False, after_seconds=60)
+
+    assert await spent(queue) == (3.0, 0)
+    await queue.add(job("b", max_usd=2.5), tenant=RICH)
+    assert await queue.lease() == []
+    assert "3.00 USD are spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
+
+
+async def test_next_attempt_has_what_the_earlier_ones_left_of_the_limit(queue: Queue) -> None:
+    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    lease = await begin(queue, FIRST, 3.0)
+    assert (lease.max_usd, lease.paid_usd, lease.paid_prompt_tokens) == (4.0, 0, 0)
+    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
+
+    again = await queue.one()
+
+    assert (again.max_usd, again.paid_usd, again.paid_prompt_tokens) == (4.0, 3.0, 100)
+    assert await spent(queue) == (3.0, 1.0)
+
+
+async def test_next_attempt_of_a_job_without_a_limit_has_what_is_left_of_the_month(queue: Queue) -> None:
+    await queue.add(job("a"), tenant=RICH)
+    lease = await begin(queue, FIRST, 3.0)
+    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
+
+    again = await queue.one()
+
+    assert (again.max_usd, again.paid_usd) == (5.0, 3.0)
+    assert await spent(queue) == (3.0, 2.0)
+
+
+async def test_limit_that_is_used_up_leaves_nothing_to_the_next_attempt(queue: Queue) -> None:
+    """It ends with the answers that are paid for, whatever the month has left."""
+    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    lease = await begin(queue, FIRST, 4.5)
+    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
+
+    again = await queue.one()
+
+    assert (again.max_usd, again.paid_usd) == (4.0, 4.5)
+    assert await spent(queue) == (4.5, 0)
+
+
+async def test_call_that_is_told_after_its_lease_ran_out_counts_in_the_next_attempt(queue: Queue) -> None:
+    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    await begin(queue, FIRST, 1.0)
+    await queue.silence()
+    await queue.leases.expire()
+    await pay(queue, FIRST, 0.5, "late")
+
+    again = await queue.one()
+    assert (again.max_usd, again.paid_usd) == (4.0, 1.5)
+    assert await spent(queue) == (1.0, 3.0)
+    await queue.leases.finish(again, JobVerdict(state="done", run_id=FIRST))
+
+    assert await spent(queue) == (1.5, 0)
+
+
+async def test_job_given_back_whose_answer_was_lost_is_charged_once(queue: Queue, database: Database) -> None:
+    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    lease = await begin(queue, FIRST, 3.0)
+
+    losing = Queue(Losing(database))
+    await losing.leases.give_back(lease, "It timed out.", attempt_failed=True)
+
+    assert await spent(queue) == (3.0, 0)
+
+
+async def test_given_back_job_that_can_never_begin_again_costs_what_was_paid(queue: Queue) -> None:
+    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    lease = await begin(queue, FIRST, 1.0)
+    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
+    await queue.tenants.update(RICH, TenantPlan(name="rich", monthly_usd=2.0))
+
+    assert await queue.lease() == []
+
+    failed = await queue.jobs.get(RICH, lease.job)
+    assert failed is not None
+    assert (failed.state, failed.cost_usd) == ("failed", 1.0)
+    assert await spent(queue) == (1.0, 0)
+
+
+async def test_runs_of_an_earlier_version_are_known_and_documents_of_ended_jobs_gone(empty_database_url: str) -> None:
+    await tables_of("0009", empty_database_url)
+    connection = await asyncpg.connect(empty_database_url)
+    await connection.execute("INSERT INTO tenants (id, name) VALUES ('acme', 'acme')")
+    insert = """
+        INSERT INTO jobs (id, tenant, kind, priority, state, subject, request, document, run_id, started_at,
+                          finished_at)
+        VALUES ($1, 'acme', 'evaluation', 1, $2, '', '{}', 'pdf', $3, now(), $4)
+    """
+    await connection.execute(insert, "ended", "done", FIRST, dt.datetime.now(dt.UTC))
+    await connection.execute(insert, "put off", "queued", SECOND, None)
+    await connection.execute(insert, "fresh", "queued", None, None)
+    await connection.close()
+
+    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
+        await database.migrate()
+        runs = await database.fetch("SELECT job, run_id, pinned_at IS NOT NULL AS dated FROM runs ORDER BY job")
+        held = await database.fetch("SELECT id FROM jobs WHERE document IS NOT NULL ORDER BY id")
+
+    assert [tuple(row) for row in runs] == [("ended", FIRST, True), ("put off", SECOND, True)]
+    assert [row["id"] for row in held] == ["fresh", "put off"]
