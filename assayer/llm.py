@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel
 
 from assayer.citing.answer_texts import STRUCK_REASON, Given, StruckAnswer, cleaned, foreign_complaints, struck
-from assayer.errors import LlmError
+from assayer.errors import BudgetExhausted, LlmError
 from assayer.models import CallRecord, Message
 from assayer.models.llm import Tier
 from assayer.ports import Embedder
@@ -126,6 +126,9 @@ async def ask(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Out:
         answer = await llm.run(task, data, run)
     except LlmError as error:
         run.journal.failed_calls.append((task.name, error.faults))
+        raise
+    except BudgetExhausted:
+        run.journal.failed_calls.append((task.name, ()))
         raise
     finally:
         deepen()

@@ -69,7 +69,7 @@ class Verdict(Frozen):
     decision: str | Absent
     """The outcome that is named, or why none is."""
     probabilities: tuple[ClassProbability, ...]
-    """In the graph's order; empty where nothing could be calculated."""
+    """In the graph's order; empty where nothing could be calculated, and in an incomplete report."""
     scorer: str
     calibration: str | Absent
     """Its name, data and size."""

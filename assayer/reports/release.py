@@ -1,8 +1,8 @@
 """The export gate: a report below stated minima is released as incomplete, and carries no total.
 
-A total is any mean, of a part or of a board, and the outcome named from one. Scores of single methods, dimensions and
-reviewers, points and quotes stand as they are. Nothing is asked for by number: a report may have no weakness, and no
-quote.
+A total is any mean, of a part or of a board, and the outcome named from one, with its probabilities. Scores of single
+methods, dimensions and reviewers, points and quotes stand as they are. Nothing is asked for by number: a report may
+have no weakness, and no quote.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,7 +42,8 @@ class ReleaseMinima(Frozen):
     """Share of methods, dimensions or reviews with a score, in the part that has fewest: a mean over less than half is
     that of what happened to be judged."""
     answered: float = Field(default=0.8, ge=0, le=1)
-    """Share of the questions to the language model that got a usable answer: what lost answers held is in no score."""
+    """Share of the questions to the language model that got a usable answer: what lost answers held, or what a spent
+    budget left unasked, is in no score."""
     quotes_found: float = Field(default=0.7, ge=0, le=1)
     """Share of the quotes that stand in the source they are said to come from: a reader of papers who often misquotes
     is not to be trusted with the rest."""
@@ -65,7 +66,7 @@ def released(report: Report, minima: ReleaseMinima) -> Report:
             "release": release,
             "parts": tuple(_without_total(part, withheld) for part in report.parts),
             "board": _board_without_total(report.board, withheld) if report.board else None,
-            "verdict": _without_decision(report.verdict, withheld),
+            "verdict": _without_outcome(report.verdict, withheld),
         }
     )
 
@@ -80,10 +81,11 @@ def _board_without_total(board: BoardRecord, withheld: Absent) -> BoardRecord:
     return board.model_copy(update={name: withheld for name, one in totals.items() if not isinstance(one, Absent)})
 
 
-def _without_decision(verdict: Verdict | Absent | None, withheld: Absent) -> Verdict | Absent | None:
-    if not isinstance(verdict, Verdict) or isinstance(verdict.decision, Absent):
+def _without_outcome(verdict: Verdict | Absent | None, withheld: Absent) -> Verdict | Absent | None:
+    if not isinstance(verdict, Verdict):
         return verdict
-    return verdict.model_copy(update={"decision": withheld})
+    decision = verdict.decision if isinstance(verdict.decision, Absent) else withheld
+    return verdict.model_copy(update={"decision": decision, "probabilities": ()})
 
 
 def measure_release(report: Report, minima: ReleaseMinima) -> ReportRelease:
@@ -151,20 +153,25 @@ def _points_traced(report: Report, minima: ReleaseMinima) -> MeasuredMinimum:
 
 
 def _claims_supported(report: Report, minima: ReleaseMinima) -> MeasuredMinimum:
-    counts = report.coverage.claims
-    nothing = "No claim was held against a quote."
-    if counts is None or not _judged_by_model(report):
-        if counts is not None:
-            nothing = "Claims were checked by shared words alone, which cannot read."
-        return _measured("claims_supported", Absent(reason=nothing), minima.claims_supported, "")
+    counts, minimum = report.coverage.claims, minima.claims_supported
+    if counts is None:
+        return _measured("claims_supported", Absent(reason="No claim was held against a quote."), minimum, "")
+    if _judged_by_overlap(report):
+        reason = "Claims were checked by shared words alone, which cannot read."
+        return _measured("claims_supported", Absent(reason=reason), minimum, "")
     borne_out = counts.supported + counts.partly_supported
     checked = borne_out + counts.not_supported + counts.contradicted
-    return _share("claims_supported", borne_out, checked, minima.claims_supported, "checked claims", nothing)
+    if checked:
+        return _share("claims_supported", borne_out, checked, minimum, "checked claims", "")
+    none = f"None of {counts.unchecked:,} claims could be checked."
+    return MeasuredMinimum(
+        name="claims_supported", measured=Absent(reason=none), minimum=minimum, met=minimum == 0, basis=none
+    )
 
 
-def _judged_by_model(report: Report) -> bool:
+def _judged_by_overlap(report: Report) -> bool:
     checks = (citation.support for point in _points(report) for citation in point.citations)
-    return any(isinstance(one, ClaimSupport) and one.judged_by == "model" for one in checks)
+    return any(isinstance(one, ClaimSupport) and one.judged_by == "overlap" for one in checks)
 
 
 def _points(report: Report) -> Iterator[Point]:

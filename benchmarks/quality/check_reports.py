@@ -333,7 +333,8 @@ def _totals(report: Json) -> Iterator[str]:
         for key in ("score", "interval", "decision")
         if "reason" not in board.get(key, {"reason": ""})
     )
-    if isinstance((report.get("verdict") or {}).get("decision"), str):
+    verdict = report.get("verdict") or {}
+    if isinstance(verdict.get("decision"), str) or verdict.get("probabilities"):
         yield "the verdict"
 
 

@@ -129,6 +129,15 @@ def test_claims_that_a_model_does_not_find_in_their_quotes_withhold_the_total(
         assert isinstance(last.measured, Absent)
 
 
+def test_claims_of_which_none_could_be_checked_withhold_the_total() -> None:
+    unchecked = cite("P1").model_copy(update={"support": Absent(reason="the answer was no use.")})
+    report = judging(full_report(), assessment(Score(value=4, basis="b"), say("support", "It holds [P1].", unchecked)))
+    counts = ClaimCounts(supported=0, partly_supported=0, not_supported=0, contradicted=0, unchecked=7)
+    (lacking,) = measure_release(covering(report, claims=counts), MINIMA).failed
+    assert (lacking.name, lacking.basis) == ("claims_supported", "None of 7 claims could be checked.")
+    assert failed(covering(report, claims=counts), ANYTHING) == []
+
+
 def test_nobody_is_asked_for_quotes_points_or_a_weakness() -> None:
     bare = judging(full_report(), assessment(Score(value=9, basis="b")))
     bare = bare.model_copy(update={"summary": Summary(strengths=(), weaknesses=(), suggestions=())})
@@ -202,10 +211,14 @@ def test_verdict_of_an_incomplete_report_names_no_outcome_and_one_that_abstained
     assert verdict is not None
     assert not isinstance(verdict, Absent)
     assert isinstance(verdict.decision, Absent)
+    assert verdict.probabilities == ()
     assert verdict.evidence == VERDICT.evidence
+    assert "Probabilities of the outcomes" not in as_markdown(released(lossy, MINIMA))
     assert isinstance(score_of(released(lossy, MINIMA)), Absent)
     abstained = VERDICT.model_copy(update={"decision": Absent(reason="undecided.")})
-    assert released(lossy.model_copy(update={"verdict": abstained}), MINIMA).verdict == abstained
+    assert released(lossy.model_copy(update={"verdict": abstained}), MINIMA).verdict == abstained.model_copy(
+        update={"probabilities": ()}
+    )
 
 
 def test_incomplete_is_the_first_thing_that_pages_and_the_terminal_say() -> None:

@@ -214,6 +214,7 @@ async def test_a_spent_budget_ends_in_a_report_that_says_so() -> None:
     report = await evaluated(backends)
     assert isinstance(report.parts[1].score, Absent)
     assert next(notice for notice in report.notices if notice.kind == "budget").text.startswith("The budget of $1.00")
+    assert report.coverage.llm_calls_lost
 
 
 class _Dawdling(TwinLlm):
