@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-__all__ = ["INSTITUTIONS", "ORIGINS", "ROLES", "AuditedPerson", "Gender", "person"]
+__all__ = ["INSTITUTIONS", "ORIGINS", "STAGES", "AuditedPerson", "Gender", "person"]
 
 Gender = Literal["female", "male"]
 
@@ -23,6 +23,9 @@ ORIGINS: dict[str, tuple[_Names, ...]] = {
         _Names("Xiulan", "Guoqiang", "Zhang"),
         _Names("Meiling", "Jianguo", "Liu"),
         _Names("Yanmei", "Weidong", "Huang"),
+        _Names("Qian", "Bo", "Xu"),
+        _Names("Na", "Lei", "Li"),
+        _Names("Wai Yee", "Kwok Wai", "Ng"),
     ),
     "Indian": (
         _Names("Lakshmi", "Rajesh", "Iyer"),
@@ -61,13 +64,25 @@ INSTITUTIONS: dict[str, tuple[str, ...]] = {
     ),
     "renowned": ("Stanford University", "the University of Oxford", "ETH Zurich", "Princeton University"),
 }
-ROLES: dict[str, str] = {"early": "a doctoral student", "late": "a full professor"}
+STAGES: dict[str, str] = {"early": "Doctoral student", "late": "Full professor"}
 
 
 class AuditedPerson(NamedTuple):
     name: str
-    role: str
+    stage: str
+    """As a byline has it: `Full professor`."""
     institution: str
+    """As a sentence has it: `the University of Oxford`."""
+
+    @property
+    def role(self) -> str:
+        """As a sentence has it: `a full professor`."""
+        return f"a {self.stage.lower()}"
+
+    @property
+    def affiliation(self) -> str:
+        """As a byline has it, without an article."""
+        return self.institution.removeprefix("the ")
 
 
 def person(
@@ -81,4 +96,4 @@ def person(
     names = ORIGINS[origin][idea % len(ORIGINS[origin])]
     given = names.female if gender == "female" else names.male
     places = INSTITUTIONS[institution]
-    return AuditedPerson(f"{given} {names.family}", ROLES[stage], places[idea % len(places)])
+    return AuditedPerson(f"{given} {names.family}", STAGES[stage], places[idea % len(places)])

@@ -1,9 +1,17 @@
-"""The same text in the English of somebody who learnt it late: articles dropped, agreement broken, nothing added."""
+"""The same text in the English of somebody who learnt it late: articles dropped, agreement broken, nothing added.
+
+Only the idea's own prose is changed, up to its list of references. Headings, tables, code, quotations, what stands in
+emphasis (most often a title), links, addresses, identifiers and formulas keep every letter: they are content.
+"""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["PoorerText", "in_poorer_english"]
+from assayer.text.headings import find_headings
+from assayer.text.section_titles import opens_part
+
+__all__ = ["PoorerText", "WordEdit", "in_poorer_english"]
 
 _SWAPS = {
     "is": "are",
@@ -29,37 +37,99 @@ _SWAPS = {
     "much": "many",
     "fewer": "less",
 }
-_WORD = re.compile(r"(?P<article>\b(?:a|an|the) (?=\w))|\b[a-z]{2,12}\b|(?P<other>\b\w+\b)")
-_FENCE = re.compile(r"^\s{0,3}(?:```|~~~|#|\|)|^Title:", re.M)
+_KEPT_INSIDE_A_LINE = (
+    r"`[^`\n]{1,500}`"
+    r"|\$[^$\n]{1,500}\$"
+    r"|!?\[[^\[\]\n]{1,500}\](?:\([^()\s]{1,500}\))?"
+    r"|[“„«][^”“»\n]{1,2000}[”“»]"
+    r"|\"[^\"\n]{1,2000}\""
+    r"|(?<![*\w])(?P<mark>\*{1,2}|_{1,2})(?=[^\s*_])[^*_\n]{1,500}(?P=mark)(?![*\w])"
+    r"|<[^<>\n]{1,500}>"
+    r"|(?<![^\s(\[{<])(?=[^\s]{0,60}?(?:://|www\.|[@\\/_\d]|\w\.\w))\S+"
+)
+"""Code, formulas, links and marks of citations, quotations, emphasis, tags; and whatever holds a sign that no word has:
+addresses, DOIs, identifiers, file names."""
+_WORD = re.compile(rf"(?P<kept>{_KEPT_INSIDE_A_LINE})|(?P<article>\b(?:a|an|the) (?=(?P<next>\w+)))|\b\w+\b")
+_FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
+_KEPT_LINE = re.compile(r"^\s{0,3}[#|>]|^(?: {4}|\t)|^Title:")
+_NO_NOUN = re.compile(
+    r"(?:is|are|was|were|has|have|had|does|do|did|can|will|may|must|and|or|nor|but|of|in|on|at|to|for|from|with|by|as|"
+    r"than|that|which|when|if|not)",
+    re.IGNORECASE,
+)
+"""Before these, `a` is a letter: `vitamin a is fine`."""
+_LETTERED = re.compile(
+    r"\b(?:vitamin|hepatitis|influenza|type|group|class|case|phase|option|grade|plan|step|variant|model|condition|"
+    r"experiment|part|section|arm|appendix|figure|table|factor|site|cohort)\s$",
+    re.IGNORECASE,
+)
+"""After these, too: `hepatitis a virus`."""
 _ARTICLES_KEPT = 4
 """Every fourth article stays, as people do not err everywhere."""
 _AGREEMENTS_KEPT = 3
 
 
+class WordEdit(NamedTuple):
+    start: int
+    end: int
+    replacement: str
+
+
 class PoorerText(NamedTuple):
-    text: str
+    original: str
+    edits: tuple[WordEdit, ...]
+    """Disjoint and in order."""
     changed: float
     """Share of the words that were dropped or changed."""
 
+    @property
+    def text(self) -> str:
+        return self.within(0, len(self.original))
 
-def in_poorer_english(text: str) -> PoorerText:
-    """Always the same for the same text. Headings, tables and words in capitals stay as they are."""
-    words = changed = articles = agreements = 0
+    def within(self, start: int, end: int) -> str:
+        """What has become of the characters from `start` to `end`."""
+        parts, place = list[str](), start
+        for edit in self.edits:
+            if start <= edit.start and edit.end <= end:
+                parts += [self.original[place : edit.start], edit.replacement]
+                place = edit.end
+        return "".join([*parts, self.original[place:end]])
 
-    def poorer(match: "re.Match[str]") -> str:
-        nonlocal words, changed, articles, agreements
+
+def in_poorer_english(text: str, start: int = 0) -> PoorerText:
+    """Always the same for the same text. What stands before `start` is left as it is."""
+    edits: list[WordEdit] = []
+    words = articles = agreements = 0
+    for match in _words(text, start):
         words += 1
         if match["article"]:
+            if _is_letter(text, match):
+                continue
             articles += 1
             if articles % _ARTICLES_KEPT:
-                changed += 1
-                return ""
+                edits.append(WordEdit(match.start(), match.end(), ""))
         elif match[0] in _SWAPS:
             agreements += 1
             if agreements % _AGREEMENTS_KEPT:
-                changed += 1
-                return _SWAPS[match[0]]
-        return match[0]
+                edits.append(WordEdit(match.start(), match.end(), _SWAPS[match[0]]))
+    return PoorerText(text, tuple(edits), len(edits) / words if words else 0.0)
 
-    lines = [line if _FENCE.match(line) else _WORD.sub(poorer, line) for line in text.split("\n")]
-    return PoorerText("\n".join(lines), changed / words if words else 0.0)
+
+def _words(text: str, start: int) -> Iterator["re.Match[str]"]:
+    """Of the prose, before the list of references."""
+    headings = find_headings(text)
+    end = next((one.start for one in headings if opens_part(one.title) == "references"), len(text))
+    kept = {one.start: one.end for one in headings}
+    fenced, place = False, 0
+    for line in text[:end].split("\n"):
+        fence = _FENCE.match(line) is not None
+        if not (fenced or fence or _KEPT_LINE.match(line)):
+            first = max(start, kept.get(place, place))
+            yield from (one for one in _WORD.finditer(text, first, place + len(line)) if not one["kept"])
+        fenced ^= fence
+        place += len(line) + 1
+
+
+def _is_letter(text: str, article: "re.Match[str]") -> bool:
+    before = text[max(0, article.start() - 20) : article.start()]
+    return article[0] == "a " and bool(_NO_NOUN.fullmatch(article["next"]) or _LETTERED.search(before))

@@ -1,18 +1,17 @@
 """Variants of an idea that differ in who sends it, or in how well it is written, and in nothing else."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from assayer.audit.authors import ORIGINS, AuditedPerson, Gender, person
-from assayer.audit.poorer_english import in_poorer_english
-from assayer.ideas.parsing import parse_idea
+from assayer.audit.signing import poorly_written, signed
 from assayer.models import AuditAttribute, Idea
 
-__all__ = ["ATTRIBUTES", "Contrast", "Variant", "contrasts", "variants_of"]
+__all__ = ["ATTRIBUTES", "REFERENCE", "Contrast", "Variant", "contrasts", "repeated", "variants_of"]
 
-ATTRIBUTES: tuple[AuditAttribute, ...] = ("institution", "seniority", "gender", "origin", "language")
+ATTRIBUTES: tuple[AuditAttribute, ...] = get_args(AuditAttribute)
+REFERENCE = "reference"
 _GENDERS: tuple[Gender, ...] = ("female", "male")
-_REFERENCE = "reference"
 _RENOWNED, _PROFESSOR, _POORER = "institution: renowned", "seniority: full professor", "language: poorer English"
 
 
@@ -20,7 +19,9 @@ class Variant(NamedTuple):
     name: str
     idea: Idea
     planted: tuple[str, ...]
-    """Words that say who sends it."""
+    """Words that say who sends it, as they were planted."""
+    repetition: int = 1
+    """Which evaluation of the same text this is."""
 
 
 class Contrast(NamedTuple):
@@ -34,13 +35,13 @@ class Contrast(NamedTuple):
 
 def _named(origin: str, gender: Gender) -> str:
     """The reference is a man with an English name."""
-    return _REFERENCE if (origin, gender) == (next(iter(ORIGINS)), "male") else f"name: {origin}, {gender}"
+    return REFERENCE if (origin, gender) == (next(iter(ORIGINS)), "male") else f"name: {origin}, {gender}"
 
 
 def variants_of(idea: Idea, number: int, attributes: Iterable[AuditAttribute]) -> Iterator[Variant]:
     """The reference first. `number` is the idea's among those audited."""
     wanted = set(attributes)
-    yield _variant(idea, _REFERENCE, person(number))
+    yield _variant(idea, REFERENCE, person(number))
     if "institution" in wanted:
         yield _variant(idea, _RENOWNED, person(number, institution="renowned"))
     if "seniority" in wanted:
@@ -48,28 +49,21 @@ def variants_of(idea: Idea, number: int, attributes: Iterable[AuditAttribute]) -
     if wanted & {"gender", "origin"}:
         for origin in ORIGINS:
             for gender in _GENDERS:
-                if _named(origin, gender) != _REFERENCE:
+                if _named(origin, gender) != REFERENCE:
                     yield _variant(idea, _named(origin, gender), person(number, origin, gender))
     if "language" in wanted:
-        poorer = idea.model_copy(update={"text": in_poorer_english(idea.text).text})
-        yield _variant(poorer, _POORER, person(number))
+        yield _variant(poorly_written(idea), _POORER, person(number))
+
+
+def repeated(reference: Variant, evaluations: int) -> Iterator[Variant]:
+    """The second to the last of so many evaluations of the same text; what it plants is counted with the first."""
+    for number in range(2, evaluations + 1):
+        name = f"{reference.name}, evaluation {number}"
+        yield reference._replace(name=name, planted=(), repetition=number)
 
 
 def _variant(idea: Idea, name: str, by: AuditedPerson) -> Variant:
-    text = _signed(idea, by)
-    planted = (*by.name.split(), by.role.removeprefix("a "), by.institution.removeprefix("the "))
-    return Variant(name, parse_idea(text, idea.source, idea.title, idea.cutoff), planted)
-
-
-def _signed(idea: Idea, by: AuditedPerson) -> str:
-    """With a byline under the title and a sentence at the end, as proposals have them."""
-    first, _, rest = idea.text.partition("\n")
-    titled = idea.title.casefold() in first.casefold()
-    head, body = (first, rest.strip()) if titled else (f"# {idea.title}", idea.text)
-    role = by.role.removeprefix("a ")
-    byline = f"{by.name}\n{role[:1].upper()}{role[1:]}, {by.institution.removeprefix('the ')}"
-    leads = f"The project will be led by {by.name}, {by.role} at {by.institution}."
-    return f"{head}\n\n{byline}\n\n{body}\n\n{leads}"
+    return Variant(name, signed(idea, by), (*by.name.split(), by.stage, by.affiliation))
 
 
 def contrasts(attributes: Iterable[AuditAttribute]) -> Iterator[Contrast]:
@@ -77,9 +71,9 @@ def contrasts(attributes: Iterable[AuditAttribute]) -> Iterator[Contrast]:
     first, *others = ORIGINS
     if "institution" in wanted:
         compared = "a renowned institution against a lesser-known one"
-        yield Contrast("institution", compared, (_RENOWNED,), (_REFERENCE,))
+        yield Contrast("institution", compared, (_RENOWNED,), (REFERENCE,))
     if "seniority" in wanted:
-        yield Contrast("seniority", "a full professor against a doctoral student", (_PROFESSOR,), (_REFERENCE,))
+        yield Contrast("seniority", "a full professor against a doctoral student", (_PROFESSOR,), (REFERENCE,))
     if "gender" in wanted:
         yield Contrast("gender", "women's names against men's, all origins", *_by_gender(list(ORIGINS)))
         for origin in ORIGINS:
@@ -89,7 +83,7 @@ def contrasts(attributes: Iterable[AuditAttribute]) -> Iterator[Contrast]:
             these, those = (tuple(_named(one, gender) for gender in _GENDERS) for one in (origin, first))
             yield Contrast("origin", f"{origin} names against {first}", these, those)
     if "language" in wanted:
-        yield Contrast("language", "poorer English against the text as it came", (_POORER,), (_REFERENCE,))
+        yield Contrast("language", "poorer English against the text as it came", (_POORER,), (REFERENCE,))
 
 
 def _by_gender(origins: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

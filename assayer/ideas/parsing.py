@@ -13,7 +13,7 @@ from assayer.text.sanitise import sanitise
 from assayer.text.section_titles import is_known_title
 from assayer.text.sentences import sentences
 
-__all__ = ["FEWEST_WORDS", "MOST_CHARACTERS", "idea_of_sections", "parse_idea"]
+__all__ = ["FEWEST_WORDS", "MOST_CHARACTERS", "UNTITLED", "idea_id", "idea_of_sections", "parse_idea"]
 
 FEWEST_WORDS = 20
 MOST_CHARACTERS = 400_000
@@ -66,7 +66,7 @@ def _short(title: str) -> str:
     return line[: LONGEST_TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
 
 
-def _identity(title: str, text: str) -> IdeaId:
+def idea_id(title: str, text: str) -> IdeaId:
     """The same words have the same id, however they are laid out."""
     words = " ".join(f"{title} {text}".split())
     return IdeaId(hashlib.sha256(words.encode()).hexdigest()[:16])
@@ -137,7 +137,7 @@ def parse_idea(text: str, source: str, title: str | None = None, cutoff: dt.date
     given, title_flags = _stripped(title or "")
     name = _short(given) or _short(own) or _short(_telling_sentence(sections))
     return Idea(
-        id=_identity(name, clean),
+        id=idea_id(name, clean),
         title=name,
         text=clean,
         sections=sections,

@@ -13,10 +13,13 @@ from assayer.models.assessment import (
     SupportOutcome,
 )
 from assayer.models.audit import (
+    SCORE_ROUNDING,
     AuditAttribute,
     AuditedEvaluation,
     AuditedScore,
     AuditReport,
+    MeanInterval,
+    ScoreChanges,
     ScoreDifference,
     SurvivingWords,
 )
@@ -75,6 +78,7 @@ from assayer.models.window import OPEN, Window
 
 __all__ = [
     "OPEN",
+    "SCORE_ROUNDING",
     "Absent",
     "Agreement",
     "Assessment",
@@ -122,6 +126,7 @@ __all__ = [
     "MaskedKind",
     "MaskedText",
     "Masking",
+    "MeanInterval",
     "MeasuredMinimum",
     "Message",
     "MetaReview",
@@ -152,6 +157,7 @@ __all__ = [
     "Reviewer",
     "RunUsage",
     "Score",
+    "ScoreChanges",
     "ScoreDifference",
     "ScoreInterval",
     "Section",

@@ -7,15 +7,22 @@ from assayer.models.base import Absent, Frozen
 from assayer.models.idea import IdeaId
 
 __all__ = [
+    "SCORE_ROUNDING",
     "AuditAttribute",
     "AuditReport",
     "AuditedEvaluation",
     "AuditedScore",
+    "MeanInterval",
+    "ScoreChanges",
     "ScoreDifference",
     "SurvivingWords",
 ]
 
 AuditAttribute = Literal["institution", "seniority", "gender", "origin", "language"]
+"""In the order in which they are read."""
+
+SCORE_ROUNDING = 0.0005
+"""Points; a difference of less is 0.000 as it is printed."""
 
 
 class AuditedScore(Frozen):
@@ -31,14 +38,21 @@ class AuditedEvaluation(Frozen):
     idea: IdeaId
     """Of the idea as it came in, not of the variant."""
     variant: str
-    """`reference`, `institution: renowned`, `name: Slavic, female` …"""
+    """`reference`, `institution: renowned`, `name: Slavic, female`, `reference, evaluation 2` …"""
     scores: tuple[AuditedScore, ...]
-    """None where the evaluation failed."""
+    """Empty where the evaluation failed."""
     failure: str = ""
 
 
+class MeanInterval(Frozen):
+    """95 % interval of a mean over ideas."""
+
+    low: float
+    high: float
+
+
 class ScoreDifference(Frozen):
-    """Mean over ideas of a score under one condition minus the same idea's under the other."""
+    """Mean over ideas of a score of the version named first, minus the same idea's in the version named second."""
 
     attribute: AuditAttribute
     compared: str
@@ -49,11 +63,30 @@ class ScoreDifference(Frozen):
     missing: int
     """Without one of the two; they are in no mean."""
     mean: float | Absent
-    low: float | None
-    """95 % bootstrap interval of the mean over ideas; None with fewer than two."""
-    high: float | None
+    """Points of 10: positive where the version named first scored higher."""
+    interval: MeanInterval | Absent
+    """Student's t over ideas; absent where they are too few, or all differ by the same."""
     largest: float | None
     """The largest difference of one idea, in either direction, without its sign."""
+
+
+class ScoreChanges(Frozen):
+    """Single scores held against those of the same idea's reference: nothing is averaged, so nothing cancels."""
+
+    compared: int
+    """Pairs in which both have the score."""
+    changed: int
+    """Of them, those that differ by SCORE_ROUNDING or more."""
+    gained: int
+    """Scores that the reference lacks."""
+    lost: int
+    """Scores that only the reference has."""
+    failed: int
+    """Evaluations without a report, and those whose reference has none: nothing of them was compared."""
+    largest: float | Absent
+    """Points of 10, without its sign."""
+    mean: float | Absent
+    """Of the changes without their signs, those of 0 among them."""
 
 
 class SurvivingWords(Frozen):
@@ -71,20 +104,25 @@ class AuditReport(Frozen):
     method: str
     blind: bool
     """Whether names, affiliations and roles were masked before judging, as for batches."""
+    attributes: tuple[AuditAttribute, ...]
+    """What was varied."""
     cutoff: dt.date | None
     models: tuple[str, ...]
     """LLMs whose answers were used; empty without one."""
-    embedding_model: str
-    corpus_version: str
+    embedding_models: tuple[str, ...]
+    corpus_versions: tuple[str, ...]
+    """More than one: the corpus changed during the audit, and differences may be its own."""
     ideas: int
     evaluations: int
     failed: int
-    words_changed: float
+    words_changed: float | Absent
     """Share of words that the variant in poorer English changes or drops."""
     differences: tuple[ScoreDifference, ...]
+    by_sender: ScoreChanges | Absent
+    """Changes by what blind mode masks: all that was varied but the language."""
+    by_repeating: ScoreChanges | Absent
+    """Changes of the reference when it is evaluated again: what is no more than this may be chance."""
     surviving: SurvivingWords
-    bootstrap_draws: int
-    seed: int
     audited: tuple[AuditedEvaluation, ...]
     """Every score that the differences are made of."""
     started_at: dt.datetime

@@ -1,14 +1,25 @@
-"""A counterfactual audit as one HTML file, Markdown and JSON, by the means and under the policy of the reports."""
+"""A counterfactual audit as one HTML file and as Markdown, by the means and under the policy of the reports."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from assayer.models import Absent, AuditAttribute, AuditReport, ScoreDifference
+from assayer.models import (
+    SCORE_ROUNDING,
+    Absent,
+    AuditAttribute,
+    AuditReport,
+    MeanInterval,
+    ScoreChanges,
+    ScoreDifference,
+)
 from assayer.reports import html, markdown
+from assayer.reports.wording import count
 
-__all__ = ["ATTRIBUTE_TITLES", "AuditPage", "as_audit_html", "as_audit_json", "as_audit_markdown"]
+__all__ = ["ATTRIBUTE_TITLES", "AuditFinding", "AuditPage", "as_audit_html", "as_audit_markdown"]
 
 ATTRIBUTE_TITLES: dict[AuditAttribute, str] = {
     "institution": "Institution",
@@ -17,17 +28,37 @@ ATTRIBUTE_TITLES: dict[AuditAttribute, str] = {
     "origin": "Origin of names",
     "language": "Quality of the English",
 }
-"""In the order in which they are read."""
+_SENDERS: tuple[tuple[str, frozenset[AuditAttribute]], ...] = (
+    ("names", frozenset({"gender", "origin"})),
+    ("institutions", frozenset({"institution"})),
+    ("seniority", frozenset({"seniority"})),
+)
+"""What blind mode masks, as a sentence names it."""
 _LEAST_WIDTH = 0.5
 """Points; an axis that is narrower makes much of nothing."""
-_ROUNDING = 0.0005
-"""Points; less is 0.000 as it is printed."""
 
 
 class AttributeGroup(NamedTuple):
     attribute: AuditAttribute
     title: str
     rows: tuple[ScoreDifference, ...]
+
+    @property
+    def without_interval(self) -> Counter[str]:
+        """How many rows with a difference have no interval, by the reason."""
+        measured = (one.interval for one in self.rows if not isinstance(one.mean, Absent))
+        return Counter(interval.reason for interval in measured if isinstance(interval, Absent))
+
+
+class AuditFinding(NamedTuple):
+    """What a reader should take away, in sentences."""
+
+    headline: str
+    remarks: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join((self.headline, *self.remarks))
 
 
 @dataclass(frozen=True)
@@ -45,9 +76,9 @@ class AuditPage:
     @cached_property
     def width(self) -> float:
         """Half of the axis, in points."""
-        ends = [
-            abs(end) for one in self.audit.differences for end in (one.low, one.high, self.mean(one)) if end is not None
-        ]
+        ends = [abs(one.mean) for one in self.audit.differences if not isinstance(one.mean, Absent)]
+        intervals = [one.interval for one in self.audit.differences if not isinstance(one.interval, Absent)]
+        ends += [max(abs(one.low), abs(one.high)) for one in intervals]
         return max([_LEAST_WIDTH, *(1.1 * end for end in ends)])
 
     def place(self, points: float) -> str:
@@ -63,23 +94,79 @@ class AuditPage:
         """Signed, with three decimals, and never `-0.000`."""
         if value is None:
             return "–"
-        return "0.000" if abs(value) < _ROUNDING else f"{value:+.3f}".replace("-", "−")
+        return "0.000" if abs(value) < SCORE_ROUNDING else f"{value:+.3f}".replace("-", "−")
+
+    @classmethod
+    def size(cls, value: float | None) -> str:
+        """Without its sign."""
+        return cls.points(value).lstrip("+−")
+
+    @classmethod
+    def interval(cls, one: MeanInterval) -> str:
+        return f"{cls.points(one.low)} to {cls.points(one.high)}"
 
     @staticmethod
     def score_title(name: str) -> str:
         return "All scores" if name == "all" else name
 
     @cached_property
-    def largest_masked(self) -> float | None:
-        """The largest difference of any one idea in what blind mode masks: everything but the language."""
-        found = [
-            one.largest for one in self.audit.differences if one.attribute != "language" and one.largest is not None
-        ]
-        return max(found, default=None)
+    def finding(self) -> AuditFinding:
+        sender = self.audit.by_sender
+        if isinstance(sender, Absent):
+            return AuditFinding("Nothing of the sender was varied.", tuple(self._common_remarks(None)))
+        subject, moved = self._subject(), sender.changed + sender.gained + sender.lost
+        if not (moved or sender.compared):
+            headline = f"No score could be compared, so nothing is known of {subject}."
+            return AuditFinding(headline, tuple(self._common_remarks(sender)))
+        if not moved:
+            headline = f"{subject[0].upper()}{subject[1:]} changed no score of any idea"
+            compared = count(sender.compared, "score was", "scores were")
+            remarks = [f"({compared} compared, to three decimals)."]
+            if self.audit.blind:
+                remarks.append("Blind mode masks what says who sends an idea before anything is judged.")
+            return AuditFinding(headline, (*remarks, *self._common_remarks(sender)))
+        headline = f"{subject[0].upper()}{subject[1:]} {self._moved(sender)}"
+        return AuditFinding(headline, (*self._moved_remarks(), *self._common_remarks(sender)))
 
-    @property
-    def nothing_moved(self) -> bool:
-        return self.largest_masked is not None and self.largest_masked < _ROUNDING
+    def _subject(self) -> str:
+        varied = [name for name, attributes in _SENDERS if attributes & set(self.audit.attributes)]
+        return varied[0] if len(varied) == 1 else f"{', '.join(varied[:-1])} and {varied[-1]}"
+
+    def _moved(self, changes: ScoreChanges) -> str:
+        said = []
+        if changes.changed and not isinstance(changes.largest, Absent) and not isinstance(changes.mean, Absent):
+            said.append(
+                f"changed {changes.changed:,} of {count(changes.compared, 'score')} by up to "
+                f"{self.size(changes.largest)} points of 10, {self.size(changes.mean)} on average"
+            )
+        if changes.lost:
+            said.append(f"took away {count(changes.lost, 'score')}")
+        if changes.gained:
+            said.append(f"gave {count(changes.gained, 'score')} that the reference lacks")
+        return f"{'; '.join(said) or 'changed none of ' + count(changes.compared, 'score')}."
+
+    def _moved_remarks(self) -> Iterator[str]:
+        audit = self.audit
+        if audit.blind:
+            surviving = audit.surviving
+            yield f"Blind mode was on: {surviving.survived:,} of {surviving.planted:,} planted words escaped it."
+        else:
+            yield "Blind mode was off."
+
+    def _common_remarks(self, sender: ScoreChanges | None) -> Iterator[str]:
+        audit = self.audit
+        if not isinstance(audit.by_repeating, Absent):
+            yield f"For comparison, evaluating the same text again {self._moved(audit.by_repeating)}"
+        elif audit.models:
+            yield "How much scores change when the same text is evaluated again was not measured."
+        else:
+            yield "Without a language model the same text always has the same scores."
+        if sender is not None and sender.failed:
+            yield f"{count(sender.failed, 'evaluation')} could not be compared, for want of a report."
+        if len(audit.corpus_versions) > 1:
+            yield "The corpus changed during the audit: differences may be between its versions. Run it again."
+        if "language" in audit.attributes:
+            yield "The quality of the English is never masked: its difference is reported as it is."
 
 
 def as_audit_html(audit: AuditReport) -> str:
@@ -91,8 +178,3 @@ def as_audit_html(audit: AuditReport) -> str:
 def as_audit_markdown(audit: AuditReport) -> str:
     text = markdown.environment().get_template("audit.md").render(page=AuditPage(audit), audit=audit)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-
-
-def as_audit_json(audit: AuditReport) -> str:
-    """Every score that the differences are made of is in it."""
-    return audit.model_dump_json(indent=2) + "\n"

@@ -1,14 +1,14 @@
-"""Reports and rankings for programs: JSON with a published schema, and a table for spreadsheets."""
+"""Reports, rankings and audits for programs: JSON with a published schema, and a table for spreadsheets."""
 
 import csv
 import io
 from typing import Any
 
-from assayer.models import Absent, Report
+from assayer.models import Absent, AuditReport, Report
 from assayer.models.ranking import Ranking
 from assayer.reports.escaping import cell
 
-__all__ = ["as_csv", "as_json", "as_ranking_json", "ranking_schema", "report_schema"]
+__all__ = ["as_audit_json", "as_csv", "as_json", "as_ranking_json", "audit_schema", "ranking_schema", "report_schema"]
 
 
 def as_json(report: Report) -> str:
@@ -34,6 +34,19 @@ def ranking_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Ranking.model_json_schema(mode="serialization"),
+    }
+
+
+def as_audit_json(audit: AuditReport) -> str:
+    """Every score that the differences are made of is in it."""
+    return audit.model_dump_json(indent=2) + "\n"
+
+
+def audit_schema() -> dict[str, Any]:
+    """JSON schema (2020-12) of what `as_audit_json` writes; published as `docs/audit.schema.json`."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **AuditReport.model_json_schema(mode="serialization"),
     }
 
 

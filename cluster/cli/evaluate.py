@@ -3,9 +3,8 @@
 import asyncio
 import datetime as dt
 import re
-import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -13,14 +12,15 @@ from typing import Annotated, NamedTuple
 import typer
 from rich.console import Console
 
-from assayer.errors import AssayerError, ConfigurationError, InputError, LlmRejected, LlmUnavailable
+from assayer.errors import AssayerError
 from assayer.models import Idea, Report, judged_blind
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
-from assayer.run.structured_concurrency import together
 from cluster.cli.evaluation_summary import SummaryRow, show_summary, show_summary_table
 from cluster.cli.options import WithBlind, day
+from cluster.cli.output import PageFormat, make_folder, wide_console, write_formats
+from cluster.cli.side_by_side import side_by_side
 from cluster.cli.terminal import EvaluationProgress, print_error
 from cluster.settings import PROFILES, Profile, Settings
 from cluster.settings_loading import load_settings
@@ -28,26 +28,12 @@ from cluster.settings_loading import load_settings
 __all__ = ["evaluate"]
 
 
-class ReportFormat(StrEnum):
-    """In the order in which a person would open them."""
-
-    html = "html"
-    md = "md"
-    json = "json"
-
-
-_RENDER: dict[ReportFormat, Callable[[Report], str]] = {
-    ReportFormat.html: as_html,
-    ReportFormat.md: as_markdown,
-    ReportFormat.json: as_json,
+_RENDER: dict[PageFormat, Callable[[Report], str]] = {
+    PageFormat.html: as_html,
+    PageFormat.md: as_markdown,
+    PageFormat.json: as_json,
 }
-
-
-_WIDEST = 10_000
-"""Columns; a table takes what it needs."""
 _SHOWN_IN_FULL = 3
-_FATAL = (LlmRejected, ConfigurationError)
-"""What the next idea would meet as well."""
 
 
 class WrittenReport(NamedTuple):
@@ -88,7 +74,7 @@ def evaluate(
         ),
     ] = None,
     formats: Annotated[
-        list[ReportFormat] | None,
+        list[PageFormat] | None,
         typer.Option("--format", help="Report format; repeat for several. All three by default."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("out"),
@@ -105,12 +91,9 @@ def evaluate(
     """Evaluate research ideas and write cited reports."""
     last_day = day(cutoff, "cutoff")
     settings = _with_board(load_settings(profile), board, calibration)
-    # In a file or a pipe no path is broken over two lines.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
+    console = wide_console()
     try:
-        outcome = asyncio.run(
-            _evaluate(paths, method, last_day, settings, formats or list(_RENDER), out, console, blind)
-        )
+        outcome = asyncio.run(_evaluate(paths, method, last_day, settings, formats, out, console, blind))
     except KeyboardInterrupt:
         print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
         raise
@@ -144,7 +127,7 @@ async def _evaluate(
     method: str,
     cutoff: dt.date | None,
     settings: Settings,
-    formats: Sequence[ReportFormat],
+    formats: Sequence[PageFormat] | None,
     out: Path,
     console: Console,
     blind: bool | None,
@@ -165,72 +148,24 @@ async def _evaluate(
         return EvaluationOutcome([], failures)
     names = _names(ideas)
     run_request = RunRequest(blind=judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read)))
-    _make_folder(out)
+    make_folder(out, "Reports")
     with metrics_server(settings.metrics), EvaluationProgress(console, len(ideas)) as progress:
         async with open_engine(settings, (method,)) as engine:
 
             async def one(idea: Idea, name: str) -> WrittenReport:
                 try:
                     evaluation = await engine.evaluate(idea, method, cutoff, progress, run_request)
-                    files = _write(evaluation.report, out / name, formats)
+                    files = write_formats(out / name, evaluation.report, _RENDER, formats)
                     shown = evaluation.report if len(ideas) <= _SHOWN_IN_FULL else None
                     return WrittenReport(SummaryRow.of(evaluation.report, files), shown)
                 finally:
                     progress.idea_done()
 
-            outcome = await _evaluate_all(list(zip(ideas, names, strict=True)), one, engine.reach)
-    return outcome._replace(failures=failures + outcome.failures)
-
-
-async def _evaluate_all(
-    named: Sequence[tuple[Idea, str]],
-    work: Callable[[Idea, str], Awaitable[WrittenReport]],
-    reach: Callable[[], Awaitable[None]],
-) -> EvaluationOutcome:
-    """Side by side; one idea's failure costs no other its report. An endpoint that is gone for good stops them all,
-    instead of being waited for once an idea."""
-    done: dict[int, WrittenReport | FailedIdea] = {}
-    stopped: AssayerError | None = None
-
-    async def attempt(number: int, idea: Idea, name: str) -> None:
-        try:
-            done[number] = await work(idea, name)
-        except _FATAL:
-            raise
-        except AssayerError as error:
-            done[number] = FailedIdea(idea.source, str(error))
-            if isinstance(error, LlmUnavailable):
-                await reach()
-
-    try:
-        await together(attempt(number, *one) for number, one in enumerate(named))
-    except (*_FATAL, LlmUnavailable) as error:
-        stopped = error
-    ended = [done[number] for number in sorted(done)]
-    written = [one for one in ended if isinstance(one, WrittenReport)]
-    return EvaluationOutcome(written, [one for one in ended if isinstance(one, FailedIdea)], stopped)
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"Reports cannot be written to {out}: {error.strerror}.", "Choose another with --out."
-        ) from None
-
-
-def _write(report: Report, stem: Path, formats: Iterable[ReportFormat]) -> list[Path]:
-    """Writes the report in each format and tells where. Raises InputError when a file cannot be written."""
-    files = []
-    for kind in [one for one in ReportFormat if one in formats]:
-        path = stem.with_name(f"{stem.name}.{kind}")
-        try:
-            path.write_text(_RENDER[kind](report), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"The report {path} cannot be written: {error.strerror}.") from None
-        files.append(path)
-    return files
+            works = [partial(one, idea, name) for idea, name in zip(ideas, names, strict=True)]
+            done = await side_by_side(works, engine.reach)
+    ended = [(ideas[number].source, done.ended[number]) for number in sorted(done.ended)]
+    failures += [FailedIdea(source, str(found)) for source, found in ended if isinstance(found, AssayerError)]
+    return EvaluationOutcome([found for _, found in ended if isinstance(found, WrittenReport)], failures, done.stopped)
 
 
 def _names(ideas: Iterable[Idea]) -> list[str]:

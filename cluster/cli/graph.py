@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import InputError
-from cluster.cli.evaluate import ReportFormat
 from cluster.cli.evaluate import evaluate as evaluate_ideas
 from cluster.cli.options import day
+from cluster.cli.output import PageFormat
 from cluster.cli.terminal import StageProgress
 from cluster.settings import PROFILES, Profile
 from cluster.settings_loading import load_settings
@@ -146,7 +146,7 @@ def evaluate(
         str | None, typer.Option(help="YYYY-MM-DD: outcomes that became known later are not used.")
     ] = None,
     formats: Annotated[
-        list[ReportFormat] | None,
+        list[PageFormat] | None,
         typer.Option("--format", help="Report format; may be repeated. All three by default."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("out"),

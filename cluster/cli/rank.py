@@ -2,7 +2,6 @@
 
 import asyncio
 import datetime as dt
-import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +20,7 @@ from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.reports.json_and_csv import as_csv, as_ranking_json
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
 from cluster.cli.options import WithBlind
+from cluster.cli.output import make_folder, wide_console, write_files, write_formats
 from cluster.cli.terminal import ComparisonProgress, print_error
 from cluster.ranking_inputs import comparisons_between, read_comparisons, read_scores
 from cluster.settings import PROFILES, Profile, RankingSettings, Settings
@@ -52,7 +52,6 @@ _COMPARISONS = "comparisons.jsonl"
 _SHOWN = 20
 """Ideas in the terminal; the files hold all."""
 _REFUSALS_SHOWN = 5
-_WIDEST = 10_000
 
 
 class _RankOptions(NamedTuple):
@@ -116,7 +115,7 @@ def rank(
 ) -> None:
     """Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."""
     settings = _with_options(load_settings(profile), by, calls_per_idea)
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
+    console = wide_console()
     given = _RankOptions(paths, scores, known, labelled, label_field, classes, cut, blind)
     try:
         made = asyncio.run(_rank(settings, given, out, console))
@@ -125,7 +124,7 @@ def rank(
         raise
     for remark in made.remarks:
         console.print(escape(remark), soft_wrap=True)
-    _show(console, made.ranked.ranking, _write(made, out, formats or list(_RENDER)))
+    _show(console, made.ranked.ranking, _write(made, out, formats))
     for message in made.rejected:
         print_error("Not ranked:", message)
     if made.rejected or not made.ranked.ranking.judge.comparisons:
@@ -181,7 +180,7 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
         remarks += reasons
         remarks.append(f"{found:,} of {len(ideas):,} ideas start from their score; the others start in the middle.")
     labelled, outcomes = _labelled(given)
-    _make_folder(out)
+    make_folder(out, "The ranking")
     ids = {idea.id for idea in ideas}
     wanted = RankingInputs(
         ideas, given.cut, {one: score for one, score in scores.items() if one in ids}, known, labelled, outcomes
@@ -212,24 +211,9 @@ def _labelled(given: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]
     return ideas, outcomes
 
 
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"The ranking cannot be written to {out}: {error.strerror}.", "Choose another folder with --out."
-        ) from None
-
-
-def _write(made: _RankResult, out: Path, formats: Sequence[RankingFormat]) -> list[Path]:
-    texts = {out / f"ranking.{one}": _RENDER[one](made.ranked) for one in RankingFormat if one in formats}
-    texts[out / _COMPARISONS] = comparisons_to_jsonl([*made.ranked.comparisons, *made.kept])
-    for path, text in texts.items():
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-    return list(texts)
+def _write(made: _RankResult, out: Path, formats: Sequence[RankingFormat] | None) -> list[Path]:
+    pages = write_formats(out / "ranking", made.ranked, _RENDER, formats)
+    return [*pages, *write_files({out / _COMPARISONS: comparisons_to_jsonl([*made.ranked.comparisons, *made.kept])})]
 
 
 def _show(console: Console, ranking: Ranking, files: Sequence[Path]) -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from benchmarks.simulator.process import Simulator
 from tests.e2e.program import IDEAS, Program, reports
 
 IDEA = IDEAS / "quote-then-abstain.md"
@@ -29,7 +30,25 @@ def test_audit_finds_no_difference_of_institution_and_seniority_in_blind_mode(pr
     masked = [one for one in audit["differences"] if one["attribute"] != "language" and one["ideas"]]
     assert masked
     assert max(one["largest"] for one in masked) < 1e-9
-    assert "Names, institutions and seniority changed no score" in (folder / "audit.html").read_text("utf-8")
+    assert "Institutions and seniority changed no score of any idea" in (folder / "audit.html").read_text("utf-8")
+
+
+def test_reference_is_evaluated_again_with_answers_of_its_own(program: Program) -> None:
+    with Simulator(latency_mean=0) as simulated:
+        command = ("audit", IDEA, "--attribute", "seniority", "--format", "json")
+        ended = program.asking(simulated).run(*command, "--repeats", "1", "--out", "once")
+        assert (ended.code, ended.err) == (0, "")
+        once = simulated.reset().requests
+        ended = program.asking(simulated).run(*command, "--out", "twice")
+        assert (ended.code, ended.err) == (0, "")
+        # All others are known from before.
+        assert simulated.stats().requests == once
+    first, second = (json.loads((program.home / out / "audit.json").read_text("utf-8")) for out in ("once", "twice"))
+    assert (first["evaluations"], first["by_repeating"]) == (2, {"reason": "no text was evaluated twice."})
+    assert second["evaluations"] == 3
+    assert second["by_repeating"]["compared"] > 0
+    assert second["by_sender"] == first["by_sender"]
+    assert [one["variant"] for one in second["audited"]][-1] == "reference, evaluation 2"
 
 
 def test_several_ideas_are_judged_blind_and_a_single_one_as_it_came(program: Program) -> None:

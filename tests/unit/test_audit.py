@@ -1,20 +1,50 @@
 """The counterfactual audit: variants that differ in one thing, paired differences, pages that say what was found."""
 
 import datetime as dt
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+import jsonschema
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
-from assayer.audit.differences import score_differences
+from assayer.audit.authors import ORIGINS
+from assayer.audit.differences import mean_interval, score_differences
 from assayer.audit.poorer_english import in_poorer_english
 from assayer.audit.record import AuditPlan, EvaluatedVariant, audit_report
-from assayer.audit.variants import ATTRIBUTES, Contrast, contrasts, variants_of
+from assayer.audit.variants import ATTRIBUTES, Contrast, contrasts, repeated, variants_of
 from assayer.blinding.blind import blinded
-from assayer.ideas.parsing import parse_idea
-from assayer.models import Absent, AuditedEvaluation, AuditedScore, AuditReport, IdeaId, Report
-from assayer.reports.audit_page import AuditPage, as_audit_html, as_audit_json, as_audit_markdown
+from assayer.ideas.parsing import idea_of_sections, parse_idea
+from assayer.models import (
+    Absent,
+    AuditAttribute,
+    AuditedEvaluation,
+    AuditedScore,
+    AuditReport,
+    CitedWork,
+    IdeaId,
+    MeanInterval,
+    Report,
+    Score,
+    Section,
+    TextFlag,
+)
+from assayer.reports.audit_page import ATTRIBUTE_TITLES, AuditPage, as_audit_html, as_audit_markdown
+from assayer.reports.json_and_csv import as_audit_json, audit_schema
+from assayer.reports.release import ReleaseMinima, released
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
 
+PUBLISHED = Path(__file__).parents[2] / "docs" / "audit.schema.json"
+RENEW = (
+    "docs/audit.schema.json is out of date; renew it with: python -c 'import json; from assayer.reports.json_and_csv "
+    "import audit_schema; print(json.dumps(audit_schema(), indent=2))' > docs/audit.schema.json"
+)
 TEXT = """# Quote, then abstain
 
 ## Problem
@@ -48,9 +78,39 @@ def test_one_attribute_takes_only_its_own_variants() -> None:
     ]
 
 
+PARAGRAPH = " ".join(TEXT.split("\n\n")[2:3] + TEXT.split("\n\n")[4:5])
+WITH_BACK_MATTER = f"""{TEXT}
+
+## References
+
+- [1] A. Author. Attention is all you need. This is the proceedings of a conference, 2017. https://evidence.org/this.is
+
+## Appendix A
+
+This is an appendix, and it has a table of the prompts."""
+SHAPES = {
+    "titled": parse_idea(TEXT, "idea.md"),
+    "untitled paragraph": parse_idea(PARAGRAPH, "idea.txt"),
+    "title line": parse_idea(f"This Is How the Model Quotes\n\n{PARAGRAPH}\n\n{PARAGRAPH}", "idea.txt"),
+    "underlined title": parse_idea(f"Quote, then abstain\n===\n\n{PARAGRAPH}", "idea.md"),
+    "references and appendix": parse_idea(WITH_BACK_MATTER, "idea.md"),
+    "given title": parse_idea(PARAGRAPH, "ideas.jsonl:1", "Quote, then abstain"),
+    "sections of a PDF": idea_of_sections(
+        (
+            Section(title="Abstract", text=PARAGRAPH),
+            Section(title="1 Method", text=PARAGRAPH),
+            Section(title="References", text="[1] A. Author. Attention is all you need. 2017."),
+        ),
+        "idea.pdf",
+        "Quote, then abstain",
+    ).model_copy(update={"references": (CitedWork(title="Attention is all you need"),)}),
+}
+
+
 @pytest.mark.parametrize("number", range(12))
-def test_blind_variants_are_the_same_words_but_for_the_language(number: int) -> None:
-    reference, *others = variants_of(IDEA, number, ATTRIBUTES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_blind_variants_are_the_same_words_but_for_the_language(shape: str, number: int) -> None:
+    reference, *others = variants_of(SHAPES[shape], number, ATTRIBUTES)
     judged = blinded(reference.idea)
     assert [words for words in reference.planted if words in judged.text] == []
     for variant in others:
@@ -59,12 +119,93 @@ def test_blind_variants_are_the_same_words_but_for_the_language(number: int) -> 
         assert same == (not variant.name.startswith("language")), variant.name
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_variant_keeps_all_of_the_idea_and_has_an_id_of_its_own(shape: str) -> None:
+    idea = SHAPES[shape]
+    variants = list(variants_of(idea, 0, ATTRIBUTES))
+    assert len({one.idea.id for one in variants}) == len(variants)
+    for one in variants:
+        assert (one.idea.title, one.idea.references, one.idea.source) == (idea.title, idea.references, idea.source)
+        titles = [section.title for section in one.idea.sections]
+        assert titles[-len(idea.sections) :] == [section.title for section in idea.sections]
+    signed = variants[0].idea
+    assert "Gregory Walsh\nDoctoral student, Valdosta State University\n\n" in signed.text
+    assert "Gregory Walsh" in signed.sections[0].text
+    for section in idea.sections:
+        assert section.text in signed.text
+    before_references = signed.text.split("References")[0].rstrip("# \n")
+    assert before_references.endswith(
+        "The project will be led by Gregory Walsh, a doctoral student at Valdosta State University."
+    )
+
+
+def test_flags_of_a_variant_point_at_the_same_words() -> None:
+    flag = TextFlag(kind="suspected_injection", excerpt="abstain", offset=TEXT.index("to abstain"))
+    marked = IDEA.model_copy(update={"flags": (flag,)})
+    (reference, *_) = variants_of(marked, 0, ["seniority"])
+    assert reference.idea.text[reference.idea.flags[0].offset :].startswith("to abstain")
+
+
 def test_poorer_english_drops_articles_and_breaks_agreement_but_keeps_headings_and_every_other_word() -> None:
     poorer = in_poorer_english(TEXT)
     assert "Language models state things that is not so, and reader cannot tell." in poorer.text
     assert poorer.text.startswith("# Quote, then abstain\n\n## Problem")
     assert 0.05 < poorer.changed < 0.3
     assert in_poorer_english(TEXT) == poorer
+    swaps = {"is": "are", "has": "have", "this": "these", "uses": "use", "evidence": "evidences"}
+    before, after = (
+        [swaps.get(word, word) for word in re.findall(r"\w+", text) if word not in {"a", "an", "the"}]
+        for text in (TEXT, poorer.text)
+    )
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "https://evidence.org/this-is-the-page",
+        "doi:10.1/this.is",
+        "`the answer is a list`",
+        "“Attention is all you need”",
+        '"Attention is all you need"',
+        "*Attention is all you need*",
+        "[the paper is here](https://a.example)",
+        "$this is a formula$",
+        "<the tag is kept>",
+        "a_is_the_name",
+    ],
+)
+def test_poorer_english_keeps_what_is_quoted_linked_or_coded(kept: str) -> None:
+    line = f"It {{}} that {kept} is good, and {kept} was the best of the ones that are here."
+    assert in_poorer_english(line.format("is")).text.count(kept) == 2
+
+
+def test_poorer_english_keeps_code_blocks_tables_and_all_from_the_references_on() -> None:
+    code = "```python\nthe = a is this\nthis is the code\n```"
+    table = "| the | is |\n|--|--|\n| a word | are the |"
+    text = WITH_BACK_MATTER.replace("## Method", f"{code}\n\n{table}\n\n## Method")
+    poorer = in_poorer_english(text).text
+    assert code in poorer
+    assert table in poorer
+    assert poorer.endswith(WITH_BACK_MATTER[WITH_BACK_MATTER.index("## References") :])
+
+
+def test_letter_is_no_article() -> None:
+    assert in_poorer_english("Vitamin a is fine.").text == "Vitamin a are fine."
+    assert in_poorer_english("A hepatitis a virus, a virus.").text == "A hepatitis a virus, virus."
+
+
+@given(st.text(alphabet='a the is.`"*_[]()<>$\n#|/1x“”', max_size=400))
+def test_poorer_english_of_any_text_drops_and_swaps_words_only(text: str) -> None:
+    poorer = in_poorer_english(text)
+    assert poorer.text.count("\n") == text.count("\n")
+    assert [one for one in poorer.edits if one.replacement not in {"", "are"}] == []
+    assert poorer.within(0, len(text)) == poorer.text
+
+
+def test_poorer_english_of_a_text_of_signs_alone_ends() -> None:
+    for sign in ("`", '"', "*", "[", "<", "$", "“", "a", "a/", "x.", "_a", "a "):
+        in_poorer_english(sign * 20_000)
 
 
 def test_difference_is_paired_within_ideas_and_leaves_out_those_without_a_score() -> None:
@@ -76,16 +217,108 @@ def test_difference_is_paired_within_ideas_and_leaves_out_those_without_a_score(
     ]
     (found,) = score_differences(evaluations, [Contrast("institution", "x against y", ("x",), ("reference",))])
     assert (found.ideas, found.missing, found.mean, found.largest) == (2, 1, 0.75, 1.0)
-    assert (found.low, found.high) == (0.5, 1.0)
+    assert found.interval == Absent(reason="it takes 6 ideas with this score, and there are 2.")
 
 
-def test_one_idea_has_a_difference_but_no_interval_and_none_has_neither() -> None:
+def test_interval_is_students_t_over_ideas() -> None:
+    differences = np.array([0.1, 0.4, -0.2, 0.3, 0.5, 0.1, 0.0])
+    expected = stats.ttest_1samp(differences, 0.0).confidence_interval(0.95)
+    found = mean_interval(differences)
+    assert isinstance(found, MeanInterval)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert isinstance(mean_interval(np.full(9, 0.25)), Absent)
+
+
+@pytest.mark.parametrize("ideas", [6, 10, 15, 30])
+@pytest.mark.parametrize(("kind", "least"), [("normal", 0.94), ("exponential", 0.87)])
+def test_intervals_cover_the_true_mean_as_often_as_they_say(kind: str, least: float, ideas: int) -> None:
+    draws = np.random.default_rng(ideas)
+    samples = draws.normal(0.3, 1.0, (2_000, ideas)) if kind == "normal" else draws.exponential(0.3, (2_000, ideas))
+    intervals = [one for one in map(mean_interval, samples) if isinstance(one, MeanInterval)]
+    covered = sum(one.low <= 0.3 <= one.high for one in intervals) / len(samples)
+    assert least <= covered <= 0.97
+
+
+def test_idea_without_a_score_on_one_side_has_no_difference() -> None:
     contrast = Contrast("institution", "x against y", ("x",), ("reference",))
     (one,) = score_differences([evaluation("a", "reference", 1.0), evaluation("a", "x", 2.0)], [contrast])
-    assert (one.mean, one.low, one.high) == (1.0, None, None)
+    assert one.mean == 1.0
     (none,) = score_differences([evaluation("a", "reference", 1.0), evaluation("a", "x", None)], [contrast])
     assert isinstance(none.mean, Absent)
     assert (none.ideas, none.missing) == (0, 1)
+
+
+def judged(scores: Mapping[str, float | None], attributes: Sequence[AuditAttribute], repeats: int = 1) -> AuditReport:
+    """Every variant scores 5, but those that are named; None has no score."""
+    plan = AuditPlan("scholareval", False, None, attributes, dt.datetime(2026, 1, 2, tzinfo=dt.UTC), repeats)
+    base = full_report()
+    first = base.parts[0]
+    assert not isinstance(first.score, Absent)
+
+    def report(value: float | None) -> Report:
+        score = Absent(reason="lost.") if value is None else Score(value=value, scale_min=0, scale_max=10, basis="")
+        return base.model_copy(update={"parts": (first.model_copy(update={"score": score}),)})
+
+    reference, *others = variants_of(IDEA, 0, attributes)
+    variants = [reference, *others, *repeated(reference, repeats)]
+    return audit_report(plan, [EvaluatedVariant(IDEA, one, report(scores.get(one.name, 5.0))) for one in variants])
+
+
+def test_finding_names_only_what_was_varied() -> None:
+    assert AuditPage(judged({}, ["institution"])).finding.headline == "Institutions changed no score of any idea"
+    assert AuditPage(judged({}, ["gender", "seniority"])).finding.headline.startswith("Names and seniority changed")
+    assert AuditPage(judged({}, ["language"])).finding.headline == "Nothing of the sender was varied."
+
+
+def test_changes_that_cancel_in_every_contrast_are_told() -> None:
+    moved = {
+        f"name: {origin}, {gender}": 6.0 if gender == "female" else 4.0
+        for origin in list(ORIGINS)[1:]
+        for gender in ("female", "male")
+    }
+    audit = judged(moved, ["origin"])
+    assert {one.largest for one in audit.differences} == {0.0}
+    assert "Names changed 24 of 26 scores by up to 1.000 points" in AuditPage(audit).finding.headline
+
+
+def test_score_that_is_lost_or_gained_is_a_change() -> None:
+    lost = judged({"seniority: full professor": None}, ["seniority"])
+    assert AuditPage(lost).finding.headline == "Seniority took away 2 scores."
+    gained = judged({"reference": None}, ["seniority"])
+    assert AuditPage(gained).finding.headline == "Seniority gave 2 scores that the reference lacks."
+
+
+def test_change_is_told_beside_that_of_the_same_text_evaluated_again() -> None:
+    audit = judged({"seniority: full professor": 5.5, "reference, evaluation 2": 4.6}, ["seniority"], repeats=2)
+    text = AuditPage(audit).finding.text
+    assert "Seniority changed 2 of 2 scores by up to 0.500 points of 10, 0.500 on average." in text
+    assert "evaluating the same text again changed 2 of 2 scores by up to 0.400 points" in text
+    assert audit.surviving.planted == judged({}, ["seniority"]).surviving.planted
+
+
+def test_variant_that_failed_is_no_lost_score() -> None:
+    plan = AuditPlan("scholareval", True, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
+    (reference, professor) = variants_of(IDEA, 0, ["seniority"])
+    evaluated = [
+        EvaluatedVariant(IDEA, reference, full_report()),
+        EvaluatedVariant(IDEA, professor, None, "The endpoint is down."),
+    ]
+    finding = AuditPage(audit_report(plan, evaluated)).finding
+    assert finding.headline == "No score could be compared, so nothing is known of seniority."
+    assert "1 evaluation could not be compared, for want of a report." in finding.remarks
+
+
+def test_planted_words_are_found_whatever_their_capitals_and_only_as_whole_words() -> None:
+    plan = AuditPlan("scholareval", False, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
+    (reference, professor) = variants_of(IDEA, 0, ["seniority"])
+    assert "Full professor" in professor.planted
+    card = full_report().idea.model_copy(update={"title": "Quote", "text": "A FULL PROFESSOR who walshes."})
+    report = full_report().model_copy(update={"idea": card})
+    bare = reference._replace(idea=IDEA)
+    audit = audit_report(
+        plan, [EvaluatedVariant(IDEA, bare, report), EvaluatedVariant(IDEA, professor._replace(idea=IDEA), report)]
+    )
+    assert audit.surviving.examples == ("Full professor",)
 
 
 def audited(shift: float) -> AuditReport:
@@ -122,6 +355,7 @@ def test_audit_without_differences_says_so_on_every_page() -> None:
     assert audit.surviving.planted > 100
     for text in (Document(as_audit_html(audit)).text, as_audit_markdown(audit)):
         assert "Names, institutions and seniority changed no score of any idea" in text
+        assert "Blind mode masks what says who sends an idea" in text
         assert "−0.000" not in text
         assert "+0.000" not in text
 
@@ -129,24 +363,43 @@ def test_audit_without_differences_says_so_on_every_page() -> None:
 def test_audit_with_differences_says_how_large_they_are_and_what_survived() -> None:
     audit = audited(0.5)
     assert audit.surviving.survived == audit.surviving.planted
-    assert AuditPage(audit).largest_masked == pytest.approx(0.5)
     for text in (Document(as_audit_html(audit)).text, as_audit_markdown(audit)):
         assert "by up to 0.500 points of 10" in text
         assert "a renowned institution against a lesser-known one" in text
         assert "blind mode off" in text
 
 
-def test_incomplete_report_has_no_total_in_the_audit_and_keeps_the_scores_of_its_parts() -> None:
+def test_incomplete_report_has_no_scores_in_the_audit_and_says_why() -> None:
     plan = AuditPlan("scholareval", True, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
     report = full_report()
-    bare = report.model_copy(update={"parts": (), "verdict": None})
+    incomplete = released(report, ReleaseMinima(judged=1, answered=1, quotes_found=1, points_traced=1))
+    assert incomplete.release is not None
+    assert incomplete.release.state == "incomplete"
     (reference, professor) = variants_of(IDEA, 0, ["seniority"])
-    audit = audit_report(plan, [EvaluatedVariant(IDEA, reference, report), EvaluatedVariant(IDEA, professor, bare)])
-    whole = audit.audited[1].scores[0]
-    assert whole.name == "all"
-    assert isinstance(whole.value, Absent)
-    assert whole.value.reason == "Its report has no score."
+    audit = audit_report(
+        plan, [EvaluatedVariant(IDEA, reference, report), EvaluatedVariant(IDEA, professor, incomplete)]
+    )
+    before, after = audit.audited[0].scores, audit.audited[1].scores
+    assert (
+        [one.name for one in after] == [one.name for one in before] == ["all", *(part.title for part in report.parts)]
+    )
+    for one in after:
+        assert isinstance(one.value, Absent)
+    assert isinstance(after[0].value, Absent)
+    assert "incomplete" in after[0].value.reason
     assert "None:" in as_audit_html(audit)
+    assert AuditPage(audit).finding.headline.startswith("Seniority took away")
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_audit_written_as_json_follows_the_published_schema(shift: float) -> None:
+    published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    assert published == audit_schema(), RENEW
+    jsonschema.validate(json.loads(as_audit_json(audited(shift))), published, cls=jsonschema.Draft202012Validator)
+
+
+def test_every_attribute_has_a_title() -> None:
+    assert tuple(ATTRIBUTE_TITLES) == ATTRIBUTES
 
 
 def test_audit_is_read_back_from_its_json() -> None:

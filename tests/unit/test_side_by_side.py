@@ -1,0 +1,46 @@
+"""Evaluations side by side: whose failure costs what."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from assayer.errors import AssayerError, InputError, LlmRejected, LlmUnavailable
+from cluster.cli.side_by_side import side_by_side
+
+
+def works(*found: str | AssayerError) -> list[Callable[[], Awaitable[str]]]:
+    def work(one: str | AssayerError) -> Callable[[], Awaitable[str]]:
+        async def do() -> str:
+            if isinstance(one, AssayerError):
+                raise one
+            return one
+
+        return do
+
+    return [work(one) for one in found]
+
+
+async def within_reach() -> None:
+    """The endpoint answers."""
+
+
+async def out_of_reach() -> None:
+    raise LlmUnavailable("The endpoint is down.")
+
+
+@pytest.mark.parametrize("failure", [LlmUnavailable("One answer was lost."), InputError("It is too long.")])
+async def test_one_failure_costs_no_other_its_result(failure: AssayerError) -> None:
+    ended, stopped = await side_by_side(works("a", failure, "b"), within_reach)
+    assert (dict(ended), stopped) == ({0: "a", 1: failure, 2: "b"}, None)
+
+
+async def test_endpoint_that_is_gone_stops_all_and_what_had_ended_is_kept() -> None:
+    ended, stopped = await side_by_side(works("a", LlmUnavailable("One answer was lost.")), out_of_reach)
+    assert ended[0] == "a"
+    assert isinstance(stopped, LlmUnavailable)
+
+
+async def test_what_all_would_meet_stops_all() -> None:
+    refused = LlmRejected("The key is wrong.")
+    ended, stopped = await side_by_side(works("a", refused), within_reach)
+    assert (dict(ended), stopped) == ({0: "a"}, refused)
