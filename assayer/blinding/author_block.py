@@ -2,70 +2,30 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from assayer.blinding.identifiers import CONTACT
-from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.names import ROLE, UPPER, is_list_of_people
-from assayer.models.blinding import MaskedKind
+from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, is_address, is_prose, sort_of
+from assayer.blinding.names import is_list_of_people
 from assayer.text.headings import Heading
 from assayer.text.section_titles import is_known_title
 
-__all__ = ["BlockLine", "author_block"]
+__all__ = ["author_block"]
 
 _MOST_LINES = 60
 _MOST_CHARACTERS = 5_000
 _LONGEST_LINE = 400
-_MOST_WORDS = 30
-_ROLE = re.compile(rf"\b{ROLE}\b", re.I)
-_VERBS = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|will|can|we|our|this|that|which|these|propose[sd]?|stud(?:y|ies)|"
-    r"investigates?|aims?|shows?|requires?|remains?|because|how|why)\b",
-    re.I,
-)
 _BY = re.compile(r"^(?:by|authors?|submitted by|written by|presented by|prepared by)\b:?\s{1,3}", re.I)
-_ADDRESS = re.compile(rf"^[{UPPER}][\w .'’-]{{1,40}}(?:, ?[{UPPER}\d][\w .'’-]{{1,40}}){{0,5}}\.?$")
-_PLACE = re.compile(
-    r"\b(?:USA|U\.S\.A\.|UK|United Kingdom|United States|Germany|France|Italy|Spain|Netherlands|Belgium|"
-    r"Switzerland|Austria|"
-    r"Sweden|Norway|Denmark|Finland|Poland|Portugal|Greece|Turkey|Israel|Iran|India|China|P\.R\. China|Japan|"
-    r"Korea|Taiwan|"
-    r"Hong Kong|Singapore|Vietnam|Thailand|Indonesia|Malaysia|Australia|New Zealand|Canada|Mexico|Brazil|"
-    r"Argentina|Chile|"
-    r"Colombia|Peru|Nigeria|Ghana|Kenya|Ethiopia|South Africa|Egypt|Morocco|Tunisia|Saudi Arabia|Qatar|UAE|Pakistan|"
-    r"Bangladesh|Russia|Ukraine|Ireland|Scotland|Czech Republic|Hungary|Romania|Serbia|Croatia|Slovenia|"
-    r"Estonia)\b|\b\d{4,6}\b"
-)
-_MARK_LINE = re.compile(r"^[\d*†‡∗]{1,2}[ )]{0,2}(?=[A-Z])|^(?:[*†‡∗]|equal contribution|corresponding author)", re.I)
 _DATE = re.compile(
     r"^(?:\d{1,2}[ ./-])?(?:January|February|March|April|May|June|July|August|September|October|November|"
     r"December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\.?\b[\d ,.]{2,12}$|^\d{4}(?:-\d\d){0,2}$"
 )
-
-_Sort = Literal["people", "place", "reached", "role", "address", "unclear"]
-
-
-class BlockLine(NamedTuple):
-    start: int
-    end: int
-    kind: MaskedKind
-    text: str
 
 
 class _HeadLine(NamedTuple):
     start: int
     end: int
     text: str
-    sort: _Sort
-
-
-_KINDS: dict[_Sort, MaskedKind] = {
-    "people": "name",
-    "place": "affiliation",
-    "reached": "email",
-    "role": "role",
-    "address": "affiliation",
-}
+    sort: LineSort
 
 
 def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator[BlockLine]:
@@ -81,16 +41,11 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
             labelled = bare != line.text
             if is_list_of_people(bare, confirmed=near or labelled):
                 sort = "people"
-            elif (
-                number
-                and lines[number - 1].sort in ("place", "address")
-                and _ADDRESS.match(line.text)
-                and _PLACE.search(line.text)
-            ):
+            elif number and lines[number - 1].sort in ("place", "address") and is_address(line.text):
                 sort = "address"
                 lines[number] = line._replace(sort="address")
         if sort != "unclear":
-            yield BlockLine(line.start, line.end, _KINDS[sort], line.text)
+            yield BlockLine(line.start, line.end, KINDS[sort], line.text)
 
 
 def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_HeadLine]:
@@ -112,9 +67,9 @@ def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_Hea
             and not found
         ):
             continue
-        if len(line) > _LONGEST_LINE or _is_prose(line):
+        if len(line) > _LONGEST_LINE or is_prose(line):
             break
-        found.append(_HeadLine(start, end, line, _sort(line)))
+        found.append(_HeadLine(start, end, line, sort_of(line)))
     return found
 
 
@@ -131,7 +86,7 @@ def _first_section(text: str, title: str, headings: Sequence[Heading]) -> int:
             continue
         if (
             heading.level <= 6
-            and _sort(heading.title) == "unclear"
+            and sort_of(heading.title) == "unclear"
             and not is_list_of_people(heading.title, confirmed=False)
         ):
             return heading.start
@@ -140,23 +95,3 @@ def _first_section(text: str, title: str, headings: Sequence[Heading]) -> int:
 
 def _words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-def _is_prose(line: str) -> bool:
-    words = len(line.split())
-    if CONTACT.search(line) or (_MARK_LINE.match(line) and words <= _MOST_WORDS):
-        return words > _MOST_WORDS
-    spoken = len(_VERBS.findall(line))
-    return words > _MOST_WORDS or (words >= 8 and spoken > 0 and line[-1:] in ".?!") or (words >= 10 and spoken > 1)
-
-
-def _sort(line: str) -> _Sort:
-    if CONTACT.search(line):
-        return "reached"
-    if _VERBS.search(line) and not _MARK_LINE.match(line):
-        return "unclear"
-    if names_institution(line):
-        return "place"
-    if _ROLE.search(line) and len(line.split()) <= 14:
-        return "role"
-    return "unclear"

@@ -3,15 +3,18 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from assayer.blinding.fundings import fundings
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.names import NAME, PERSONAL_TITLE, ROLE, UPPER, has_given_name, person_of
+from assayer.blinding.names import NAME, ROLE_WORDS, has_given_name, has_titled_person, person_of
 from assayer.blinding.spans import MaskSpan
 from assayer.models.blinding import MaskedKind
 from assayer.text.headings import Heading
+from assayer.text.section_titles import is_known_title
 
-__all__ = ["identifying_sections", "references_start"]
+__all__ = ["IdentifyingSection", "identifying_sections", "reference_lists"]
 
 _THANKS = (
     r"(?:acknowledge?ments?|thanks|danksagung|remerciements|agradecimientos|conflicts? of interests?|"
@@ -23,31 +26,34 @@ _PAID = (
 )
 _LIFE = (
     r"(?:(?:short |author |investigator )?(?:biograph(?:y|ies)|biographical sketch(?:es)?|bio(?:s|"
-    r"sketch(?:es)?)?)|(?:short )?(?:curriculum vitae|cv)s?|"
+    r"sketch(?:es)?)?)|(?:short )?curriculum vitae|"
     r"about the (?:authors?|team|applicants?|investigators?)|author (?:contributions?|information)|"
     r"credit authorship contribution statement|"
-    r"authors?(?: and affiliations)?|affiliations?|contact(?: details| information)?)"
+    r"authors?(?: and affiliations)?|affiliations?)"
 )
-_PERHAPS = (
-    r"(?:(?:the |our |research |project |core )?team(?: members?| and expertise| qualifications?| description|"
+_TEAM = (
+    r"(?:(?:short )?cvs?|contact(?: details| information)?|"
+    r"(?:the |our |research |project |core )?team(?: members?| and expertise| qualifications?| description|"
     r" composition)?|"
     r"(?:key|senior|project) personnel|personnel|(?:principal )?investigators?(?: and qualifications?|"
     r" qualifications?)?|"
-    r"qualifications?(?: of the (?:applicants?|team|investigators?|pi))?|(?:applicant'?s? |"
-    r"pi'?s? )?(?:track record|profile|background)|"
-    r"(?:applicants?|own) publications?|list of own publications|(?:host|research) (?:institution|environment)|"
-    r"collaborators?|partners|consortium|"
+    r"qualifications?(?: of the (?:applicants?|team|investigators?|pi))?|(?:(?:the )?(?:applicant|pi|team|investigator)"
+    r"['’]?s?['’]? (?:track record|profile|background)|track record)|"
+    r"(?:applicants?|own) publications?|list of own publications)"
+)
+_AROUND = (
+    r"(?:(?:host|research) (?:institution|environment)|collaborat(?:ors?|ions?)|partners?|consortium|"
     r"facilities(?:,? equipment,? and (?:other )?resources)?)"
 )
 _TITLE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]{1,3})?(?:(?:\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)]|"
     r"[A-H][.)])[ \t]{1,3})?(?P<bold>\*\*|__)?"
-    rf"(?:(?P<thanks>{_THANKS})|(?P<paid>{_PAID})|(?P<life>{_LIFE})|(?P<perhaps>{_PERHAPS}))"
+    rf"(?:(?P<thanks>{_THANKS})|(?P<paid>{_PAID})|(?P<life>{_LIFE})|(?P<team>{_TEAM})|(?P<around>{_AROUND}))"
     r"[ \t]{0,2}(?:\*\*|__)?[ \t]{0,2}(?P<mark>[:.–—-])?(?:\*\*|__)?[ \t]{0,3}(?P<rest>[^\n]*)$",
     re.I | re.M,
 )
 _REFERENCES = re.compile(
-    r"^[ \t]{0,3}(?:#{1,6}[ \t])?(?:\d{1,2}[.)]?[ \t])?(?:\*\*|__)?(?:references|bibliography|literature cited|"
+    r"^[ \t]{0,3}(?P<marks>#{1,6}[ \t])?(?:\d{1,2}[.)]?[ \t])?(?:\*\*|__)?(?:references|bibliography|literature cited|"
     r"works cited)(?:\*\*|__)?:?[ \t]*$",
     re.I | re.M,
 )
@@ -55,25 +61,60 @@ _KINDS: dict[str, MaskedKind] = {
     "thanks": "acknowledgement",
     "paid": "funding",
     "life": "biography",
-    "perhaps": "biography",
+    "team": "biography",
+    "around": "biography",
 }
-_LONGEST: dict[str, int] = {"thanks": 2_500, "paid": 3_000, "life": 8_000, "perhaps": 8_000}
+_LONGEST: dict[str, int] = {"thanks": 2_500, "paid": 3_000, "life": 8_000, "team": 8_000, "around": 8_000}
 """Characters; longer ones end where a paragraph does, as the heading that follows was not recognised."""
-_TITLED = re.compile(rf"\b{PERSONAL_TITLE} [{UPPER}]")
-_ROLE = re.compile(rf"\b{ROLE}\b", re.I)
 _NAME = re.compile(NAME)
+_STATION = re.compile(
+    r"^[^\n]{0,20}\b(?:19|20)\d\d\b[^\n]{0,80}\b(?:Ph\.?D|[BM]\.?Sc|[BM]\.?A\b|Master|Bachelor|Diploma|Post-?doc|"
+    r"Professor|Lecturer|Fellow|Award|Prize)",
+    re.M,
+)
+"""A line of a curriculum vitae: `2012 PhD in physics`."""
+_NUMBER = re.compile(r"\s{0,3}(?:\d|[IVX]{1,5}[.)])")
+_MARKDOWN_LEVELS = 6
+_ANY_LEVEL = 99
 _HEADING_LIKE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]|\*\*[^*\n]{2,80}\*\*:?[ \t]*$|\d{1,2}(?:\.\d{1,2}){0,2}[.)]?[ \t]+[A-Z])", re.M
 )
 
 
-def references_start(text: str) -> int:
-    """Where the list of references begins; the text's length without one."""
-    return max((found.start() for found in _REFERENCES.finditer(text)), default=len(text))
+class IdentifyingSection(NamedTuple):
+    span: MaskSpan
+    """With its heading."""
+    whole: bool
+    """To be taken out; otherwise only whom it names is masked, as the rest may be about the work."""
 
 
-def identifying_sections(text: str, headings: Sequence[Heading]) -> Iterator[MaskSpan]:
-    """With their headings. Sections that may as well be about the work are taken only where they name people."""
+def reference_lists(text: str, headings: Sequence[Heading]) -> list[tuple[int, int]]:
+    """Start and end of each, in order: from its heading to the next one that is not within it."""
+    ends = sorted(
+        [(heading.start, heading.level) for heading in headings if _ends_list(text, heading)]
+        + [(match.start(), 0) for match in _TITLE.finditer(text) if not match["rest"].strip()]
+    )
+    places = [place for place, _ in ends]
+    found: list[tuple[int, int]] = []
+    for match in _REFERENCES.finditer(text):
+        level = len(match["marks"].strip()) if match["marks"] else _ANY_LEVEL
+        following = ends[bisect_left(places, match.end()) :]
+        end = next((start for start, depth in following if depth <= level or level == _ANY_LEVEL), len(text))
+        if not found or match.start() >= found[-1][1]:
+            found.append((match.start(), end))
+    return found
+
+
+def _ends_list(text: str, heading: Heading) -> bool:
+    """Not a numbered entry of the list, which looks like a numbered heading."""
+    return heading.level <= _MARKDOWN_LEVELS or is_known_title(heading.title) or not _NUMBER.match(text, heading.start)
+
+
+def identifying_sections(
+    text: str, headings: Sequence[Heading], named: Sequence[MaskSpan]
+) -> Iterator[IdentifyingSection]:
+    """Sections that may as well be about the work count only where they name people; `named`: where the text does."""
+    people = sorted(span.start for span in named)
     starts = sorted(
         {heading.start for heading in headings if heading.level <= 11}
         | {m.start() for m in _HEADING_LIKE.finditer(text)}
@@ -88,10 +129,23 @@ def identifying_sections(text: str, headings: Sequence[Heading]) -> Iterator[Mas
         if rest and not _runs_in(match, group, rest):
             continue
         end = _paragraph_end(text, match.end()) if rest else _section_end(text, match, starts, _LONGEST[group])
-        if end <= match.start() or (group == "perhaps" and not _names_people(text[match.end() : end])):
+        somebody = bisect_left(people, end) > bisect_left(people, match.end())
+        if end <= match.start() or not _is_about_people(group, text[match.end() : end], somebody):
             continue
         place = end
-        yield MaskSpan(match.start(), end, _KINDS[group], cut=True)
+        yield IdentifyingSection(MaskSpan(match.start(), end, _KINDS[group], cut=True), group != "around")
+
+
+def _is_about_people(group: str, text: str, somebody: bool) -> bool:
+    match group:
+        case "thanks" | "life":
+            return True
+        case "paid":
+            return _names_people(text) or next(fundings(text), None) is not None
+        case "team":
+            return somebody or _names_people(text) or _STATION.search(text) is not None
+        case _:
+            return somebody or _names_people(text)
 
 
 def _runs_in(match: "re.Match[str]", group: str, rest: str) -> bool:
@@ -121,7 +175,7 @@ def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], longe
 
 
 def _names_people(text: str) -> bool:
-    if _TITLED.search(text) or CONTACT.search(text):
+    if has_titled_person(text) or CONTACT.search(text):
         return True
     people = sum(1 for match in _NAME.finditer(text) if (one := person_of(match[0])) and has_given_name(one))
-    return people > 1 or (people == 1 and bool(_ROLE.search(text) or names_institution(text)))
+    return people > 1 or (people == 1 and bool(ROLE_WORDS.search(text) or names_institution(text)))

@@ -2,14 +2,14 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cache
 
 from assayer.blinding.names import ROLE, UPPER
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import institutions
 
-__all__ = ["INSTITUTION", "affiliations", "names_institution"]
+__all__ = ["affiliations", "institution_places", "names_institution"]
 
 _WORD = rf"(?:(?:St\. )?[{UPPER}][\w'’&-]{{1,25}})"
 _NOT_FIRST = (
@@ -24,7 +24,7 @@ _HIGHER = (
     r"Technical University|Polytechnic|Politecnico|Polytechnique|Hochschule|Fachhochschule)"
 )
 _LESSER = (
-    r"(?:Institut(?:e|o|ion)?|Laborator(?:y|ies)|Lab|Hospital|Clinic|School|Faculty|Department|Dept\.|Division|"
+    r"(?:Institut(?:e|et|o|ion)?|Istituto|Instytut|Laborator(?:y|ies)|Lab|Hospital|Clinic|School|Faculty|Department|Dept\.|Division|"
     r"Cent(?:er|re)|Academy|Observatory|College|École|Ecole|Chair|Research Group|Foundation Trust)"
 )
 _PLACE = (
@@ -49,9 +49,10 @@ _STRONG = re.compile(rf"(?:the |The )?(?:(?:{_UNIT}|{_UNIVERSITY}),? (?:at |of |
 _UNITS = re.compile(_UNIT)
 
 _INSTRUMENT = re.compile(
-    r"(?:['’]s?)?[ -](?:[\w-]{1,25}[ -]){0,4}(?:data ?sets?|data|corpus|corpora|database|repositor(?:y|ies)|"
-    r"stud(?:y|ies)|"
-    r"survey|cohort|treebank|benchmark|scores?|scale|test|inventory|questionnaire|licen[cs]e|press|biobank|index|"
+    r"(?:['’]s?)?[ -](?:(?!(?:have|has|had|will|is|are|was|were|can|could|may|to|we|that|which|who|for|in|on|with|"
+    r"the|a|an|provid\w+|collect\w+|hosts?|runs?|shares?)\b)[\w-]{1,25}[ -]){0,4}"
+    r"(?:data ?sets?|data|corpus|corpora|database|repositor(?:y|ies)|stud(?:y|ies)|survey|cohort|treebank|"
+    r"benchmark|scores?|scale|test|inventory|questionnaire|licen[cs]e|press|biobank|index|"
     r"archive|collection|dictionary|parser|catalog(?:ue)?|ranking|students?' t)\b",
     re.I,
 )
@@ -75,8 +76,17 @@ _THERE = (
 _SELF = re.compile(
     rf"\b(?:{_THERE}(?:,? [\w-]{{1,20}}){{0,3}},? (?:at|from|of|in|with|to|by)|our (?:group|lab|team) at|"
     rf"here at|we at|us at|"
-    rf"{ROLE},? (?:at|in|of|from)|(?:at|in|from) our) (?:the |our )?$",
+    rf"{ROLE},? (?:at|in|of|from)|(?:at|in|from) our|(?:I|we) (?:have |had |recently |first )?(?:joined|left|visited|"
+    r"attended)) (?:the |our )?$",
     re.I,
+)
+_HEADED = re.compile(r"\n#{1,6} [^\n.!?]{1,60} at (?:the )?$")
+_OPENING = re.compile(r"[^\n.!?]{1,60} at (?:the )?$")
+"""In a heading, and in the first words of a title."""
+_AFTER_NAME = re.compile(r"(?:,|\)|['’]s (?:lab|group|team))? ?(?:\(|of |at |from )?(?:the )?")
+_OUR = re.compile(r"\b(?:[Oo]ur|[Mm]y) $")
+_OURS_THERE = re.compile(
+    r"(?:['’]s)? (?:labs?|laborator(?:y|ies)|group|team|department|cluster|campus|colleagues?|site|hospital)\b"
 )
 _NAMED_BEFORE = re.compile(r"(?:[(,] ?(?:both |all |now )?| )(?:(?:at|of|from) )?(?:the )?$")
 _LOOK_BACK = 70
@@ -99,11 +109,18 @@ def names_institution(line: str) -> bool:
     return INSTITUTION.search(line) is not None or _anywhere().search(line) is not None
 
 
+def institution_places(text: str) -> Iterator[int]:
+    """Where something that may be an institution begins."""
+    for pattern in (INSTITUTION, _bare()):
+        yield from (match.start() for match in pattern.finditer(text))
+
+
 def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
     """Universities wherever they are named, unless a data set or a tool bears the name; other institutions where the
     text says that somebody is there."""
     taken: list[tuple[int, int]] = []
-    ends = {span.end for span in names}
+    people = sorted(span.end for span in names)
+    ends = set(people)
     for match in _STRONG.finditer(text):
         if not _INSTRUMENT.match(text, match.end()):
             taken.append(match.span())
@@ -111,14 +128,30 @@ def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
             yield MaskSpan(*match.span(), "affiliation")
     for pattern in (_UNITS, _bare()):
         for match in pattern.finditer(text):
-            start, end = match.span()
-            before = text[max(0, start - _LOOK_BACK) : start]
-            beside_name = bool(_NAMED_BEFORE.search(before)) and any(start - gap in ends for gap in range(1, 10))
-            if _covered(taken, start) or not (_SELF.search(before) or beside_name):
+            start, end = _after_name(text, people, *match.span()), match.end()
+            if _covered(taken, start) or not _is_somebodys(text, start, end, ends, pattern is _UNITS):
                 continue
-            if not (_INSTRUMENT.match(text, end) or _NUMBERED.match(text, end)):
-                ends.add(end)
-                yield MaskSpan(_with_article(text, start), end, "affiliation")
+            ends.add(end)
+            yield MaskSpan(_with_article(text, start), end, "affiliation")
+
+
+def _after_name(text: str, people: Sequence[int], start: int, end: int) -> int:
+    """Where an institution begins that was found together with a name: `Roe of National Institute of X`."""
+    place = bisect_right(people, end - 1) - 1
+    if place < 0 or people[place] <= start:
+        return start
+    between = _AFTER_NAME.match(text, people[place])
+    return between.end() if between is not None and between.end() < end else start
+
+
+def _is_somebodys(text: str, start: int, end: int, ends: Container[int], unit: bool) -> bool:
+    """Whether the text says that somebody is there, and no data set or tool bears the name."""
+    before = text[max(0, start - _LOOK_BACK) : start]
+    if _OUR.search(before) and (unit or _OURS_THERE.match(text, end)):
+        return True
+    beside_name = bool(_NAMED_BEFORE.search(before)) and any(start - gap in ends for gap in range(1, 10))
+    there = _SELF.search(before) or _HEADED.search(before) or (start < _LOOK_BACK and _OPENING.match(before))
+    return bool(there or beside_name) and not (_INSTRUMENT.match(text, end) or _NUMBERED.match(text, end))
 
 
 def _with_article(text: str, start: int) -> int:

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.names import PERSONAL_TITLE, ROLE, UPPER, has_given_name, people_in
+from assayer.blinding.names import ROLE, UPPER, has_given_name, has_titled_person, people_in
 from assayer.models.blinding import MaskedKind
 
 __all__ = ["LabelledLine", "labelled_lines"]
-
-_Trust = Literal["always", "if it fits"]
 
 
 class LabelledLine(NamedTuple):
@@ -38,13 +36,16 @@ _PERHAPS_PEOPLE = (
     r"(?:PI|name|full name|contact|student|candidate|researcher|collaborator|coordinator|mentor|team|presenter|"
     r"responsible|by)"
 )
-_PLACES = (
-    r"(?:(?:host|home|lead|applicant'?s?|partner|participating|research|beneficiary) (?:institution|"
-    r"organi[sz]ation|university|institute)|"
-    r"institution|affiliation|organi[sz]ation|university|department|institute|laboratory|lab|employer|address|"
-    r"faculty|einrichtung)"
+_SURE_PLACES = (
+    r"(?:(?:host|home|lead|applicant['’]?s?['’]?|partner|participating|beneficiary) (?:institution|"
+    r"organi[sz]ation|university|institute)|employer)"
 )
-_ROLES = r"(?:(?:current |academic )?(?:position|rank|title)|career stage|seniority|role|job title)"
+_PLACES = (
+    r"(?:research (?:institution|organi[sz]ation|institute)|institution|affiliation|organi[sz]ation|university|"
+    r"department|institute|laboratory|lab|address|faculty|einrichtung)"
+)
+_STAGES = r"(?:career (?:stage|level)|seniority|academic (?:position|rank|title|level)|job title)"
+_ROLES = r"(?:(?:current )?(?:position|rank)|current (?:title|role))"
 _REACHED = (
     r"(?:e-?mail(?: address)?|orcid(?: id)?|phone|telephone|tel|fax|home ?page|linkedin|google scholar|"
     r"contact details)"
@@ -54,56 +55,89 @@ _PAID = (
     r"financial support|grant|award|"
     r"(?:grant|award|funding|contract|project) (?:agreement )?(?:nos?\.?|nr\.?|numbers?|id|reference|ref\.?))"
 )
-_CJK = r"(?:项目负责人|负责人|申请人|姓名|作者|单位|依托单位|研究代表者|申請人)"
+_CJK = (
+    r"(?:项目负责人|负责人|申请人|姓名|作者|单位|依托单位|研究代表者|申請人|氏名|所属|著者|"
+    r"연구책임자|책임연구자|신청자|성명|소속|저자)"
+)
 _LINE = re.compile(
     r"^[ \t]{0,8}(?:[-*•>|][ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__)?"
-    rf"(?:(?P<people>{_PEOPLE}|{_CJK})|(?P<perhaps>{_PERHAPS_PEOPLE})|(?P<places>{_PLACES})|(?P<roles>{_ROLES})|"
+    rf"(?:(?P<people>{_PEOPLE}|{_CJK})|(?P<perhaps>{_PERHAPS_PEOPLE})|(?P<hosts>{_SURE_PLACES})|(?P<places>{_PLACES})|"
+    rf"(?P<stages>{_STAGES})|(?P<roles>{_ROLES})|"
     rf"(?P<reached>{_REACHED})|(?P<paid>{_PAID}))"
     r"(?:\(?e?s\)?)?(?:[ \t]\([^)\n]{0,40}\))?(?:\*\*|__)?[ \t]{0,3}[:：|](?:\*\*|"
     r"__)?[ \t]{0,3}(?P<value>\S[^\n]{0,400})$",
     re.I | re.M,
 )
-_ROLE = re.compile(rf"\b{ROLE}\b", re.I)
-_TITLED = re.compile(rf"\b{PERSONAL_TITLE} [{UPPER}]")
+_ROLE = re.compile(rf"(?:an? |the )?{ROLE}(?![\w-])", re.I)
+_STAGE = re.compile(r"(?:early|mid|late|junior|senior|first[- ]stage|established|leading|R[1-4]\b)", re.I)
 _CODE = re.compile(r"\d{3}")
-_MOST_WORDS = {"people": 60, "perhaps": 20, "places": 25, "roles": 12, "reached": 12, "paid": 60}
+_MOST_WORDS = {
+    "people": 60,
+    "perhaps": 20,
+    "hosts": 25,
+    "places": 25,
+    "stages": 8,
+    "roles": 12,
+    "reached": 12,
+    "paid": 60,
+}
+_KINDS: dict[str, MaskedKind] = {
+    "people": "name",
+    "perhaps": "name",
+    "hosts": "affiliation",
+    "places": "affiliation",
+    "stages": "role",
+    "roles": "role",
+    "reached": "contact",
+    "paid": "funding",
+}
+_PAYS = re.compile(rf"^[{UPPER}]{{2}}|[Ff]oundation|[Cc]ouncil")
+_MOST_SMALL_WORDS = 3
+_MOST_WORDS_OF_PLACE = 6
+_NEAR = 300
+"""Characters between somebody's line and that of a place which is then theirs."""
+_REACHES = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.I)
 
 
-def labelled_lines(text: str) -> Iterator[LabelledLine]:
-    """Whole lines, label included."""
+def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
+    """Whole lines, label included. What stands after `Institution:` is one before `block_end`, where a block of authors
+    ends, and under the line of a person; elsewhere it has to look like one."""
+    near = block_end
     for match in _LINE.finditer(text):
-        group = match.lastgroup if match.lastgroup != "value" else None
         group = next(name for name in _MOST_WORDS if match[name])
         value = match["value"].strip(" *_|\t")
-        kind = _kind(group, value)
-        if kind is not None and len(value.split()) <= _MOST_WORDS[group]:
+        if len(value.split()) <= _MOST_WORDS[group] and _fits(group, value, beside_people=match.start() < near):
+            kind = _kind(group, value)
             end = match.end() + (match.end() < len(text))
+            near = max(near, end + _NEAR) if kind == "name" else near
             yield LabelledLine(match.start(), end, kind, value)
 
 
-def _kind(group: str, value: str) -> MaskedKind | None:
-    """None when the value is not of the kind that the label may announce: `Position: relative, not absolute`."""
+def _kind(group: str, value: str) -> MaskedKind:
+    return "email" if group == "reached" and CONTACT.search(value) else _KINDS[group]
+
+
+def _fits(group: str, value: str, beside_people: bool) -> bool:
+    """Whether the value is of the kind that the label may announce, unlike in `Position: relative, not absolute`."""
     starts_small = value[:1].islower()
     match group:
         case "people":
-            return None if starts_small and len(value.split()) > 3 else "name"
+            return not starts_small or len(value.split()) <= _MOST_SMALL_WORDS
         case "perhaps":
-            return "name" if _names_somebody(value) else None
-        case "places":
-            short = len(value.split()) <= 6 and not starts_small and value[-1:] not in ".?!"
-            return "affiliation" if names_institution(value) or short else None
-        case "roles":
-            return "role" if _ROLE.search(value) else None
+            return _names_somebody(value)
+        case "hosts" | "places":
+            short = len(value.split()) <= _MOST_WORDS_OF_PLACE and not starts_small and value[-1:] not in ".?!"
+            return names_institution(value) or (short and (beside_people or group == "hosts"))
+        case "stages" | "roles":
+            staged = group == "stages" and (_ROLE.search(value) or _STAGE.match(value))
+            return bool(staged or _ROLE.match(value))
         case "reached":
-            return "contact" if CONTACT.search(value) is None else "email"
+            return _REACHES.search(value) is not None
         case _:
-            paid = not starts_small and (
-                _CODE.search(value) or re.search(rf"^[{UPPER}]{{2}}|[Ff]oundation|[Cc]ouncil", value)
-            )
-            return "funding" if paid else None
+            return not starts_small and (_CODE.search(value) or _PAYS.search(value)) is not None
 
 
 def _names_somebody(value: str) -> bool:
-    if _TITLED.search(value) or CONTACT.search(value):
+    if has_titled_person(value) or CONTACT.search(value):
         return True
     return any(map(has_given_name, people_in(value.split("(", maxsplit=1)[0])))

@@ -8,11 +8,18 @@ from assayer.blinding.word_lists import given_names, words_of
 __all__ = [
     "NAME",
     "NO_SURNAMES",
+    "PARTICLES",
     "PERSONAL_TITLE",
     "ROLE",
+    "ROLE_WORDS",
+    "UNSPACED_NAME",
     "UPPER",
     "Person",
+    "has_given_name",
+    "has_titled_person",
+    "is_given_name",
     "is_list_of_people",
+    "is_sure_title",
     "people_in",
     "person_of",
 ]
@@ -46,6 +53,12 @@ ROLE = (
     r"independent researcher|early-career researcher|fellow of the royal society|dean|head of (?:department|group)))"
 )
 
+ROLE_WORDS = re.compile(rf"\b{ROLE}\b", re.I)
+PARTICLES = words_of("van von der den de la del della di da dos du le bin ibn al el ten ter zu")
+_WEAK_TITLES = words_of("PD Miss Ms Ms. Doctor Ing Ing.")
+"""Words of other meanings too, and words that begin invented names: alone they make nobody of what follows."""
+_TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
+
 _MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]+$")
 _SEPARATOR = re.compile(r"\s{0,3}(?:[;,·•|&/\n]|\band\b|\bund\b|\bet\b(?! al)|\by\b)\s{0,3}")
 _TITLES = re.compile(rf"^(?:{PERSONAL_TITLE}\s{{1,2}}){{1,3}}")
@@ -55,7 +68,14 @@ _REVERSED = re.compile(
     rf"^(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|"
     rf"{_INITIAL})){{0,2}})$"
 )
-_CJK_NAME = re.compile(r"^[㐀-鿿]{2,4}$")
+_UNSPACED = "㐀-鿿々가-힣ぁ-ヿ"
+UNSPACED_NAME = re.compile(rf"^[{_UNSPACED}]{{2,6}}$")
+"""A name in a script that sets no spaces within one: Chinese, Japanese, Korean."""
+_IN_UNSPACED_SCRIPT = re.compile(
+    rf"^(?=..)(?P<family>[{_UNSPACED}]{{1,6}})(?:[ \u3000](?P<given>[{_UNSPACED}]{{1,4}}))?$"
+)
+_UNSPACED_WORDS = words_of("摘要 引言 背景 方法 目的 结论 要旨 概要 序論 はじめに 초록 서론 배경 방법 결론 목적 요약")
+"""Headings as short as a name."""
 _LONGEST_LIST = 600
 NO_SURNAMES = words_of(
     """
@@ -64,7 +84,10 @@ NO_SURNAMES = words_of(
     Network Language Analysis Systems Science Sciences Engineering Data Method Methods Theory Study Plan
     Proposal Project Abstract Introduction Problem Framework Approach Detection Generation Optimization
     Optimisation Large Neural Deep Machine Reasoning Evaluation Foundation Council Ministry Grant Tech State
-    Prize Award Fellowship Programme Program Street Road Avenue
+    Prize Award Fellowship Programme Program Street Road Avenue Facility Section Site Core Service Services
+    Initiative Undertaking Nations Investigator Investigators Plains Spectrometer Microscopy Proteomics Chemistry
+    Physics Biology Mathematics
+    Computing Network Consortium Office Agency Board Committee Society Association Union Company Museum Library
     """
 )
 
@@ -85,8 +108,8 @@ def person_of(text: str) -> Person | None:
     bare = _MARKS.sub("", bare)
     if reverse := _REVERSED.match(bare):
         return Person(reverse["given"], reverse["family"])
-    if _CJK_NAME.match(bare):
-        return Person("", bare)
+    if parts := _IN_UNSPACED_SCRIPT.match(bare):
+        return None if bare in _UNSPACED_WORDS else Person(parts["given"] or "", parts["family"])
     if not _WHOLE_NAME.match(bare):
         return None
     words = bare.split()
@@ -108,8 +131,25 @@ def people_in(text: str) -> list[Person]:
     return [person for item in items if (person := person_of(item)) is not None]
 
 
+def is_given_name(word: str) -> bool:
+    """Whether it is a known one, in capitals too."""
+    return word in given_names() or (word.isupper() and len(word) > 1 and word.capitalize() in given_names())
+
+
 def has_given_name(person: Person) -> bool:
-    return any(part in given_names() for part in re.split(r"[ -]", person.given)) or person.given in given_names()
+    return any(map(is_given_name, re.split(r"[ -]", person.given))) or is_given_name(person.given)
+
+
+def is_sure_title(titles: str) -> bool:
+    """Whether one of the titles before a name makes a person of it: `Prof. Roe`, not `PD Control` or `Miss Rate`."""
+    return any(word not in _WEAK_TITLES for word in titles.split())
+
+
+def has_titled_person(text: str) -> bool:
+    return any(
+        is_sure_title(match["title"]) or ((one := person_of(match["name"])) is not None and has_given_name(one))
+        for match in _TITLED.finditer(text)
+    )
 
 
 def is_list_of_people(line: str, confirmed: bool) -> bool:

@@ -1,20 +1,37 @@
-"""Persons whom the text names in passing, and everywhere else once they are known."""
+"""Persons whom the text brings in: by a title, as who leads, advises or applies, by citing its own work."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assayer.blinding.names import NAME, NO_SURNAMES, PERSONAL_TITLE, ROLE, UPPER, Person, has_given_name, person_of
+from assayer.blinding.institution_patterns import institution_places
+from assayer.blinding.mentions import SMALL_WORD, has_small_word
+from assayer.blinding.names import (
+    NAME,
+    NO_SURNAMES,
+    PARTICLES,
+    PERSONAL_TITLE,
+    ROLE,
+    UPPER,
+    Person,
+    has_given_name,
+    is_sure_title,
+    person_of,
+)
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import eponyms, given_names, words_of
+from assayer.blinding.word_lists import words_of
 
-__all__ = ["NamedPerson", "introduced_people", "mentions", "roles"]
+__all__ = ["NamedPerson", "introduced_people", "people_with_known_names"]
 
 _SURNAME = (
     rf"(?:(?:van der|van den|von der|de la|van|von|de|del|di|da|dos|bin|ibn|"
-    rf"al) )?(?:[{UPPER}]\.[ -]?){{0,3}}[{UPPER}][^\W\d_]{{1,20}}(?:[-'’](?!s\b)[^\W\d_]{{1,20}}){{0,2}}"
+    rf"al) )?(?:[{UPPER}]\.[ -]?){{0,3}}(?:[DO]['’](?=[{UPPER}]))?[{UPPER}][^\W\d_]{{1,20}}"
+    r"(?:[-'’](?!s\b)[^\W\d_]{1,20}){0,2}"
 )
-_TITLED = re.compile(rf"(?<![\w.])(?:{PERSONAL_TITLE} ){{1,3}}(?:\(?[A-Z]{{2,4}}\)? )?(?P<name>{NAME}|{_SURNAME})")
+_TITLED = re.compile(
+    rf"(?<![\w.])(?P<titles>(?:{PERSONAL_TITLE} ){{1,3}})(?:\(?[A-Z]{{2,4}}\)? )?(?P<name>{NAME}|{_SURNAME})"
+)
+_OF_SEVERAL = re.compile(r"(?:Drs|Profs|Professors)\b")
 _NOT_AFTER_TITLE = words_of(
     """
     of in for at and the Thesis Theses Degree Programme Program Program's Student Students Candidate School Of
@@ -24,8 +41,8 @@ _SURE = re.compile(
     rf"\b(?:[Mm]y name is|I am called|I, (?=[{UPPER}][\w .'-]{{3,40}}, )|under the (?:supervision|guidance|"
     rf"mentorship|direction|leadership) of|"
     rf"(?:submitted|written|prepared|authored|proposed) by|(?:the )?(?:principal investigator|co-?investigator|"
-    rf"applicant|PI|co-?PI|supervisor|project leader|lead author|first author),?|"
-    rf"[Oo]ur (?:collaborators?|colleagues?),?)[ ]{{1,2}}\(?(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})"
+    rf"applicant|PI|co-?PI|supervisor|project leader|lead author|first author),?)[ ]{{1,2}}"
+    rf"\(?(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})"
 )
 _LIKELY = re.compile(
     r"\b(?:led|headed|supervised|co-?supervised|advised|mentored|directed|coordinated|conducted|carried out|"
@@ -35,12 +52,25 @@ _LIKELY = re.compile(
     r"[Gg]roup of|[Ll]ab(?:oratory)? of) (?:with |from |by |of )?"
 )
 _LEADS = re.compile(r"\b(?:led|headed|co-?led|chaired|advised|mentored) (?:jointly )?by ")
-"""Only people do so."""
+_RELATED = re.compile(
+    r"\b(?:[Mm]y|[Oo]ur) (?:[a-z-]{2,20} ){0,2}(?:advis[eo]rs?|supervisors?|mentors?|colleagues?|collaborators?|"
+    r"co-?authors?|co-?workers?|students?|post-?docs?|professors?|(?:co-?)?PIs?|partners?|lab ?mates?|group leader|"
+    r"head|teachers?|team members?),? |\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
+)
+"""Only people do so, or are somebody's."""
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})")
 _NAME_WITH_ROLE = re.compile(
-    rf"\b(?P<name>{NAME})(?:,| \(|, an?| is an?| \(an?) (?:the )?(?:PI\b|{ROLE}|(?:Department|School|Institute|"
-    rf"University|Faculty) (?:of|for) )",
+    rf"\b(?P<name>{NAME})(?P<link>, (?:an? )?| \((?:an? )?| is an? )(?:the )?"
+    rf"(?:PI\b|(?i:{ROLE})|(?:Department|School|Institute|University|Faculty) (?:of|for) )",
 )
+_NAME_BEFORE_PLACE = re.compile(
+    rf"(?P<name>{NAME})(?P<link>,? \(|, |['’]s (?:lab|laboratory|group|team) (?:at|in) | (?:at|of|from) )(?:the )?$"
+)
+_SURE_LINKS = frozenset(
+    (" (", "'s lab at ", "’s lab at ", "'s group at ", "’s group at ", "'s team at ", "’s team at ")
+)
+"""After which a place makes a person even of an unknown name."""
+_LONGEST_NAME = 90
 _ROLE_WITH_NAME = re.compile(rf"\b(?i:{ROLE}) (?P<name>{NAME})")
 _OWN_WORK = re.compile(
     r"\b(?:our|my|the (?:applicants?|PI|authors?|team)['’]s?|we|I)\b(?: (?:own|very))?(?: (?:previous|"
@@ -48,61 +78,32 @@ _OWN_WORK = re.compile(
     r"[^.!?\n()\[\]]{0,120}(?P<cited>[(\[][^)\]\n]{3,160}[)\]])",
     re.I,
 )
+_TEXTUAL = rf"{_SURNAME}(?: et al\.?|(?: and| &) {_SURNAME})?,? \((?:19|20)\d\d[a-z]?\)"
+_CITED = rf"(?P<cited>[(\[][^)\]\n]{{3,160}}[)\]]|{_TEXTUAL})"
+_DID = r"(?:showed|shown|demonstrated|proved|proposed|introduced|reported|argued|found|established|developed|presented)"
+_SELF_CITED = (
+    re.compile(rf"\b[Ii]n {_CITED},? (?:we|I)(?: have| had)?(?: also| first| already| previously)? {_DID}\b"),
+    re.compile(
+        rf"\b(?:[Ww]e|I)(?: have| had)?(?: also| first| already| previously| recently)? {_DID}\b"
+        rf"[^.!?\n()\[\]]{{0,60}}? in {_CITED}"
+    ),
+    re.compile(
+        rf"\b(?:[Oo]ur|[Mm]y)(?: \w{{1,20}}){{0,2}} (?:paper|article|preprint|thesis|dissertation|manuscript|book)s?"
+        rf"(?: on[^.!?\n()\[\]]{{1,60}})?,? {_CITED}"
+    ),
+)
 _CITED_NAME = re.compile(
     rf"(?P<name>{_SURNAME})(?= et al\b|,? (?:19|20)\d\d|,? (?:and|&) {_SURNAME},? (?:19|20)\d\d|"
     rf"(?:,? [{UPPER}]\.)+)|(?<=and )(?P<second>{_SURNAME})(?=,? (?:19|20)\d\d)|"
     rf"(?<=& )(?P<third>{_SURNAME})(?=,? (?:19|20)\d\d)"
 )
-_WORD = re.compile(rf"[{UPPER}][^\W\d_]{{1,24}}(?:[-'’](?!s\b)[^\W\d_]{{1,24}}){{0,3}}")
-_BEFORE = re.compile(r"[^\s()\[\],;:]{1,30}[ ]")
-_INITIALS_OR_TITLE = re.compile(rf"^(?:(?:[{UPPER}]\.-?)+|{PERSONAL_TITLE})$")
-_PARTICLES = words_of("van von der den de la del di da dos bin ibn al")
-_LONGEST_GIVEN = 60
-_SHORTEST_SURNAME = 3
-_INITIALS_AFTER = re.compile(rf",? (?:[{UPPER}]\.[ -]?){{1,3}}(?![\w])|, (?P<given>[{UPPER}][^\W\d_]{{1,20}})")
-_CITED_AFTER = re.compile(
-    rf"(?:['’]s? (?:group|lab|team|work|research|stud|paper|result|earlier|previous|prior|own|expertise|"
-    rf"experience|career|laborator|method|idea|proposal|track))|"
-    rf" et al\b|,? \(?(?:19|20)\d\d|,? (?:and|&) [{UPPER}][^\W\d_]{{1,20}},? \(?(?:19|20)\d\d|"
-    r" (?:will|has|have|is an?|was|leads|led|brings|received|holds|joined|group\b|lab\b|team\b)"
-)
-_TERM_AFTER = re.compile(
-    r"[- –](?:[a-z]+[- ])?(?:equilibri\w+|distribution\w*|process\w*|theorem\w*|models?|filters?|inequalit\w+|"
-    r"kernels?|tests?|networks?|algorithms?|methods?|"
-    r"transforms?|criteri\w+|numbers?|equations?|laws?|sampl\w+|optimi[sz]\w+|loss\w*|function\w*|spaces?|"
-    r"matri\w+|divergence|distance|"
-    r"coefficient\w*|correlation\w*|indices|index|regression|estimat\w+|prior\w*|conjecture|paradox|effect|"
-    r"score\w*|scale\w*|rule\w*|"
-    r"dynamics|field\w*|machine\w*|games?|bound\w*|complex\w*|curve\w*|constant|temperature|disease|syndrome|"
-    r"dataset|corpus|benchmark|"
-    r"decomposition|factor\w*|chains?|tree\w*|graph\w*|code\w*|approximation|measure\w*|metric\w*|"
-    r"hypothes\w+)\b|[-–](?=[A-Z])"
-)
-_FIRST_PERSON_ROLE = re.compile(
-    rf"\b(?:I am|I'm|I’m|I work as|[Aa]s(?= an? [\w -]{{3,50}}, (?:I|we|my|our)\b)|we are|[Tt]he (?:applicant|"
-    rf"PI|candidate|principal investigator|author|proposer) is|(?:led|supervised|mentored|headed) by) "
-    rf"(?P<role>(?:(?i:an?|the) )?(?i:{ROLE}))(?!\w)"
-)
-_ROLE_HERE = re.compile(rf"(?:(?<=\[name\])|(?<=\w)),? (?:\(|, )?(?P<role>(?:an? |the )?{ROLE})", re.I)
-_ROLE_AFTER_NAME = re.compile(rf"(?:,| \(| is| as)? ?(?P<role>(?:an? |the )?{ROLE})", re.I)
-_ROLE_BEFORE_NAME = re.compile(rf"(?P<role>{ROLE}),? ?(?:\(?(?:PI|Dr\.?|Prof\.?)\)? )?$", re.I)
-_ROLE_AT = re.compile(
-    rf"\b(?P<role>(?i:an?|the) (?i:{ROLE}))(?= (?:at|in|from|"
-    rf"of) (?:the )?(?:[{UPPER}][\w.&'-]+ ){{0,6}}(?:University|Institute|Department|College|School|[A-Z]{{2,5}}\b))"
-)
-
-
 _NO_AUTHORS = words_of(
     """
     January February March April May June July August September October November December Section Table Figure
     In
     """
 )
-_SMALL_WORD = re.compile(r"(?<![^\W\d_])[a-zà-ÿ]{2,20}(?![^\W\d_])")
-_CAPITAL_NEXT = re.compile(rf" [{UPPER}]")
 _AND = re.compile(r",? (?:and |& )?|,? ")
-_CJK_NAME = re.compile(r"^[㐀-鿿]{2,4}$")
-_MOST_UNSPACED = 50
 
 
 class NamedPerson(NamedTuple):
@@ -115,37 +116,81 @@ def _named(match: "re.Match[str]", group: str = "name") -> NamedPerson | None:
     while words and words[-1] in _NOT_AFTER_TITLE:
         words.pop()
     person = person_of(" ".join(words))
-    if person is None and len(words) == 1 and len(words[0]) > 1 and words[0] not in NO_SURNAMES:
-        person = Person("", words[0])
+    if person is None and words and _is_surname(words):
+        person = Person("", " ".join(words))
     if person is None:
         return None
     start = match.start(group)
     return NamedPerson(MaskSpan(start, start + len(" ".join(words)), "name"), person)
 
 
+def _is_surname(words: Sequence[str]) -> bool:
+    """One word, or particles before it."""
+    return PARTICLES.issuperset(words[:-1]) and len(words[-1]) > 1 and words[-1] not in NO_SURNAMES
+
+
 def introduced_people(text: str) -> Iterator[NamedPerson]:
-    """Persons whom the text brings in by a title, as who leads, advises or applies, or by citing its own work."""
+    """With their titles, in no order."""
+    small = frozenset(SMALL_WORD.findall(text))
+    yield from _titled(text, small)
+    yield from _at_work(text, small)
+    yield from _beside_role_or_place(text, small)
+    for pattern in (_OWN_WORK, *_SELF_CITED):
+        for match in pattern.finditer(text):
+            yield from _cited_people(text, *match.span("cited"))
+
+
+def _titled(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     for match in _TITLED.finditer(text):
-        if (found := _named(match)) is not None:
+        found = _named(match)
+        if found is not None and (is_sure_title(match["titles"]) or has_given_name(found.person)):
             yield NamedPerson(found.span._replace(start=match.start()), found.person)
             if between := _AND.match(text, found.span.end):
-                yield from _known_people_from(text, between.end())
+                yield from _known_people_from(text, between.end(), small if _OF_SEVERAL.match(match[0]) else None)
+
+
+def _at_work(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
+    """Who leads, advises, applies, helps."""
     for match in _SURE.finditer(text):
         found = _named(match)
         if found is not None and (has_given_name(found.person) or (match[0][0] in "MmIus" and "PI" not in match[0])):
             yield found
     for trigger in _LIKELY.finditer(text):
         yield from _known_people_from(text, trigger.end())
-    small = frozenset(_SMALL_WORD.findall(text))
-    for trigger in _LEADS.finditer(text):
-        yield from _known_people_from(text, trigger.end(), small)
+    for pattern in (_LEADS, _RELATED):
+        for trigger in pattern.finditer(text):
+            yield from _known_people_from(text, trigger.end(), small)
+
+
+def _beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     for pattern in (_NAME_WITH_ROLE, _ROLE_WITH_NAME):
         for match in pattern.finditer(text):
             found = _named(match)
-            if found is not None and has_given_name(found.person):
+            bracketed = pattern is _NAME_WITH_ROLE and match["link"].startswith(" (")
+            if found is not None and _is_person(found.person, bracketed, small):
                 yield found
-    for match in _OWN_WORK.finditer(text):
-        yield from _cited_people(text, *match.span("cited"))
+    for place in institution_places(text):
+        begin = max(0, place - _LONGEST_NAME)
+        before = _NAME_BEFORE_PLACE.search(text[begin:place])
+        found = _named(before) if before else None
+        if before is None or found is None:
+            continue
+        bracketed = before["link"] in _SURE_LINKS or text[begin + before.start() - 1 : begin + before.start()] == "("
+        if _is_person(found.person, bracketed, small):
+            span = found.span
+            yield found._replace(span=span._replace(start=begin + span.start, end=begin + span.end))
+
+
+def _is_person(person: Person, likely: bool, small: frozenset[str]) -> bool:
+    return has_given_name(person) or (likely and not has_small_word(person, small))
+
+
+def people_with_known_names(text: str, start: int, end: int) -> Iterator[NamedPerson]:
+    """Whoever is named between two offsets with a known given name, where a stretch is known to be about people."""
+    for match in _NAME.finditer(text, start, end):
+        found = _named(match)
+        if found is not None and has_given_name(found.person):
+            yield found
 
 
 def _known_people_from(text: str, place: int, small: frozenset[str] | None = None) -> Iterator[NamedPerson]:
@@ -156,7 +201,7 @@ def _known_people_from(text: str, place: int, small: frozenset[str] | None = Non
         found = _named(match) if match else None
         if match is None or found is None:
             return
-        if not has_given_name(found.person) and (small is None or _has_small_word(found.person, small)):
+        if not has_given_name(found.person) and (small is None or has_small_word(found.person, small)):
             return
         yield found
         place = found.span.end
@@ -166,94 +211,8 @@ def _known_people_from(text: str, place: int, small: frozenset[str] | None = Non
         place = between.end()
 
 
-def _has_small_word(person: Person, small: frozenset[str]) -> bool:
-    return any(word.lower() in small for word in re.findall(r"\w+", person.full))
-
-
 def _cited_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
     for match in _CITED_NAME.finditer(text, start, end):
         group = next(name for name in ("name", "second", "third") if match[name])
         if (found := _named(match, group)) is not None and match[group] not in _NO_AUTHORS:
             yield found
-
-
-class _Known(NamedTuple):
-    """Whom this text names, and its words in small letters: those are not names."""
-
-    families: frozenset[str]
-    givens: frozenset[str]
-    small: frozenset[str]
-
-
-def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
-    """Every place where one of the persons is named: whole, by surname, in a citation. A surname that is also the name
-    of a method (`Nash equilibrium`) is left where it is one."""
-    people = list(people)
-    unspaced = [one.family for one in people if not one.given and _CJK_NAME.match(one.family)]
-    for name in unspaced[:_MOST_UNSPACED]:
-        yield from (MaskSpan(found.start(), found.end(), "name") for found in re.finditer(re.escape(name), text))
-    known = _Known(
-        families=frozenset(person.family.split(" ")[-1] for person in people if len(person.family) > 1),
-        givens=frozenset(part for person in people for part in person.given.split(" ") if len(part) > 2),
-        small=frozenset(_SMALL_WORD.findall(text)),
-    )
-    if not known.families:
-        return
-    for match in _WORD.finditer(text):
-        word = match[0]
-        if word in known.families:
-            yield from _surname_at(text, match.start(), match.end(), known)
-        elif word in known.givens and word.lower() not in known.small and _is_alone(text, match.end(), word):
-            yield MaskSpan(match.start(), match.end(), "name")
-
-
-def _is_alone(text: str, end: int, word: str) -> bool:
-    """Whether a given name stands for its bearer: no method is called so, and no other surname follows."""
-    return word not in eponyms() and not _TERM_AFTER.match(text, end) and not _CAPITAL_NEXT.match(text, end)
-
-
-def _surname_at(text: str, start: int, end: int, known: _Known) -> Iterator[MaskSpan]:
-    word = text[start:end]
-    begin = _with_given_names(text, start, known)
-    following = _INITIALS_AFTER.match(text, end)
-    given_after = following is not None and (
-        following["given"] is None or following["given"] in given_names() or following["given"] in known.givens
-    )
-    if begin == start and _TERM_AFTER.match(text, end):
-        return
-    clear = begin < start or given_after or _CITED_AFTER.match(text, end) is not None
-    if not clear and (word in eponyms() or word.lower() in known.small or len(word) < _SHORTEST_SURNAME):
-        return
-    if given_after and following is not None and begin == start:
-        end = following.end()
-    yield MaskSpan(begin, end, "name")
-
-
-def _with_given_names(text: str, start: int, known: _Known) -> int:
-    """Where a name begins whose surname begins at `start`: at its titles, given names and initials, if it has any."""
-    begin = start
-    for match in reversed(list(_BEFORE.finditer(text, max(0, start - _LONGEST_GIVEN), start))):
-        word = match[0].rstrip()
-        given = word in known.givens or word in given_names() or word.partition("-")[0] in given_names()
-        if match.end() != begin and begin != start:
-            break
-        if given or _INITIALS_OR_TITLE.match(word):
-            begin = match.start()
-        elif not word.islower() or word not in _PARTICLES:
-            break
-    return begin
-
-
-def roles(text: str, names: Sequence[MaskSpan]) -> Iterator[MaskSpan]:
-    """Seniority, where it is somebody's in this text: the writer's own, or beside a name."""
-    for pattern in (_FIRST_PERSON_ROLE, _ROLE_AT):
-        for match in pattern.finditer(text):
-            yield MaskSpan(*match.span("role"), "role")
-    for name in names:
-        if after := _ROLE_AFTER_NAME.match(text, name.end):
-            yield MaskSpan(*after.span("role"), "role")
-        before = text[max(0, name.start - 80) : name.start]
-        if found := _ROLE_BEFORE_NAME.search(before):
-            yield MaskSpan(
-                name.start - len(before) + found.start("role"), name.start - len(before) + found.end("role"), "role"
-            )

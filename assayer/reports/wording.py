@@ -22,6 +22,7 @@ __all__ = [
     "kind_count",
     "masked_by_kind",
     "masked_counts",
+    "masked_words",
     "measured",
     "moment",
     "money",
@@ -109,6 +110,7 @@ WHO_SAW_MASKED = (
     "Language models and literature searches were given the text without these words. The references that the idea "
     "gives are looked up by their identifiers and titles, without the names of people that are masked here."
 )
+_LONGEST_MASKED = 300
 MASKED: dict[MaskedKind, tuple[str, str]] = {
     "name": ("name", "names"),
     "role": ("role", "roles"),
@@ -184,6 +186,13 @@ def masked_counts(blinding: Blinding) -> str:
     """`3 names, 2 affiliations`: places in the text, not different words."""
     counts = [(kind, sum(one.times for one in group)) for kind, group in masked_by_kind(blinding)]
     return ", ".join(count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
+
+
+def masked_words(masked: MaskedText) -> str:
+    """In full; of a section that was taken out the beginning, and how much there was."""
+    if len(masked.text) <= _LONGEST_MASKED:
+        return masked.text
+    return f"{masked.text[:_LONGEST_MASKED].rstrip()}… ({count(len(masked.text), 'character')} in all)"
 
 
 def duration(seconds: float) -> str:

@@ -62,6 +62,19 @@ def test_unusable_files_are_each_named_with_what_is_wrong(program: Program) -> N
     assert not (program.home / "out").exists()
 
 
+def test_idea_that_says_nothing_but_whose_it_is_is_named_and_others_are_judged(program: Program) -> None:
+    folder = program.home / "call"
+    folder.mkdir()
+    (folder / "good.md").write_bytes(GOOD.read_bytes())
+    life = "Dr. Jane Roe has led the team for ten years and has won prizes for her work. " * 3
+    (folder / "team.md").write_text(f"# Quote, then abstain\n\n## Team\n\n{life}", encoding="utf-8")
+    ended = program.run("evaluate", folder, "--out", "judged", "--format", "json")
+    assert ended.code == 1
+    (line,) = (line for line in ended.err.splitlines() if "team.md" in line)
+    assert "says little but whose it is: blind mode left 0 words of its text." in line
+    assert list(reports(program.home / "judged")) == ["good"]
+
+
 def test_unknown_method_is_refused_with_those_there_are(program: Program) -> None:
     said = "There is no method 'tarot'. Methods: scholareval, grapheval, innoeval."
     assert _refused(program, GOOD, "--method", "tarot") == said

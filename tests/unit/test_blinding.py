@@ -3,6 +3,7 @@
 import pytest
 
 from assayer.blinding.blind import blinded
+from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.models import BlindDefault, Idea, judged_blind
 
@@ -66,6 +67,30 @@ SENTENCES = {
     "cv": ("## Curriculum vitae\n\n2012 PhD in physics\n2015 Award for young scientists", ["2012", "Award"]),
     "team": ("## Team\n\nDr. Jane Roe has led such work for ten years.", ["Jane", "ten years"]),
     "chinese": ("负责人：张伟\n单位：清华大学", ["张伟", "清华"]),
+    "korean": ("Principal investigator: 김민수\n\n김민수 leads it, as 김민수는 has done before.", ["김민수"]),
+    "japanese": ("氏名: 山田 太郎\n\n山田太郎 leads it, and 山田 has done so before.", ["山田", "太郎"]),
+    "advisor": ("My advisor Jane Roe and my colleague Tom Poe built it.", ["Jane", "Roe", "Tom", "Poe"]),
+    "advisor, unknown name": ("It began with my supervisor Xquil Zand in a seminar.", ["Xquil", "Zand"]),
+    "advisor, hyphen": ("My advisor Ji-woo Ha built it, and Ha will help.", ["Ji-woo", "Ha"]),
+    "our lab": ("Our Stanford lab has the hardware.", ["Stanford"]),
+    "we at": ("We at MIT have collected such data.", ["MIT"]),
+    "account": ("See https://github.com/jane-roe/quote for more.", ["jane", "roe"]),
+    "account, said": ("Our code is at https://github.com/qlab7/quote.", ["qlab7"]),
+    "cited before": ("In (Roe 2020) we showed this; Roe (2021) went on.", ["Roe"]),
+    "cited after": ("As we showed in Roe et al. (2021), this holds.", ["Roe"]),
+    "own paper": ("It rests on my paper (Roe & O'Brien, 2022).", ["Roe", "O'Brien"]),
+    "money, thanked for": (
+        "We thank the Acme Foundation for funding (grant ABC-12).",
+        ["Acme", "ABC-12"],
+    ),
+    "money, held": ("I hold an ERC Starting Grant.", ["ERC", "Grant"]),
+    "german grant": ("The project runs under DFG grant SCHM 2345/1-1.", ["SCHM", "2345"]),
+    "mail, spelled out": ("**Contact:** jane DOT roe AT stanford DOT edu", ["jane", "roe", "stanford"]),
+    "capitals": ("Prof. ANNA SCHMIDT leads it. Schmidt will go on, with A. Schmidt in charge.", ["SCHMIDT", "Schmidt"]),
+    "capitals without dots": ("Prof. ALI YILMAZ leads it. Yılmaz will go on.", ["YILMAZ", "Yılmaz"]),
+    "signature": ("Jane Roe\nFull professor, Stanford University", ["Jane", "Roe", "professor", "Stanford"]),
+    "signature, unknown place": ("Jane Roe\nFull professor, Zalando", ["Jane", "Roe", "professor", "Zalando"]),
+    "place in brackets": ("The data come from Xquil Zand (University of Oslo).", ["Xquil", "Zand", "Oslo"]),
 }
 
 
@@ -77,7 +102,71 @@ def test_identifying_sentence_is_masked_and_reported(sentence: str, hidden: list
     assert "Doe, J. (2019)" in masked.text
     assert masked.blinding is not None
     shown = " ".join(one.text for one in masked.blinding.masked)
-    assert [word for word in hidden if word not in shown] in ([], [hidden[-1]])
+    assert [word for word in hidden if word not in shown] == []
+
+
+def test_idea_that_opens_with_a_paragraph_keeps_no_byline() -> None:
+    masked = blinded(idea(f"{BODY}\nJane Roe\nFull professor, Stanford University\n\n## Method\n\n{BODY}"))
+    assert masked.text == f"{BODY}\n\n## Method\n\n{BODY}"
+
+
+@pytest.mark.parametrize("family", ["Xu", "Ng", "Wu"])
+def test_surname_of_two_letters_is_masked_where_it_stands_alone(family: str) -> None:
+    said = f"{family} proposed this in 2019. As {family} notes, it works with {family} in charge."
+    masked = blinded(idea(f"# Quote, then abstain\n\nWei {family}\nTsinghua University\n\n## Problem\n\n{BODY} {said}"))
+    assert masked.text.endswith("[name] proposed this in 2019. As [name] notes, it works with [name] in charge.")
+
+
+def test_surname_that_is_a_symbol_stays_in_a_text_on_the_element() -> None:
+    said = "Anodes of lithium: Li plates at the surface."
+    masked = blinded(idea(f"# Quote, then abstain\n\nBo Li\nTsinghua University\n\n## Problem\n\n{BODY} {said}"))
+    assert masked.text.endswith(said)
+
+
+@pytest.mark.parametrize("block", ["ANNA SCHMIDT\nUniversity of Oslo", "Anna Schmidt\nUniversity of Oslo"])
+def test_author_is_masked_in_capitals_and_without(block: str) -> None:
+    said = "Anna Schmidt will lead; Schmidt too. It is SCHMIDT, too. Gram-Schmidt and the Schmidt decomposition stay."
+    masked = blinded(idea(f"# Quote, then abstain\n\n{block}\n\n## Problem\n\n{BODY}\n\n{said}"))
+    assert masked.text.endswith(
+        "[name] will lead; [name] too. It is [name], too. Gram-Schmidt and the Schmidt decomposition stay."
+    )
+
+
+def test_title_and_titles_of_sections_are_masked_as_the_text_is() -> None:
+    heading = "Prior results at Stanford University under NSF grant IIS-1234567"
+    title = "Prof. Jane Roe (Stanford University): Quoting under NSF grant IIS-1234567"
+    masked = blinded(idea(f"## Problem\n\n{BODY} Roe began it.\n\n## {heading}\n\n{BODY}", title))
+    assert masked.title == "[name] ([institution]): Quoting under [funding]"
+    assert masked.sections[1].title == "Prior results at [institution] under [funding]"
+    assert "Roe" not in masked.text
+
+
+def test_what_follows_the_list_of_references_is_masked_and_the_list_is_not() -> None:
+    listed = (
+        "Doe, J. (2019). A paper. Stanford University Press.\n\n2. Poe, A. (2018). Play. Cambridge University Press"
+    )
+    after = (
+        "The study will be carried out at Stanford University under NSF grant IIS-1234567. Our group at MIT has GPUs."
+    )
+    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## References\n\n{listed}\n\n## Facilities\n\n{after}"))
+    assert listed in masked.text
+    assert masked.text.endswith(
+        "The study will be carried out at [institution] under [funding]. Our group at [institution] has GPUs."
+    )
+
+
+def test_report_has_the_whole_of_a_section_that_was_taken_out() -> None:
+    life = "Dr. Jane Roe has led such work. " * 40
+    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## Team\n\n{life}"))
+    assert masked.blinding is not None
+    (cut,) = masked.blinding.masked
+    assert cut.text == f"## Team {life}".strip()
+
+
+@pytest.mark.parametrize("whose", ["## Team\n\nDr. Jane Roe has led such work for many years. ", "Author: Jane Roe, "])
+def test_idea_that_says_nothing_but_whose_it_is_is_refused(whose: str) -> None:
+    with pytest.raises(InputError, match=r"idea\.md .* blind mode left \d+ words? of its text"):
+        blinded(idea(f"# Quote, then abstain\n\n{whose}{'She has won prizes. ' * 8}"))
 
 
 HONEST = [
@@ -90,6 +179,9 @@ HONEST = [
     "Position: relative position encodings. Name: a label of each entity. PI: proportional–integral control.",
     "The team meets weekly. Students learn from peers, and graduate students annotate 500 sentences.",
     "OpenAI's GPT-4 and models from Google are compared; project 2025 of the roadmap is out of scope.",
+    "PD Control and the Control group; 40 PD Patients, and Patients with tremor. Cache Miss Rate. Rate and latency.",
+    "Ms Pacman is a game. Detection is measured by Acc@0.5, and code is available at github.com.",
+    "We use https://github.com/huggingface/transformers and https://github.com/google-research/bert.",
     "Doctors of both groups rate the cases. The professor persona answers first. Dr. in the prompt is a token.",
 ]
 
@@ -100,6 +192,51 @@ def test_methods_data_sets_and_cited_authors_stay(sentence: str) -> None:
     masked = blinded(idea(text))
     assert masked.text == idea(text).text
     assert kinds(masked) == []
+
+
+LINES = [
+    "Organization: Three parts",
+    "- Lab: Mice with a knockout",
+    "- Institution: Trust and cooperation",
+    "- Address: Bias in data",
+    "- Department: Emergency",
+    "- Phone: a smartphone with sensors",
+    "Title: An AI scientist that quotes",
+    "Role: a scientist asks",
+    "Position: We hold that a scientist asks first",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_labelled_line_on_something_else_stays(line: str) -> None:
+    text = f"## Problem\n\n{BODY}\n\n{line}\n\n{BODY}"
+    assert blinded(idea(text)).text == text
+
+
+SECTIONS = [
+    "## CV\n\nComputer vision has changed.",
+    "## Contact\n\nContact mechanics of rough surfaces matter.",
+    "## Funding\n\nVenture finance of start-ups depends on trust.",
+    "## Background\n\nOnly PD Control is used. PD Control is old.",
+    "## Profile\n\nThe profile of the flow is parabolic.",
+    "## Team\n\nTeams of agents are formed anew.",
+]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_scientific_section_with_the_title_of_one_on_people_stays(section: str) -> None:
+    text = f"## Problem\n\n{BODY}\n\n{section}"
+    assert blinded(idea(text)).text == text
+
+
+def test_section_that_names_people_beside_the_work_loses_only_these() -> None:
+    said = "Dr. Semmelweis showed that hands matter. Write to anna@uni.de."
+    partners = "Jane Roe (University of Oslo) rates the answers. The scores are means of three raters."
+    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## Background\n\n{said}\n\n## Partners\n\n{partners}"))
+    assert masked.text.endswith(
+        "## Background\n\n[name] showed that hands matter. Write to [e-mail].\n\n"
+        "## Partners\n\n[name] ([institution]) rates the answers. The scores are means of three raters."
+    )
 
 
 def test_name_of_author_is_masked_everywhere_but_not_in_the_name_of_a_method() -> None:

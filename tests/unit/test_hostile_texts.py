@@ -1,12 +1,6 @@
-"""Texts made to cost time: what sees text from outside takes processor time that grows with the text, not its square.
+"""Texts made to cost time: reading text from outside takes time that grows with the text, not with its square."""
 
-A limit on processor time, not on the clock, so that a busy machine changes nothing: what is linear takes a tenth of it,
-what is quadratic would take minutes.
-"""
-
-import signal
-from collections.abc import Callable, Iterator
-from types import FrameType
+from collections.abc import Callable
 
 import pytest
 
@@ -16,30 +10,11 @@ from assayer.methods.scholareval.fallbacks.text_matching import idea_paragraphs
 from assayer.reports.markdown import escape
 from assayer.text.headings import find_headings
 from assayer.text.sanitise import sanitise
+from tests.unit.processor_time import filled, limited
 
-CHARACTERS = 100_000
-SECONDS = 3.0
+__all__ = ["limited"]
+
 PROSE = "We propose to measure how often reviewers agree with each other about the same plan of research. " * 3
-
-
-class TookTooLong(BaseException):
-    """Not an Exception: nothing may catch it on its way."""
-
-
-@pytest.fixture(autouse=True)
-def limited() -> Iterator[None]:
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    signal.signal(signal.SIGVTALRM, before)
-
-
-def filled(unit: str, start: str = "", end: str = "") -> str:
-    return start + unit * (CHARACTERS // len(unit)) + end
 
 
 HOSTILE = {

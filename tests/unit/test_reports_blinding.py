@@ -1,6 +1,6 @@
 """What was masked stands in every form of the report."""
 
-from assayer.models import Report
+from assayer.models import MaskedText, Report
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
@@ -37,3 +37,14 @@ def test_idea_without_anything_to_mask_is_said_to_have_been_judged_blind() -> No
     nothing = report.idea.blinding.model_copy(update={"masked": ()})
     report = report.model_copy(update={"idea": report.idea.model_copy(update={"blinding": nothing})})
     assert "judged blind: nothing found to mask" in as_markdown(report)
+
+
+def test_long_section_that_was_masked_is_begun_and_its_length_said() -> None:
+    report = full_report()
+    assert report.idea.blinding is not None
+    long = MaskedText(kind="biography", text="Jane Roe has led such work. " * 100)
+    cut = report.idea.blinding.model_copy(update={"masked": (long,)})
+    report = report.model_copy(update={"idea": report.idea.model_copy(update={"blinding": cut})})
+    for text in (Document(as_html(report)).text, as_markdown(report)):
+        assert "… (2,800 characters in all)" in text
+        assert text.count("Jane Roe has led such work.") < 12

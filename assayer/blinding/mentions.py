@@ -1,0 +1,176 @@
+"""Every place of a text where a person that is known by name stands: whole, by surname, in a citation."""
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from typing import NamedTuple
+
+from assayer.blinding.names import PARTICLES, PERSONAL_TITLE, UNSPACED_NAME, UPPER, Person, is_given_name
+from assayer.blinding.spans import MaskSpan
+from assayer.blinding.word_lists import eponyms, words_of
+
+__all__ = ["SMALL_WORD", "has_small_word", "mentions"]
+
+SMALL_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)[a-zà-ÿ]{2,20}(?![^\W\d_])")
+"""A word in small letters, which is none of a name: not `woo` in `Ji-woo`."""
+_WORD = re.compile(rf"(?:[DO]['’](?=[{UPPER}]))?[{UPPER}][^\W\d_]{{1,24}}(?:[-'’](?!s\b)[^\W\d_]{{1,24}}){{0,3}}")
+_BEFORE = re.compile(r"[^\s()\[\],;:]{1,30}[ ]")
+_INITIALS_OR_TITLE = re.compile(rf"^(?:(?:[{UPPER}]\.-?)+|{PERSONAL_TITLE})$")
+_LONGEST_GIVEN = 60
+_LONGEST_ABBREVIATION = 4
+_INITIALS_AFTER = re.compile(rf",? (?:[{UPPER}]\.[ -]?){{1,3}}(?![\w])|, (?P<given>[{UPPER}][^\W\d_]{{1,20}})")
+_CITED_AFTER = re.compile(
+    rf"(?:['’]s? (?:group|lab|team|work|research|stud|paper|result|earlier|previous|prior|own|expertise|"
+    rf"experience|career|laborator|method|idea|proposal|track))|"
+    rf" et al\b|,? \(?(?:19|20)\d\d|,? (?:and|&) [{UPPER}][^\W\d_]{{1,20}},? \(?(?:19|20)\d\d|"
+    r" (?:will|has|have|is an?|was|leads|led|brings|received|holds|joined|wrote|notes|argued|group\b|lab\b|team\b)"
+)
+_TERM_AFTER = re.compile(
+    r"[- –](?:[a-z]+[- ])?(?:equilibri\w+|distribution\w*|process\w*|theorem\w*|models?|filters?|inequalit\w+|"
+    r"kernels?|tests?|networks?|algorithms?|methods?|"
+    r"transforms?|criteri\w+|numbers?|equations?|laws?|sampl\w+|optimi[sz]\w+|loss\w*|function\w*|spaces?|"
+    r"matri\w+|divergence|distance|"
+    r"coefficient\w*|correlation\w*|indices|index|regression|estimat\w+|prior\w*|conjecture|paradox|effect|"
+    r"score\w*|scale\w*|rule\w*|"
+    r"dynamics|field\w*|machine\w*|games?|bound\w*|complex\w*|curve\w*|constant|temperature|disease|syndrome|"
+    r"dataset|corpus|benchmark|"
+    r"decomposition|factor\w*|chains?|tree\w*|graph\w*|code\w*|approximation|measure\w*|metric\w*|"
+    r"hypothes\w+)\b|[-–](?=[A-Z])"
+)
+_CAPITAL_NEXT = re.compile(rf" [{UPPER}]")
+_MOST_UNSPACED = 50
+_METHODS = words_of("adam lasso elo metropolis student")
+"""Surnames that are names of methods without a word after them."""
+_NO_NOUN_AFTER = re.compile(
+    r"\s{0,2}(?:[.,;:!?)\]\n]|$)|\s(?:and|or|too|also|as|in|on|at|to|with|by|for|from|then|who|would|can|could|may|"
+    r"might|must|should|did|does|had|were|are|now|first)\b"
+)
+_HANGUL = re.compile(r"[가-힣]")
+_ELEMENTS = {
+    "li": "lithium",
+    "na": "sodium",
+    "ni": "nickel",
+    "ge": "germanium",
+    "mo": "molybdenum",
+    "ho": "holmium",
+    "lu": "lutetium",
+    "ba": "barium",
+    "bi": "bismuth",
+    "co": "cobalt",
+}
+"""Surnames that are also symbols, in texts that name the element."""
+
+
+def has_small_word(person: Person, small: Container[str]) -> bool:
+    """Whether a part of a name, particles aside, is also a word in small letters."""
+    return any(word.lower() in small for word in re.findall(r"\w+", person.full) if word not in PARTICLES)
+
+
+def folded(name: str) -> str:
+    """Without regard to capitals; of dotless and dotted i too, which capitals do not tell apart."""
+    return name.casefold().replace("ı", "i").replace("\u0307", "")
+
+
+class _Known(NamedTuple):
+    """Whom this text names, casefolded, and its words in small letters: those are not names."""
+
+    families: frozenset[str]
+    givens: frozenset[str]
+    small: frozenset[str]
+
+    def is_given(self, word: str) -> bool:
+        return folded(word) in self.givens or is_given_name(word) or is_given_name(word.partition("-")[0])
+
+    def is_word(self, surname: str) -> bool:
+        """Whether it is also a word or a symbol of this text."""
+        low = folded(surname)
+        return low in self.small or _ELEMENTS.get(low, "") in self.small or low in _METHODS
+
+
+def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
+    """In capitals or not. A surname that is also the name of a method (`Nash equilibrium`) is left where it is one."""
+    people = list(people)
+    yield from _unspaced(text, people)
+    known = _Known(
+        families=frozenset(folded(one.family.split(" ")[-1]) for one in people if len(one.family) > 1),
+        givens=frozenset(
+            folded(part)
+            for one in people
+            for part in one.given.split(" ")
+            if len(part) > 1 and folded(part) not in PARTICLES
+        ),
+        small=frozenset(SMALL_WORD.findall(text)),
+    )
+    if not known.families:
+        return
+    for match in _WORD.finditer(text):
+        word = folded(match[0])
+        if word in known.families:
+            yield from _surname_at(text, match.start(), match.end(), known)
+        elif (
+            len(word) > 2
+            and word in known.givens
+            and word not in known.small
+            and _is_alone(text, match.end(), match[0])
+        ):
+            yield MaskSpan(match.start(), match.end(), "name")
+
+
+def _unspaced(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
+    """Names in scripts without spaces, particles after them or not."""
+    forms = dict.fromkeys(
+        form
+        for one in people
+        if UNSPACED_NAME.match(one.family + one.given)
+        for form in ((rf"{one.family}[ \u3000]?{one.given}", one.family) if one.given else (one.family,))
+        if len(form) > 1
+    )
+    for form in list(forms)[:_MOST_UNSPACED]:
+        alone = r"(?<![가-힣])" if _HANGUL.match(form) else ""
+        yield from (MaskSpan(*found.span(), "name") for found in re.finditer(alone + form, text))
+
+
+def _is_alone(text: str, end: int, word: str) -> bool:
+    """Whether a given name stands for its bearer: no method is called so, and no other surname follows."""
+    return (
+        word.capitalize() not in eponyms()
+        and not (word.isupper() and len(word) <= _LONGEST_ABBREVIATION)
+        and not _TERM_AFTER.match(text, end)
+        and not _CAPITAL_NEXT.match(text, end)
+    )
+
+
+def _surname_at(text: str, start: int, end: int, known: _Known) -> Iterator[MaskSpan]:
+    word = text[start:end]
+    begin = _with_given_names(text, start, known)
+    following = _INITIALS_AFTER.match(text, end)
+    given_after = following is not None and (following["given"] is None or known.is_given(following["given"]))
+    if begin == start and _TERM_AFTER.match(text, end):
+        return
+    clear = begin < start or given_after or _CITED_AFTER.match(text, end) is not None
+    abbreviation = word.isupper() and len(word) <= _LONGEST_ABBREVIATION
+    if not clear and (abbreviation or known.is_word(word) or _is_of_method(text, start, end)):
+        return
+    if given_after and following is not None and begin == start:
+        end = following.end()
+    yield MaskSpan(begin, end, "name")
+
+
+def _is_of_method(text: str, start: int, end: int) -> bool:
+    """Whether a surname after which methods are called may stand for one: before a noun, or as half of a pair."""
+    if text[start:end].capitalize() not in eponyms():
+        return False
+    return text[max(0, start - 1) : start] in ("-", "–", "/") or _NO_NOUN_AFTER.match(text, end) is None
+
+
+def _with_given_names(text: str, start: int, known: _Known) -> int:
+    """Where a name begins whose surname begins at `start`: at its titles, given names and initials, if it has any."""
+    begin = start
+    for match in reversed(list(_BEFORE.finditer(text, max(0, start - _LONGEST_GIVEN), start))):
+        word = match[0].rstrip()
+        if match.end() != begin and begin != start:
+            break
+        if known.is_given(word) or _INITIALS_OR_TITLE.match(word):
+            begin = match.start()
+        elif not word.islower() or word not in PARTICLES:
+            break
+    return begin

@@ -1,0 +1,62 @@
+"""Lines with which somebody signs in the middle or at the end of a text: a name, and under it a role or a place."""
+
+import re
+from collections.abc import Iterator
+
+from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, is_address, sort_of
+from assayer.blinding.institution_patterns import names_institution
+from assayer.blinding.mentions import SMALL_WORD, has_small_word
+from assayer.blinding.names import ROLE, UPPER, has_given_name, is_list_of_people, people_in
+
+__all__ = ["signatures"]
+
+_LONGEST = 120
+_MOST_WORDS = 14
+_MOST_UNDER = 5
+_BEGINS_WITH_ROLE = re.compile(rf"(?:an? |the )?{ROLE}(?![\w-])", re.I)
+_ONLY_ROLE = re.compile(
+    rf"(?i:(?:an? |the )?{ROLE})(?: (?:of|in) [\w &-]{{3,40}})?(?:,| at)?(?: [{UPPER}][\w &'’-]{{2,60}})?"
+)
+
+
+def signatures(text: str) -> Iterator[BlockLine]:
+    """Whole lines. `Jane Roe` counts with `PhD student` or `University of X` under it, `PhD student, MIT` alone."""
+    small = frozenset(SMALL_WORD.findall(text))
+    above: BlockLine | None = None
+    under = 0
+    place = 0
+    for raw in text.split("\n"):
+        start, end = place, min(place + len(raw) + 1, len(text))
+        place += len(raw) + 1
+        line = raw.strip(" \t*_")
+        if not line:
+            continue
+        sort = _sort(line, signed=above is not None or 0 < under < _MOST_UNDER)
+        if sort is None:
+            above = BlockLine(start, end, "name", line) if _names(line, small) else None
+            under = 0
+            continue
+        if above is not None:
+            yield above
+        yield BlockLine(start, end, KINDS[sort], line)
+        above, under = None, under + 1
+
+
+def _sort(line: str, signed: bool) -> LineSort | None:
+    """None for a line that is no part of a signature; `signed`: under a name or another line of one."""
+    if len(line) > _LONGEST or len(line.split()) > _MOST_WORDS or line[-1] in ".?!:;" or line[0] in "#|>-•":
+        return None
+    sort = sort_of(line)
+    if sort in ("place", "role") and _BEGINS_WITH_ROLE.match(line) and names_institution(line):
+        return "role"
+    if not signed:
+        return None
+    if sort == "unclear":
+        return "address" if is_address(line) else None
+    return None if sort == "role" and _ONLY_ROLE.fullmatch(line) is None else sort
+
+
+def _names(line: str, small: frozenset[str]) -> bool:
+    if len(line) > _LONGEST or line[0] in "#|>-•" or not is_list_of_people(line, confirmed=True):
+        return False
+    return all(has_given_name(one) or not has_small_word(one, small) for one in people_in(line))

@@ -1,0 +1,36 @@
+"""A limit on the processor time of a test, and texts long enough to pass it.
+
+On processor time, not on the clock, so that a busy machine changes nothing: what is linear takes a tenth of it, what is
+quadratic would take minutes.
+"""
+
+import signal
+from collections.abc import Iterator
+from types import FrameType
+
+import pytest
+
+__all__ = ["TookTooLong", "filled", "limited"]
+
+CHARACTERS = 100_000
+SECONDS = 3.0
+
+
+class TookTooLong(BaseException):
+    """Not an Exception: nothing may catch it on its way."""
+
+
+@pytest.fixture(autouse=True)
+def limited() -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TookTooLong
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
+
+
+def filled(unit: str, start: str = "", end: str = "", characters: int = CHARACTERS) -> str:
+    return start + unit * (characters // len(unit)) + end
