@@ -30,7 +30,7 @@ _INSERT_BATCH = """
 """
 
 # In a statement of its own: what follows sees all that whoever held the batch has added.
-_LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
+_LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
 
 _EXTEND_BATCH = """
     UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6

@@ -88,11 +88,11 @@ _BATCHES = """
         ORDER BY created_at DESC, id DESC LIMIT $5
     ) AS batches
     CROSS JOIN LATERAL (
-        SELECT array_agg(state) AS states, array_agg(jobs) AS jobs, coalesce(sum(cost), 0) AS cost_usd,
-               CASE WHEN bool_and(last IS NOT NULL) THEN max(last) END AS finished_at
+        SELECT array_agg(state) AS states, array_agg(jobs) AS jobs, coalesce(sum(cost), 0)::float8 AS cost_usd,
+               CASE WHEN bool_and(state NOT IN ('queued', 'running')) THEN max(last) END AS finished_at
         FROM (
-            SELECT state, count(*) AS jobs, sum(cost_usd) AS cost, max(finished_at) AS last
-            FROM jobs WHERE jobs.batch = batches.id GROUP BY state
+            SELECT state, sum(jobs) AS jobs, sum(cost_usd) AS cost, max(finished_at) AS last
+            FROM batch_counts WHERE batch = batches.id GROUP BY state HAVING sum(jobs) > 0
         ) AS by_state
     ) AS counts
     ORDER BY created_at DESC, id DESC

@@ -19,6 +19,7 @@ TABLES = {
     "answers",
     "api_keys",
     "assayer_schema",
+    "batch_counts",
     "batches",
     "deliveries",
     "evaluations",

@@ -1,7 +1,8 @@
 // The page itself: signing in, submitting ideas, and keeping the lists up to date.
 const PAGE_SIZE = 25, MAX_SHOWN = 500;
-const view = { batch: null, shown: PAGE_SIZE, chosen: [] };
+const view = { batch: null, shown: PAGE_SIZE, chosen: [], usageUntil: 0 };
 const REFRESH_SECONDS = 3;
+const USAGE_SECONDS = 30; // The month's calls are added up for it.
 
 const announce = (text) => { at("announcement").textContent = text; };
 function showError(error) {
@@ -41,6 +42,7 @@ async function signIn() {
   at("sign-in").hidden = true;
   at("signed-in").hidden = at("session").hidden = false;
   at("who").textContent = `Signed in as ${account.usage.tenant}.`;
+  showUsage(account.usage);
   at("method").replaceChildren(...account.methods.map((one) => h("option", { value: one.name, title: one.summary, selected: one.name === "scholareval" }, one.name)));
   await refresh();
 }
@@ -49,6 +51,7 @@ function figure(big, what, ...more) {
   return h("div", {}, h("span", { class: "big" }, big), h("span", { class: "what" }, what), ...more);
 }
 function showUsage(usage) {
+  view.usageUntil = performance.now() + USAGE_SECONDS * 1000;
   const countOf = (state) => usage.jobs.filter((one) => one.state === state).reduce((sum, one) => sum + one.jobs, 0);
   const budget = usage.monthly_usd && h("span", { class: "budget" }, stacked(
     [["spent", usage.spent_this_month_usd], ["reserved", usage.reserved_usd], ["", Math.max(0, usage.monthly_usd - usage.spent_this_month_usd - usage.reserved_usd)]],
@@ -62,6 +65,10 @@ function showUsage(usage) {
     figure(money(usage.spent_this_month_usd), usage.monthly_usd ? `of ${money(usage.monthly_usd)} this month` : "this month", budget));
 }
 
+async function refreshUsage() {
+  if (performance.now() >= view.usageUntil) showUsage(await read("/v1/usage"));
+}
+
 const jobsPath = () => {
   const query = new URLSearchParams({ limit: String(view.shown) });
   if (at("state").value) query.set("state", at("state").value);
@@ -71,14 +78,17 @@ const jobsPath = () => {
 
 async function refresh() {
   await attempt(async () => {
-    const [usage, batches, page] = await Promise.all([read("/v1/usage"), read("/v1/batches?limit=20"), read(jobsPath())]);
-    showUsage(usage);
+    const [batches, page] = await Promise.all([read("/v1/batches?limit=20"), read(jobsPath()), refreshUsage()]);
     reconcile(at("batches"), batches.items, (batch) => batch.id, batchRow, redrawBatch);
     at("batches-section").hidden = !batches.items.length;
     reconcile(at("jobs"), page.items, (job) => job.id, jobRow, redrawJob);
     at("no-jobs").hidden = page.items.length > 0;
     at("more").hidden = !page.next || view.shown >= MAX_SHOWN;
   });
+}
+function refreshAll() {
+  view.usageUntil = 0;
+  return refresh();
 }
 function showBatch(batch) {
   view.batch = batch;
@@ -140,7 +150,7 @@ async function submit() {
   }
   choose([]);
   at("files").value = at("text").value = at("name").value = "";
-  await refresh();
+  await refreshAll();
 }
 
 at("sign-in-form").addEventListener("submit", (event) => {

@@ -74,7 +74,7 @@ async function drawTimeline(row, box) {
 async function listen(row, box, signal) {
   for await (const { data } of events(row.job.links.events, signal)) {
     if (data.kind === "progress") box.replaceChildren(stages(data.data.stages));
-    else if (TERMINAL.has(data.kind)) return refresh();
+    else if (TERMINAL.has(data.kind)) return refreshAll();
     else box.replaceChildren(h("p", { class: "aside" }, `${labelOf(data.kind)}${data.data.reason ? `: ${data.data.reason}` : ""}`));
   }
 }
@@ -100,5 +100,5 @@ function redrawBatch(row, batch) {
   acts.replaceChildren(
     button("Show evaluations", () => showBatch(batch), "quiet", `Show the evaluations of ${title.textContent}`),
     ...["csv", "jsonl", "parquet"].map((format) => button(format.toUpperCase(), () => attempt(() => download(batch, format)), "quiet", `Results of ${title.textContent} as ${format}`)),
-    ...(batch.finished_at || !shares.some(([state]) => !TERMINAL.has(state)) ? [] : [button("Cancel", () => attempt(async () => { await cancelled(batch.links.batch); announce("Cancelled the batch"); await refresh(); }), "quiet danger", `Cancel ${title.textContent}`)]));
+    ...(batch.finished_at || !shares.some(([state]) => !TERMINAL.has(state)) ? [] : [button("Cancel", () => attempt(async () => { await cancelled(batch.links.batch); announce("Cancelled the batch"); await refreshAll(); }), "quiet danger", `Cancel ${title.textContent}`)]));
 }

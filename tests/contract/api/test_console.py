@@ -112,6 +112,27 @@ async def test_files_are_handed_in_and_the_refused_one_is_named(
     await opened.page.locator("#batches .title", has_text="Autumn call").wait_for()
 
 
+async def test_usage_is_asked_for_now_and_then_and_when_something_was_submitted(
+    opened: Opened, service: Service
+) -> None:
+    asked: list[str] = []
+    opened.page.on("request", lambda request: asked.append(request.url.removeprefix(opened.url)))
+    await opened.page.clock.install()
+    await opened.page.reload()
+    await _enter(opened, await service.key())
+
+    for _ in range(4):
+        async with opened.page.expect_response(lambda answer: "/v1/batches" in answer.url):
+            await opened.page.clock.run_for(3_000)
+    assert asked.count("/v1/usage") == 1
+
+    await opened.page.get_by_text("Or type in one idea").click()
+    await opened.page.get_by_label("The idea").fill(TEXT)
+    await opened.page.get_by_role("button", name="Submit").click()
+    await opened.page.locator("#figures", has_text="1queued").wait_for()
+    assert asked.count("/v1/usage") == 2
+
+
 async def test_stages_are_seen_while_they_happen_and_cancelling_ends_them(opened: Opened, service: Service) -> None:
     await _asked(service)
     lease = await service.lease()

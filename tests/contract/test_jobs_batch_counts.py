@@ -1,0 +1,135 @@
+"""How far a batch has come is kept, not counted: it has to be what counting says, whatever happens at once."""
+
+import asyncio
+import datetime as dt
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from orchestrator.jobs.models import TERMINAL, BatchId, JobState, JobVerdict, Lease, TenantId
+from orchestrator.jobs.submissions import BatchStatus, MoreRows, NewBatch
+from orchestrator.store import Database, DatabaseSettings, PgJobs
+from tests.contract.store_jobs import ACME, DONE, Queue, job, tenant
+from tests.contract.tables_of import tables_of
+
+FIRST, SECOND = BatchId("ba_1"), BatchId("ba_2")
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await tenant(database)
+    return Queue(database)
+
+
+async def add(queue: Queue, batch: BatchId, rows: int) -> None:
+    await queue.jobs.add(ACME, [job(row=row) for row in range(1, rows + 1)], NewBatch(id=batch, name="b", rows=rows))
+
+
+async def status(queue: Queue, batch: BatchId) -> BatchStatus:
+    found = await queue.jobs.batch(ACME, batch)
+    assert found is not None
+    return found
+
+
+async def check(queue: Queue, batch: BatchId) -> dict[JobState, int]:
+    """The counts, which agree with the jobs themselves."""
+    rows = await queue.database.fetch("SELECT state, cost_usd, finished_at FROM jobs WHERE batch = $1", batch)
+    found = await status(queue, batch)
+    counted = {state: sum(row["state"] == state for row in rows) for state in {row["state"] for row in rows}}
+    assert found.counts == counted
+    assert found.cost_usd == pytest.approx(sum(row["cost_usd"] or 0 for row in rows))
+    ended = [row["finished_at"] for row in rows if row["state"] in TERMINAL]
+    assert found.finished_at == (max(ended) if len(ended) == len(rows) and rows else None)
+    return found.counts
+
+
+async def test_counts_of_batches_that_many_work_on_at_once_are_those_of_their_jobs(queue: Queue) -> None:
+    await asyncio.gather(add(queue, FIRST, 40), add(queue, SECOND, 40))
+
+    async def work(number: int) -> None:
+        for lease in await queue.lease(9, worker=f"w{number}"):
+            await queue.leases.renew([lease.token])
+            await end(number, lease)
+
+    async def end(number: int, lease: Lease) -> None:
+        match number % 4:
+            case 0 | 1:
+                await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=0.1))
+            case 2:
+                await queue.leases.give_back(lease, "Later.", attempt_failed=False, after_seconds=60)
+            case _:
+                await queue.jobs.cancel(ACME, lease.job)
+
+    await asyncio.gather(*(work(number) for number in range(8)))
+    both = [await check(queue, batch) for batch in (FIRST, SECOND)]
+    assert {state for counts in both for state in counts} == {"done", "queued", "cancelled"}
+
+    await asyncio.gather(queue.jobs.cancel_batch(ACME, FIRST), *(work(number) for number in range(4)))
+    assert sum((await check(queue, FIRST)).values()) == 40
+    await check(queue, SECOND)
+
+
+async def test_deleted_job_is_counted_no_more(queue: Queue) -> None:
+    await add(queue, FIRST, 3)
+    for lease in await queue.lease(2):
+        await queue.leases.finish(lease, DONE)
+        await queue.jobs.delete(ACME, lease.job)
+
+    assert await check(queue, FIRST) == {"queued": 1}
+    assert (await status(queue, FIRST)).cost_usd == 0
+
+
+async def test_rows_that_come_later_are_counted(queue: Queue) -> None:
+    await queue.jobs.add(ACME, [job(row=1)], NewBatch(id=FIRST, name="b", rows=1, open=True))
+    await queue.jobs.add(ACME, [job(row=2), job(row=3)], MoreRows(id=FIRST, first=2, rows=2))
+
+    assert await check(queue, FIRST) == {"queued": 3}
+
+
+async def test_work_on_a_batch_does_not_wait_for_an_upload_to_it(queue: Queue, database_url: str) -> None:
+    """The upload is thousands of rows in one transaction, here held open."""
+    await queue.jobs.add(ACME, [job(row=1)], NewBatch(id=FIRST, name="b", rows=1, open=True))
+    uploader = await asyncpg.connect(database_url)
+    async with uploader.transaction():
+        await uploader.execute("SELECT FROM batches WHERE id = $1 FOR NO KEY UPDATE", FIRST)
+        await uploader.execute(
+            'INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request) '
+            "VALUES ('late', $1, $2, 2, 'evaluation', 1, 'queued', '', '{}')",
+            ACME,
+            FIRST,
+        )
+        assert await queue.leases.finish(await queue.one(), DONE)
+        assert (await status(queue, FIRST)).counts == {"done": 1}
+    await uploader.close()
+
+    assert await check(queue, FIRST) == {"done": 1, "queued": 1}
+
+
+async def test_deleted_tenant_takes_its_counts(queue: Queue) -> None:
+    await add(queue, FIRST, 3)
+    await queue.database.execute("DELETE FROM tenants WHERE id = $1", ACME)
+
+    assert await queue.database.fetch("SELECT FROM batch_counts") == []
+
+
+async def test_batches_of_an_earlier_version_are_counted_by_the_migration(empty_database_url: str) -> None:
+    await tables_of("0010", empty_database_url)
+    connection = await asyncpg.connect(empty_database_url)
+    await connection.execute("INSERT INTO tenants (id, name) VALUES ('acme', 'acme')")
+    await connection.execute("INSERT INTO batches (id, tenant, name, rows) VALUES ('ba_1', 'acme', 'b', 3)")
+    insert = """
+        INSERT INTO jobs (id, tenant, batch, kind, priority, state, subject, request, cost_usd, finished_at)
+        VALUES ($1, 'acme', $2, 'evaluation', 1, 'done', '', '{}', 0.5, $3)
+    """
+    ended = dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
+    for name, batch in (("a", FIRST), ("b", FIRST), ("alone", None)):
+        await connection.execute(insert, name, batch, ended)
+    await connection.close()
+
+    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
+        await database.migrate()
+        found = await PgJobs(database).batch(TenantId("acme"), FIRST)
+
+    assert found is not None
+    assert (found.counts, found.cost_usd, found.finished_at) == ({"done": 2}, 1.0, ended)
