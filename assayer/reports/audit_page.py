@@ -1,6 +1,5 @@
 """A counterfactual audit as one HTML file and as Markdown, by the means and under the policy of the reports."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from assayer.models import (
     ScoreChanges,
     ScoreDifference,
 )
-from assayer.reports import html, markdown
+from assayer.reports.html import render_page
+from assayer.reports.markdown import render_markdown
 from assayer.reports.wording import count
 
 __all__ = ["ATTRIBUTE_TITLES", "AuditFinding", "AuditPage", "as_audit_html", "as_audit_markdown"]
@@ -170,11 +170,8 @@ class AuditPage:
 
 
 def as_audit_html(audit: AuditReport) -> str:
-    css, css_hash = html.stylesheet("report.css", "audit.css")
-    template = html.environment().get_template("audit.html")
-    return template.render(page=AuditPage(audit), audit=audit, css=css, css_hash=css_hash) + "\n"
+    return render_page("audit.html", "report.css", "audit.css", page=AuditPage(audit), audit=audit)
 
 
 def as_audit_markdown(audit: AuditReport) -> str:
-    text = markdown.environment().get_template("audit.md").render(page=AuditPage(audit), audit=audit)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return render_markdown("audit.md", page=AuditPage(audit), audit=audit)

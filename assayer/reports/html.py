@@ -6,17 +6,18 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from assayer.citing.labels import segments
-from assayer.models import Absent, Report
-from assayer.reports import citation_wording, reference_wording, wording
+from assayer.models import Report
+from assayer.reports import reference_wording
 from assayer.reports.escaping import printable, web_url
 from assayer.reports.report_page import ReportPage
 from assayer.reports.scores import share
+from assayer.reports.templating import environment_with
 
-__all__ = ["as_html", "environment", "stylesheet"]
+__all__ = ["as_html", "render_page", "stylesheet"]
 
 _CHIP = Markup('<a class="cite" href="#ref-{label}" title="{title}">{label}</a>')
 _MARKED_CHIP = Markup('<a class="cite retracted" href="#ref-{label}" title="{title}">{label}, {mark}</a>')
@@ -49,22 +50,8 @@ def _finalize(value: object) -> object:
 
 
 @cache
-def environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("assayer.reports", "templates"),
-        autoescape=True,
-        finalize=_finalize,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    filters: dict[str, Any] = {"cited": _cited, "chip": chip, "web_url": web_url, "share": share}
-    environment.filters.update(filters)
-    environment.globals["words"] = wording
-    environment.globals["citation_words"] = citation_wording
-    environment.globals["reference_words"] = reference_wording
-    environment.tests["absent"] = lambda value: isinstance(value, Absent)
-    return environment
+def _environment() -> Environment:
+    return environment_with(_finalize, {"cited": _cited, "chip": chip, "web_url": web_url, "share": share})
 
 
 @cache
@@ -76,7 +63,11 @@ def stylesheet(*names: str) -> tuple[Markup, str]:
     return Markup(css), f"sha256-{digest}"  # noqa: S704
 
 
+def render_page(template: str, *styles: str, **values: object) -> str:
+    """`styles` are all that the page's policy allows."""
+    css, css_hash = stylesheet(*styles)
+    return _environment().get_template(template).render(css=css, css_hash=css_hash, **values) + "\n"
+
+
 def as_html(report: Report) -> str:
-    css, css_hash = stylesheet("report.css")
-    template = environment().get_template("report.html")
-    return template.render(page=ReportPage(report), report=report, css=css, css_hash=css_hash) + "\n"
+    return render_page("report.html", "report.css", page=ReportPage(report), report=report)

@@ -8,17 +8,18 @@ import re
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from assayer.citing.labels import segments
 from assayer.models import Absent, Report, Score
-from assayer.reports import citation_wording, reference_wording, wording
+from assayer.reports import reference_wording
 from assayer.reports.escaping import one_line, printable, web_url
 from assayer.reports.report_page import ReportPage
 from assayer.reports.scores import share
+from assayer.reports.templating import environment_with
 
-__all__ = ["as_markdown", "environment", "escape"]
+__all__ = ["as_markdown", "escape", "render_markdown"]
 
 _ADDRESS = re.compile(
     r"(?:(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # what renderers link unasked
@@ -90,31 +91,16 @@ def _bar(score: Score | Absent) -> str:
 
 
 @cache
-def environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("assayer.reports", "templates"),
-        # Markup marks what is already Markdown; `finalize` escapes the rest before HTML escaping sees it.
-        autoescape=True,
-        finalize=_escaped,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    filters: dict[str, Any] = {
-        "cited": _cited,
-        "quoted_block": _quoted_block,
-        "address": _address,
-        "bar": _bar,
-    }
-    environment.filters.update(filters)
-    environment.globals["words"] = wording
-    environment.globals["citation_words"] = citation_wording
-    environment.globals["reference_words"] = reference_wording
-    environment.tests["absent"] = lambda value: isinstance(value, Absent)
-    return environment
+def _environment() -> Environment:
+    """Markup marks what is already Markdown; the rest is escaped before HTML escaping sees it."""
+    filters: dict[str, Any] = {"cited": _cited, "quoted_block": _quoted_block, "address": _address, "bar": _bar}
+    return environment_with(_escaped, filters)
+
+
+def render_markdown(template: str, **values: object) -> str:
+    text = _environment().get_template(template).render(**values)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def as_markdown(report: Report) -> str:
-    page = ReportPage(report)
-    text = environment().get_template("report.md").render(page=page, report=report)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return render_markdown("report.md", page=ReportPage(report), report=report)

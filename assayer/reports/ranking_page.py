@@ -1,6 +1,5 @@
 """A ranking as one HTML file and as Markdown, by the means and under the policy of the reports."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,8 +7,9 @@ from typing import NamedTuple
 
 from assayer.models import Absent, Blinding
 from assayer.models.ranking import Band, Baseline, Comparison, RankedIdea, Ranking
-from assayer.reports import html, markdown
 from assayer.reports.head_to_head import HeadToHeadTable, head_to_head_tables
+from assayer.reports.html import render_page
+from assayer.reports.markdown import render_markdown
 from assayer.reports.wording import count, masked_counts
 
 __all__ = ["BANDS", "BandGroup", "Caution", "RankingPage", "as_ranking_html", "as_ranking_markdown"]
@@ -213,13 +213,9 @@ def _some(ideas: Sequence[RankedIdea]) -> str:
 
 def as_ranking_html(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
     """`comparisons` are those that the ranking rests on; the reasons shown for small groups stand in them."""
-    css, css_hash = html.stylesheet("report.css", "ranking.css")
-    template = html.environment().get_template("ranking.html")
     page = RankingPage(ranking, comparisons)
-    return template.render(page=page, ranking=ranking, css=css, css_hash=css_hash) + "\n"
+    return render_page("ranking.html", "report.css", "ranking.css", page=page, ranking=ranking)
 
 
 def as_ranking_markdown(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
-    template = markdown.environment().get_template("ranking.md")
-    text = template.render(page=RankingPage(ranking, comparisons), ranking=ranking)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return render_markdown("ranking.md", page=RankingPage(ranking, comparisons), ranking=ranking)

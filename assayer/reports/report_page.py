@@ -7,7 +7,9 @@ from typing import Literal, NamedTuple
 
 from assayer.citing.labels import cited_labels
 from assayer.models import Absent, Assessment, BoardRecord, Label, Part, Reference, Report, Reviewer, Score, Verdict
+from assayer.reports.release import judged_parts
 from assayer.reports.viewpoint_drawing import ViewpointDrawing, drawing_of
+from assayer.reports.wording import Stance
 
 __all__ = [
     "AssessmentView",
@@ -31,9 +33,6 @@ class AssessmentView:
     @cached_property
     def stances(self) -> Counter[int | None]:
         return Counter(reading.stance for reading in self.assessment.readings)
-
-
-Stance = Literal[-1, 0, 1]
 
 
 class MatrixRow(NamedTuple):
@@ -95,9 +94,7 @@ class ReportPage:
     @cached_property
     def scored(self) -> tuple[PartView, ...]:
         """Parts that the summary gives scores of: where a board judged, what it judged, and not what it judged by."""
-        if self.report.board is None:
-            return self.parts
-        judged = {one.name for one in self.report.board.dimensions}
+        judged = {part.name for part in judged_parts(self.report)}
         return tuple(view for view in self.parts if view.part.name in judged)
 
     @cached_property

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from assayer.models.timeline import Timeline
-from assayer.reports import html
+from assayer.reports.html import render_page
 from assayer.reports.timeline_chart import PlacedSpan, TimelineChart, TimelineRow, chart_of
 
 __all__ = ["TimelineChart", "TimelinePage", "as_timeline_html", "chart_of"]
@@ -102,7 +102,6 @@ def _round_numbers() -> Iterator[float]:
 
 
 def as_timeline_html(timeline: Timeline) -> str:
-    css, css_hash = html.stylesheet("report.css", "timeline.css")
-    template = html.environment().get_template("timeline.html")
     chart = chart_of(timeline)
-    return template.render(page=TimelinePage(chart), chart=chart, timeline=timeline, css=css, css_hash=css_hash) + "\n"
+    values = {"page": TimelinePage(chart), "chart": chart, "timeline": timeline}
+    return render_page("timeline.html", "report.css", "timeline.css", **values)

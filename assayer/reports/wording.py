@@ -16,6 +16,7 @@ __all__ = [
     "OPERATIONS",
     "SEATS",
     "WHO_SAW_MASKED",
+    "Stance",
     "count",
     "duration",
     "familiarity",
@@ -33,8 +34,6 @@ __all__ = [
 ]
 
 Kind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
-
-
 Stance = Literal[-1, 0, 1]
 
 METHODS: dict[str, str] = {"scholareval": "ScholarEval", "grapheval": "GraphEval", "innoeval": "InnoEval"}

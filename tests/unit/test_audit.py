@@ -2,20 +2,16 @@
 
 import datetime as dt
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from assayer.audit.authors import ORIGINS
 from assayer.audit.differences import mean_interval, score_differences
-from assayer.audit.poorer_english import in_poorer_english
 from assayer.audit.record import AuditPlan, EvaluatedVariant, audit_report
 from assayer.audit.variants import ATTRIBUTES, Contrast, contrasts, repeated, variants_of
 from assayer.blinding.blind import blinded
@@ -39,23 +35,13 @@ from assayer.reports.json_and_csv import as_audit_json, audit_schema
 from assayer.reports.release import ReleaseMinima, released
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
+from tests.unit.test_poorer_english import TEXT, WITH_BACK_MATTER
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "audit.schema.json"
 RENEW = (
     "docs/audit.schema.json is out of date; renew it with: python -c 'import json; from assayer.reports.json_and_csv "
     "import audit_schema; print(json.dumps(audit_schema(), indent=2))' > docs/audit.schema.json"
 )
-TEXT = """# Quote, then abstain
-
-## Problem
-
-Language models state things that are not so, and a reader cannot tell. The answer is often wrong where the evidence is
-thin, and this has been shown for a range of models.
-
-## Method
-
-We propose to quote first and to abstain where nothing can be quoted. The method uses a second model that has read the
-same passages."""
 IDEA = parse_idea(TEXT, "idea.md")
 
 
@@ -79,15 +65,6 @@ def test_one_attribute_takes_only_its_own_variants() -> None:
 
 
 PARAGRAPH = " ".join(TEXT.split("\n\n")[2:3] + TEXT.split("\n\n")[4:5])
-WITH_BACK_MATTER = f"""{TEXT}
-
-## References
-
-- [1] A. Author. Attention is all you need. This is the proceedings of a conference, 2017. https://evidence.org/this.is
-
-## Appendix A
-
-This is an appendix, and it has a table of the prompts."""
 SHAPES = {
     "titled": parse_idea(TEXT, "idea.md"),
     "untitled paragraph": parse_idea(PARAGRAPH, "idea.txt"),
@@ -144,68 +121,6 @@ def test_flags_of_a_variant_point_at_the_same_words() -> None:
     marked = IDEA.model_copy(update={"flags": (flag,)})
     (reference, *_) = variants_of(marked, 0, ["seniority"])
     assert reference.idea.text[reference.idea.flags[0].offset :].startswith("to abstain")
-
-
-def test_poorer_english_drops_articles_and_breaks_agreement_but_keeps_headings_and_every_other_word() -> None:
-    poorer = in_poorer_english(TEXT)
-    assert "Language models state things that is not so, and reader cannot tell." in poorer.text
-    assert poorer.text.startswith("# Quote, then abstain\n\n## Problem")
-    assert 0.05 < poorer.changed < 0.3
-    assert in_poorer_english(TEXT) == poorer
-    swaps = {"is": "are", "has": "have", "this": "these", "uses": "use", "evidence": "evidences"}
-    before, after = (
-        [swaps.get(word, word) for word in re.findall(r"\w+", text) if word not in {"a", "an", "the"}]
-        for text in (TEXT, poorer.text)
-    )
-    assert before == after
-
-
-@pytest.mark.parametrize(
-    "kept",
-    [
-        "https://evidence.org/this-is-the-page",
-        "doi:10.1/this.is",
-        "`the answer is a list`",
-        "“Attention is all you need”",
-        '"Attention is all you need"',
-        "*Attention is all you need*",
-        "[the paper is here](https://a.example)",
-        "$this is a formula$",
-        "<the tag is kept>",
-        "a_is_the_name",
-    ],
-)
-def test_poorer_english_keeps_what_is_quoted_linked_or_coded(kept: str) -> None:
-    line = f"It {{}} that {kept} is good, and {kept} was the best of the ones that are here."
-    assert in_poorer_english(line.format("is")).text.count(kept) == 2
-
-
-def test_poorer_english_keeps_code_blocks_tables_and_all_from_the_references_on() -> None:
-    code = "```python\nthe = a is this\nthis is the code\n```"
-    table = "| the | is |\n|--|--|\n| a word | are the |"
-    text = WITH_BACK_MATTER.replace("## Method", f"{code}\n\n{table}\n\n## Method")
-    poorer = in_poorer_english(text).text
-    assert code in poorer
-    assert table in poorer
-    assert poorer.endswith(WITH_BACK_MATTER[WITH_BACK_MATTER.index("## References") :])
-
-
-def test_letter_is_no_article() -> None:
-    assert in_poorer_english("Vitamin a is fine.").text == "Vitamin a are fine."
-    assert in_poorer_english("A hepatitis a virus, a virus.").text == "A hepatitis a virus, virus."
-
-
-@given(st.text(alphabet='a the is.`"*_[]()<>$\n#|/1x“”', max_size=400))
-def test_poorer_english_of_any_text_drops_and_swaps_words_only(text: str) -> None:
-    poorer = in_poorer_english(text)
-    assert poorer.text.count("\n") == text.count("\n")
-    assert [one for one in poorer.edits if one.replacement not in {"", "are"}] == []
-    assert poorer.within(0, len(text)) == poorer.text
-
-
-def test_poorer_english_of_a_text_of_signs_alone_ends() -> None:
-    for sign in ("`", '"', "*", "[", "<", "$", "“", "a", "a/", "x.", "_a", "a "):
-        in_poorer_english(sign * 20_000)
 
 
 def test_difference_is_paired_within_ideas_and_leaves_out_those_without_a_score() -> None:
