@@ -20,7 +20,7 @@ _INSERT_LEDGER_ROW = """
 _INSERT_LEDGER_ROW_AND_ANSWER = f"""
     WITH paid AS ({_INSERT_LEDGER_ROW})
     INSERT INTO answers (key, task, version, model, value, record, created_at)
-    VALUES ($17, $18, $19, $20, $21, $22, $16)
+    SELECT $17, $18, $19, $20, $21, $22, $16 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $2)
     ON CONFLICT (key) DO UPDATE
     SET task = excluded.task, version = excluded.version, model = excluded.model, value = excluded.value,
         record = excluded.record, created_at = excluded.created_at
@@ -42,6 +42,7 @@ class PgAnswerCache:
         return CachedAnswer(key=key, value=row["value"], record=record)
 
     async def record(self, row: LedgerRow, answer: CachedAnswer | None, instead_of: CachedAnswer | None = None) -> None:
+        """The answer to a run whose job was erased is not kept."""
         ledger_row = _columns(row)
         if answer is None:
             await self._database.execute(_INSERT_LEDGER_ROW, *ledger_row)

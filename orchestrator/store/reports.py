@@ -18,7 +18,8 @@ INSERT_PAPERS = """
 
 _UPSERT_REPORT = f"""
     WITH kept AS ({INSERT_PAPERS})
-    INSERT INTO evaluations (id, idea_id, method, request, report, cited) VALUES ($5, $6, $7, $8, $9, $1)
+    INSERT INTO evaluations (id, idea_id, method, request, report, cited)
+    SELECT $5, $6, $7, $8, $9, $1 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $5)
     ON CONFLICT (id) DO UPDATE
     SET request = excluded.request, report = excluded.report, cited = excluded.cited, finished_at = now()
 """  # noqa: S608 - put together from constants
@@ -41,7 +42,7 @@ class PgReports:
 
     async def keep(self, report: Report, papers: Sequence[Paper], request: Mapping[str, object]) -> None:
         """The report and the papers it cites, in one transaction. `request` is everything that determines the report,
-        as JSON can hold it."""
+        as JSON can hold it. That of a run whose job was erased is not kept."""
         determined = json_without_nul(json.dumps(request, sort_keys=True, allow_nan=False))
         names = (report.evaluation_id, report.idea.id, report.method)
         await self._database.execute(_UPSERT_REPORT, *paper_columns(papers), *names, determined, to_json_column(report))

@@ -13,8 +13,8 @@ _DAY = dt.timedelta(days=1)
 """An open batch is closed after this long."""
 _WEEK = dt.timedelta(days=7)
 
-# With a job go all of its runs that no other job shares, with their reports and the answers obtained in them. The
-# ledger stays: it is the operator's accounting. Papers are public.
+# With a job go all of its runs that no other job shares, with their reports and the answers obtained in them, also what
+# a worker has yet to store. The ledger stays: it is the operator's accounting. Papers are public.
 _DELETE = """
     WITH chosen AS (
         SELECT id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
@@ -22,6 +22,8 @@ _DELETE = """
         SELECT DISTINCT run_id FROM runs JOIN chosen ON chosen.id = runs.job WHERE NOT EXISTS (
             SELECT FROM runs AS others WHERE others.run_id = runs.run_id AND others.job NOT IN (SELECT id FROM chosen)
         )
+    ), erased AS (
+        INSERT INTO erased_runs (run_id) SELECT run_id FROM orphaned ORDER BY 1 ON CONFLICT DO NOTHING
     ), reports AS (
         DELETE FROM evaluations WHERE id IN (SELECT run_id FROM orphaned)
     ), given AS (
@@ -41,6 +43,14 @@ _DELETE_OLD = _DELETE.format(
         WHERE finished_at < $1::timestamptz - retention_days * interval '1 day' LIMIT $2
     )"""
 )
+
+# Stored at the very moment of the erasure. An answer has the time of the call that it was paid with: what another run
+# was answered since, stays.
+_DELETE_LATE_ANSWERS = """
+    DELETE FROM answers USING ledger JOIN erased_runs USING (run_id)
+    WHERE answers.key = ledger.key AND answers.created_at = ledger.at AND NOT cached
+"""
+_DELETE_LATE_REPORTS = "DELETE FROM evaluations WHERE id IN (SELECT run_id FROM erased_runs)"
 
 _DELETE_BATCHES = """
     DELETE FROM batches USING tenants
@@ -66,6 +76,9 @@ async def purge(database: Database, now: dt.datetime) -> int:
     deleted = 0
     while some := await database.fetch(_DELETE_OLD, now, _AT_ONCE):
         deleted += len(some)
+    await database.execute(_DELETE_LATE_ANSWERS)
+    await database.execute(_DELETE_LATE_REPORTS)
+    await database.execute("DELETE FROM erased_runs WHERE erased_at < $1", now - _WEEK)
     await database.execute(_DELETE_BATCHES, now)
     await database.execute("UPDATE batches SET open = false WHERE open AND created_at < $1", now - _DAY)
     await database.execute("DELETE FROM idempotency WHERE created_at < $1", now - _WEEK)

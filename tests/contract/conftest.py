@@ -17,6 +17,7 @@ _TABLES = (
     "evaluations",
     "replies",
     "reply_claims",
+    "erased_runs",
     "turns",
     "viewpoint_graphs",
     "tenants",

@@ -22,6 +22,7 @@ TABLES = {
     "batch_counts",
     "batches",
     "deliveries",
+    "erased_runs",
     "evaluations",
     "events",
     "idempotency",

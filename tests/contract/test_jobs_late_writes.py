@@ -1,0 +1,70 @@
+"""What a worker still stores of a job that was erased under it is erased as well."""
+
+import datetime as dt
+
+import pytest
+
+from assayer.models import EvaluationId
+from orchestrator.store import Database, PgAnswerCache, PgLedger, PgReports
+from tests.contract.store_jobs import ACME, Queue, job, tenant
+from tests.contract.store_records import answer, answered, report
+
+RUN, OTHER_RUN = EvaluationId("ev_erased"), EvaluationId("ev_other")
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await tenant(database)
+    return Queue(database)
+
+
+async def store(queue: Queue, run: EvaluationId) -> None:
+    """An answer that was on its way, and the report that was being written."""
+    await PgAnswerCache(queue.database).record(answered(f"key_{run}", run), answer(f"key_{run}"))
+    await PgReports(queue.database).keep(report(run), [], {})
+
+
+async def stored(queue: Queue, run: EvaluationId) -> tuple[bool, bool]:
+    """Whether the answer and the report are there."""
+    found = await PgAnswerCache(queue.database).find(f"key_{run}")
+    return found is not None, await PgReports(queue.database).get(run) is not None
+
+
+async def begin(queue: Queue) -> None:
+    await queue.add(job("a"))
+    lease = await queue.one()
+    assert await queue.leases.record_run(lease, RUN, {})
+
+
+@pytest.mark.parametrize("whole_tenant", [False, True])
+async def test_answer_and_report_that_come_after_an_erasure_are_not_kept(queue: Queue, whole_tenant: bool) -> None:
+    await begin(queue)
+    assert await (queue.tenants.delete(ACME) if whole_tenant else queue.jobs.delete(ACME, job("a").id))
+
+    await store(queue, RUN)
+    await store(queue, OTHER_RUN)
+
+    assert await stored(queue, RUN) == (False, False)
+    assert await stored(queue, OTHER_RUN) == (True, True)
+    assert [row.run_id for row in await PgLedger(queue.database).rows(RUN)] == [RUN]
+
+
+async def test_answer_and_report_stored_at_the_moment_of_an_erasure_go_with_the_next_purge(queue: Queue) -> None:
+    """Neither the one who stores nor the one who erases has seen what the other does."""
+    await store(queue, RUN)
+    await store(queue, OTHER_RUN)
+    await queue.database.execute("INSERT INTO erased_runs (run_id) VALUES ($1)", RUN)
+
+    await queue.jobs.purge(dt.datetime.now(dt.UTC))
+
+    assert await stored(queue, RUN) == (False, False)
+    assert await stored(queue, OTHER_RUN) == (True, True)
+
+
+async def test_erased_runs_are_forgotten_after_a_week(queue: Queue) -> None:
+    await begin(queue)
+    await queue.jobs.delete(ACME, job("a").id)
+
+    await queue.jobs.purge(dt.datetime.now(dt.UTC) + dt.timedelta(days=8))
+
+    assert await queue.database.fetch("SELECT FROM erased_runs") == []
