@@ -45,9 +45,12 @@ def _asked_for(distribution: metadata.Distribution, extras: set[str]) -> Iterato
 
 
 def _licence(distribution: metadata.Distribution) -> str:
-    known = distribution.metadata
-    classifiers = [one for one in known.get_all("Classifier") or [] if one.startswith("License ::")]
-    return " ".join([known.get("License-Expression") or "", *classifiers]).strip() or (known.get("License") or "")[:200]
+    known = distribution.metadata.json
+    classifiers = [one for one in known.get("classifier", []) if one.startswith("License ::")]
+    return (
+        " ".join([str(known.get("license_expression", "")), *classifiers]).strip()
+        or str(known.get("license", ""))[:200]
+    )
 
 
 def _may_be_used(licence: str) -> bool:
