@@ -1,6 +1,7 @@
 """A worker on a real queue: what it lost is refused, what fails for ever ends explained."""
 
 import asyncio
+import datetime as dt
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from assayer.errors import LlmUnavailable
 from assayer.models import EvaluationId
 from assayer.ports import Progress
 from cluster.clock import SystemClock
@@ -18,7 +20,8 @@ from orchestrator.jobs.models import Job, JobId, JobVerdict, Lease, TenantId, Te
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.settings import ExecutionSettings, QueueSettings
-from orchestrator.store import Database, NotificationListener, PgEvents, PgJobs, PgLeases, PgTenants
+from orchestrator.store import Database, NotificationListener, PgAnswerCache, PgEvents, PgJobs, PgLeases, PgTenants
+from tests.contract.store_records import answered, call
 from tests.polling import wait_until_async
 from tests.unit.execution.in_memory_stores import IDEA
 
@@ -56,6 +59,23 @@ class Waiting:
 class Poisoned:
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
         raise ZeroDivisionError("division by zero")
+
+
+@dataclass
+class Upgraded:
+    """Its second attempt is that of another version: another run. Each pays for one answer."""
+
+    database: Database
+
+    async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
+        run = EvaluationId(f"ev_{lease.attempt}")
+        await begun(run, {"assayer": lease.attempt})
+        paid = answered(run, run, call(cost_usd=3.0 if lease.attempt == 1 else 0.25))
+        row = paid.model_copy(update={"at": dt.datetime.now(dt.UTC)})
+        await PgAnswerCache(self.database).record(row, None)
+        if lease.attempt == 1:
+            raise LlmUnavailable("Nobody answers.")
+        return JobVerdict(state="done", run_id=run)
 
 
 @dataclass
@@ -177,6 +197,17 @@ async def test_a_job_that_breaks_its_performer_every_time_ends_dead_and_says_wha
     assert (job.state, job.attempt) == ("dead", 2)
     assert job.problem is not None
     assert "ZeroDivisionError: division by zero" in job.problem.detail
+
+
+async def test_a_job_that_goes_on_in_another_version_costs_what_both_paid(queue: Queue) -> None:
+    async with working(queue, Upgraded(queue.database)):
+        id = await queue.put()
+        await queue.reaches(id, lambda job: job.attempt == 1 and job.state == "queued")
+        await queue.database.execute("UPDATE jobs SET ready_at = now() WHERE id = $1", id)  # instead of waiting
+        job = await queue.reaches(id, lambda job: job.finished_at is not None)
+        events = await PgEvents(queue.database).after(id, 0)
+    assert (job.state, job.run_id, job.cost_usd) == ("done", "ev_2", 3.25)
+    assert "repinned" in [event.kind for event in events]
 
 
 async def test_leases_of_a_process_that_vanished_run_out_and_others_take_the_job(queue: Queue) -> None:

@@ -1,0 +1,96 @@
+"""Whatever happens to jobs in whatever order: limits hold, and every cent that was paid is spent or reserved."""
+
+import datetime as dt
+import random
+
+import pytest
+
+from assayer.models import EvaluationId
+from orchestrator.jobs.models import JobId, JobVerdict, Lease
+from orchestrator.settings import QueueSettings
+from orchestrator.store import Database, PgAnswerCache
+from tests.contract.store_jobs import RICH, Queue, job, tenant
+from tests.contract.store_records import answered, call
+
+JOBS, STEPS, LIMIT, MONTH = 8, 20, 2.0, 7.0
+_LEDGER = "SELECT coalesce(sum(ledger.cost_usd), 0) AS usd FROM ledger JOIN runs USING (run_id) WHERE job = $1"
+_BOOKS = """
+    SELECT (SELECT coalesce(sum(cost_usd), 0) FROM ledger) AS paid,
+           (SELECT coalesce(sum(usd), 0) FROM spending) AS spent,
+           (SELECT coalesce(sum(reserved_usd), 0) FROM jobs) AS reserved
+"""
+
+
+class Payer:
+    """Works on jobs, each attempt in one of two runs, and pays no more than its lease allows."""
+
+    def __init__(self, queue: Queue, dice: random.Random) -> None:
+        self.queue = queue
+        self.dice = dice
+
+    async def work(self, lease: Lease) -> None:
+        assert lease.max_usd is not None
+        assert lease.paid_usd == pytest.approx(await self.paid(lease.job))
+        run = EvaluationId(f"ev_{lease.job}_{self.dice.randint(1, 2)}")
+        assert await self.queue.leases.record_run(lease, run, {"run": run})
+        await self.pay(run, self.dice.choice((0, 0.3, 1)) * max(0.0, lease.max_usd - lease.paid_usd))
+
+    async def pay(self, run: EvaluationId, usd: float) -> None:
+        row = answered("key", run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
+        await PgAnswerCache(self.queue.database).record(row, None)
+
+    async def end(self, lease: Lease) -> None:
+        leases = self.queue.leases
+        match self.dice.choice(("finish", "fail", "put off", "vanish", "cancel", "work on")):
+            case "finish":
+                await leases.finish(lease, JobVerdict(state="done"))
+            case "fail":
+                await leases.give_back(lease, "It failed.", attempt_failed=True)
+            case "put off":
+                await leases.give_back(lease, "Later.", attempt_failed=False, after_seconds=1e-6)
+            case "vanish":
+                await self.queue.silence()
+                await leases.expire()
+            case "cancel":
+                await self.queue.jobs.cancel(RICH, lease.job)
+            case _:
+                assert await leases.renew([lease.token]) <= {lease.token}
+
+    async def paid(self, job: JobId) -> float:
+        row = await self.queue.database.fetch_one(_LEDGER, job)
+        return 0.0 if row is None else float(row["usd"])
+
+    async def check(self) -> None:
+        books = await self.queue.database.fetch_one(_BOOKS)
+        assert books is not None
+        assert books["paid"] <= books["spent"] + books["reserved"] + 1e-9
+        assert books["spent"] + books["reserved"] <= MONTH + 1e-9
+        for one in await self.queue.jobs.list(RICH, limit=JOBS):
+            assert await self.paid(one.id) <= LIMIT + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_limits_hold_and_what_is_paid_is_spent_or_reserved_at_every_moment(database: Database, seed: int) -> None:
+    dice = random.Random(seed)  # noqa: S311 - a seed, so that what fails can be seen again
+    queue = Queue(database, QueueSettings(max_failures=4, max_losses=6, suspect_losses=100))
+    await tenant(database, RICH, monthly_usd=MONTH)
+    await queue.add(*(job(f"j{number}", max_usd=LIMIT) for number in range(JOBS)), tenant=RICH)
+    payer = Payer(queue, dice)
+
+    for _ in range(STEPS):
+        leases = await queue.lease(3)
+        for lease in leases:
+            await payer.work(lease)
+        await payer.check()
+        for lease in leases:
+            await payer.end(lease)
+            await payer.check()
+
+    jobs = await queue.jobs.list(RICH, limit=JOBS)
+    for one in jobs:
+        await queue.jobs.cancel(RICH, one.id)
+        assert one.cost_usd in (None, pytest.approx(await payer.paid(one.id)))
+    books = await database.fetch_one(_BOOKS)
+    assert books is not None
+    assert books["spent"] == pytest.approx(books["paid"])
+    assert books["paid"] > LIMIT
