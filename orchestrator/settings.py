@@ -80,6 +80,8 @@ class BatchSettings(Frozen):
     rows: int = Field(default=10_000, ge=1)
     row_characters: int = Field(default=2_000_000, gt=0)
     """Of one line of JSONL, or one row of a CSV file."""
+    lines: int = Field(default=1_000_000, gt=0)
+    """Of one request, in all its files of rows together, blank ones included."""
     file_bytes: int = Field(default=50_000_000, gt=0)
     """Of one file among several."""
     archive_bytes: int = Field(default=128_000_000, gt=0)

@@ -3,17 +3,19 @@
 import asyncio
 import re
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import BinaryIO, TypeVar
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import send_problem
+from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.settings import ApiSettings, BatchSettings
 
 __all__ = ["PROBES", "BodyLimit", "RequestLimit", "StreamLimit", "UnreadBodyDrain", "UploadLimit"]
@@ -217,7 +219,23 @@ class UploadLimit:
         finally:
             self._incoming -= 1
 
-    async def parse(self, work: Callable[[], T]) -> T:
-        """Runs `work` in a thread, when it is its turn."""
-        async with self._parsing:
-            return await asyncio.to_thread(work)
+    async def parse(self, request: Request, work: Callable[[Callable[[], bool]], T]) -> T:
+        """Runs `work` in a thread, when it is its turn. `work` is given a function that tells whether the client has
+        gone, and may then raise ReadingAbandoned. Raises ClientDisconnect when it does."""
+        gone = threading.Event()
+        watching = asyncio.create_task(_watch(request, gone))
+        try:
+            async with self._parsing:
+                return await asyncio.to_thread(work, gone.is_set)
+        except ReadingAbandoned:
+            raise ClientDisconnect from None
+        finally:
+            gone.set()
+            watching.cancel()
+
+
+async def _watch(request: Request, gone: threading.Event) -> None:
+    """Of a request whose body has been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
+    gone.set()

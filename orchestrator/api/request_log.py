@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from prometheus_client import Counter, Gauge, Histogram
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assayer.errors import AssayerError, StorageError
@@ -20,6 +21,8 @@ __all__ = ["RequestLogging", "RequestRecord", "request_record", "send_problem"]
 _LOG = logging.getLogger("assayer.access")
 _ERRORS = logging.getLogger(__name__)
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_CLIENT_GONE = 499
+"""In log and metrics only, as in those of proxies: nobody is there to be answered."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 REQUESTS = Counter("assayer_http_requests_total", "Requests answered.", ["method", "route", "status"])
@@ -88,6 +91,9 @@ class RequestLogging:
         instead."""
         try:
             await self._app(scope, receive, send)
+        except ClientDisconnect:
+            record = request_record(scope)
+            record.status = record.status or _CLIENT_GONE
         except Exception as error:  # the outermost layer of the service
             record = request_record(scope)
             _ERRORS.exception("request %s failed", record.request_id)

@@ -3,7 +3,7 @@
 import datetime as dt
 import hashlib
 import io
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -15,7 +15,7 @@ from assayer.models import Frozen
 from assayer.text.decoding import decode_text
 from orchestrator.batches.csv_rows import csv_rows
 from orchestrator.batches.json_rows import json_rows, jsonl_rows
-from orchestrator.batches.rows import AcceptedRow, FileNotice, RejectedRow, RowOrNotice, rejected_row
+from orchestrator.batches.rows import AcceptedRow, FileNotice, LineCounter, RejectedRow, RowOrNotice, rejected_row
 from orchestrator.batches.uploaded_files import ArchiveReader, ArchiveRefused, UnreadableFile, UploadedFile, form_files
 from orchestrator.settings import BatchSettings
 
@@ -39,29 +39,38 @@ _PDF_HEAD_BYTES = 1_024
 
 
 def read_rows(
-    file: BinaryIO, kind: BodyKind, content_type: str, limits: BatchSettings, today: dt.date, first: int = 1
+    file: BinaryIO,
+    kind: BodyKind,
+    content_type: str,
+    limits: BatchSettings,
+    today: dt.date,
+    first: int = 1,
+    is_abandoned: Callable[[], bool] = lambda: False,
 ) -> Generator[RowOrNotice, None, None]:
     """In order, a row at a time, numbered from `first`. Raises InputError when nothing of the body can be read, or the
-    batch comes to too many rows.
+    batch comes to too many rows or lines; ReadingAbandoned at the next line or row once `is_abandoned` says so.
 
     A cutoff after `today` rejects its row.
     """
+    lines = LineCounter(limits.lines, is_abandoned)
     match kind:
         case "jsonl":
-            rows = jsonl_rows(file, "", first, limits.row_characters, today)
+            rows = jsonl_rows(file, "", first, limits.row_characters, today, lines)
         case "csv":
-            rows = csv_rows(file, "", first, limits.row_characters, today)
+            rows = csv_rows(file, "", first, limits.row_characters, today, lines)
         case "form":
             rows = _files(
                 _with_archives_unpacked(form_files(file, content_type, limits.file_bytes), ArchiveReader(limits)),
                 limits,
                 today,
                 first,
+                lines,
             )
         case "zip":
-            rows = _files(ArchiveReader(limits).files(file, ""), limits, today, first)
+            rows = _files(ArchiveReader(limits).files(file, ""), limits, today, first, lines)
     with closing(rows):
         for row in rows:
+            lines.go_on()
             if not isinstance(row, FileNotice) and _number(row) > limits.rows:
                 most = f"{limits.rows:,}"
                 raise InputError(
@@ -91,7 +100,11 @@ def _with_archives_unpacked(
 
 
 def _files(
-    files: Iterable[UploadedFile | UnreadableFile], limits: BatchSettings, today: dt.date, first: int
+    files: Iterable[UploadedFile | UnreadableFile],
+    limits: BatchSettings,
+    today: dt.date,
+    first: int,
+    lines: LineCounter,
 ) -> Generator[RowOrNotice, None, None]:
     """A file that cannot be read is one rejected row."""
     last = first - 1
@@ -99,7 +112,7 @@ def _files(
         try:
             if isinstance(part, UnreadableFile):
                 raise part.error
-            for row in _rows(part, last + 1, limits, today):
+            for row in _rows(part, last + 1, limits, today, lines):
                 if not isinstance(row, FileNotice):
                     last = _number(row)
                 yield row
@@ -108,7 +121,9 @@ def _files(
             yield rejected_row(last, part.name or f"file {last}", error)
 
 
-def _rows(part: UploadedFile, first: int, limits: BatchSettings, today: dt.date) -> Generator[RowOrNotice, None, None]:
+def _rows(
+    part: UploadedFile, first: int, limits: BatchSettings, today: dt.date, lines: LineCounter
+) -> Generator[RowOrNotice, None, None]:
     name = part.name
     if not name:
         raise InputError("A form field is not a file.", "Send files only; options are query parameters.")
@@ -120,11 +135,11 @@ def _rows(part: UploadedFile, first: int, limits: BatchSettings, today: dt.date)
         case ".txt" | ".md":
             yield AcceptedRow(first, name, parse_idea(decode_text(part.data, name), name), None)
         case ".jsonl" | ".ndjson":
-            yield from jsonl_rows(io.BytesIO(part.data), name, first, limits.row_characters, today)
+            yield from jsonl_rows(io.BytesIO(part.data), name, first, limits.row_characters, today, lines)
         case ".json":
             yield from json_rows(io.BytesIO(part.data), name, first, today)
         case ".csv":
-            yield from csv_rows(io.BytesIO(part.data), name, first, limits.row_characters, today)
+            yield from csv_rows(io.BytesIO(part.data), name, first, limits.row_characters, today, lines)
         case _:
             raise InputError(f"{name} is not of a supported type.", f"Send {_KINDS}.")
 

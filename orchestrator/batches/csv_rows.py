@@ -2,7 +2,7 @@
 
 import csv
 import datetime as dt
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from typing import BinaryIO, NamedTuple
@@ -15,7 +15,9 @@ from orchestrator.batches.rows import (
     AcceptedRow,
     BoundedLine,
     FileNotice,
+    LineCounter,
     RowOrNotice,
+    TooManyLines,
     bounded_lines,
     check_readable,
     rejected_row,
@@ -26,6 +28,7 @@ __all__ = ["csv_rows"]
 
 _DELIMITERS = (",", ";", "\t")
 _MOST_NAMED = 12
+_MOST_COLUMNS = 1_000
 
 
 class _Record(NamedTuple):
@@ -50,11 +53,14 @@ class _Records:
         """None at the end."""
         self._line += len(self._taken)
         self._taken = []
+        self._skip_blank_lines()
         reader = csv.reader(self._lines(), delimiter=delimiter, strict=True)
         try:
             cells = next(reader)
         except StopIteration:
             return None
+        except TooManyLines:
+            raise
         except (csv.Error, InputError) as error:
             record = _Record(self._line + 1, self._explain(error))
             self._again.extendleft(reversed(self._taken[1:]))
@@ -62,9 +68,21 @@ class _Records:
             return record
         return _Record(self._line + 1, cells)
 
+    def _skip_blank_lines(self) -> None:
+        """A reader for each would take five times as long."""
+        while line := self._next_line():
+            if not line.whole or not line.text.isspace():
+                self._again.appendleft(line)
+                return
+            self._line += 1
+
+    def _next_line(self) -> BoundedLine | None:
+        """None at the end."""
+        return self._again.popleft() if self._again else next(self._source, None)
+
     def _lines(self) -> Iterator[str]:
         taken = 0
-        while line := self._again.popleft() if self._again else next(self._source, None):
+        while line := self._next_line():
             self._taken.append(line)
             taken += len(line.text)
             if not line.whole or taken > self._most:
@@ -91,7 +109,7 @@ class _Header(NamedTuple):
 
 
 def csv_rows(
-    file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date
+    file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
     """Rows count records after the header, from `first`. Raises InputError when the whole file cannot be read."""
     what = name or "The body"
@@ -100,7 +118,7 @@ def csv_rows(
         yield FileNotice(text=f"{what} is not UTF-8; it was read as Windows-1252.")
     # The module's own limit is for the whole process, and shorter than an idea may be.
     csv.field_size_limit(max(csv.field_size_limit(), most))
-    with closing(bounded_lines(file, encoding, most)) as source:
+    with closing(bounded_lines(file, encoding, most, lines)) as source:
         header = _header(next(source, None), what, encoding)
         records = _Records(source, most)
         number = 0
@@ -127,10 +145,16 @@ def _header(line: BoundedLine | None, what: str, encoding: Encoding) -> _Header:
             f"{what} has no column that holds ideas; its columns are: {named}.",
             "Name the columns on the first line: title and text, or title, problem, method, experiment …",
         )
-    known = [cell.strip().casefold() for cell in header.names if cell.strip()]
-    if twice := sorted({cell for cell in known if known.count(cell) > 1}):
+    if len(header.names) > _MOST_COLUMNS:
         raise InputError(
-            f"{what} has more than one column named {', '.join(twice)}.", "Give every column its own name."
+            f"{what} has {len(header.names):,} columns; it may have {_MOST_COLUMNS:,}.",
+            "Leave out those that hold nothing of the ideas.",
+        )
+    known = Counter(cell.strip().casefold() for cell in header.names if cell.strip())
+    if twice := sorted(one_line(cell)[:40] for cell, times in known.items() if times > 1):
+        raise InputError(
+            f"{what} has more than one column named {', '.join(twice[:_MOST_NAMED])}.",
+            "Give every column its own name.",
         )
     return header
 

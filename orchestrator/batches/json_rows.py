@@ -11,6 +11,7 @@ from assayer.text.decoding import Encoding, decode_text, encoding_of
 from orchestrator.batches.rows import (
     AcceptedRow,
     BoundedLine,
+    LineCounter,
     RejectedRow,
     RowOrNotice,
     bounded_lines,
@@ -23,11 +24,11 @@ __all__ = ["json_rows", "jsonl_rows"]
 
 
 def jsonl_rows(
-    file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date
+    file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
     """Rows count lines, from `first`. Raises InputError when the whole file cannot be read."""
     encoding = encoding_of(file, name or "The body")
-    with closing(bounded_lines(file, encoding, most)) as source_lines:
+    with closing(bounded_lines(file, encoding, most, lines)) as source_lines:
         for number, line in enumerate(source_lines):
             if not line.text.strip():
                 continue

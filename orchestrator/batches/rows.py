@@ -3,7 +3,7 @@
 import codecs
 import io
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import BinaryIO, NamedTuple, TypeAlias
 
 from assayer.errors import InputError
@@ -15,8 +15,11 @@ __all__ = [
     "AcceptedRow",
     "BoundedLine",
     "FileNotice",
+    "LineCounter",
+    "ReadingAbandoned",
     "RejectedRow",
     "RowOrNotice",
+    "TooManyLines",
     "bounded_lines",
     "check_readable",
     "display_name",
@@ -87,6 +90,38 @@ def check_readable(text: str, encoding: str, what: str, field: str = "") -> None
         )
 
 
+class TooManyLines(InputError):
+    """What comes after them is not read."""
+
+
+class ReadingAbandoned(Exception):
+    """Nobody waits for the rows any more."""
+
+
+class LineCounter:
+    """Counts the lines of one request, in all its files together: blank ones are no rows, and cost time as well."""
+
+    def __init__(self, most: int, is_abandoned: Callable[[], bool]) -> None:
+        self._most = most
+        self._is_abandoned = is_abandoned
+        self._counted = 0
+
+    def count(self) -> None:
+        """One line. Raises TooManyLines and ReadingAbandoned."""
+        self.go_on()
+        self._counted += 1
+        if self._counted > self._most:
+            raise TooManyLines(
+                f"A request may have {self._most:,} lines of text, and this one has more.",
+                "Split it into several batches, and leave out blank lines.",
+            )
+
+    def go_on(self) -> None:
+        """Raises ReadingAbandoned."""
+        if self._is_abandoned():
+            raise ReadingAbandoned
+
+
 class BoundedLine(NamedTuple):
     text: str
     """With its end of line."""
@@ -94,15 +129,18 @@ class BoundedLine(NamedTuple):
     """False when it was longer than allowed: what came after is left out."""
 
 
-def bounded_lines(file: BinaryIO, encoding: Encoding, most: int) -> Generator[BoundedLine, None, None]:
+def bounded_lines(
+    file: BinaryIO, encoding: Encoding, most: int, lines: LineCounter
+) -> Generator[BoundedLine, None, None]:
     """Ends of line are `\\n`, `\\r\\n` and `\\r`; bytes that cannot be decoded are kept as surrogates.
 
-    To be closed before the file is."""
+    Raises what the counter does. To be closed before the file is."""
     # No such bytes in UTF-16, where every pair is a character or half of one.
     errors = "replace" if encoding == "utf-16" else "surrogateescape"
     text = io.TextIOWrapper(file, encoding, errors, newline="")
     try:
         while line := text.readline(most + 1):
+            lines.count()
             whole = len(line) <= most or line.endswith(("\n", "\r"))
             rest = line
             while not rest.endswith(("\n", "\r")) and (rest := text.readline(most)):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from assayer.errors import InputError
 from orchestrator.batches.body_reader import BatchIntake, BodyKind, collect_rows, read_rows
+from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.settings import BatchSettings
 from tests.unit.batch_bodies import BOUNDARY, WORDS, as_form, as_jsonl, words
 
@@ -21,6 +22,22 @@ PDF = b"%PDF-1.7 and so on"
 
 def read(data: bytes, kind: BodyKind = "jsonl", content_type: str = FORM) -> BatchIntake:
     return collect_rows(read_rows(io.BytesIO(data), kind, content_type, LIMITS, TODAY))
+
+
+def test_lines_of_all_files_count_together_blank_ones_too() -> None:
+    limits = LIMITS.model_copy(update={"lines": 100})
+    files = {"a.jsonl": b"\n" * 90, "b.csv": b"title,text\n" + b"\n" * 90, "c.txt": WORDS.encode()}
+    intake = collect_rows(read_rows(io.BytesIO(as_form(files)), "form", FORM, limits, TODAY))
+    assert [row.source for row in intake.accepted] == ["c.txt"]
+    (found,) = intake.rejected
+    assert (found.source, found.detail[:49]) == ("b.csv", "A request may have 100 lines of text, and this on")
+
+
+@pytest.mark.parametrize(("kind", "data"), [("csv", b"title,text\n\n\n"), ("jsonl", b"\n\n"), ("form", b"")])
+def test_reading_ends_once_nobody_waits_for_it(kind: BodyKind, data: bytes) -> None:
+    body = io.BytesIO(data or as_form({"a.pdf": PDF}))
+    with pytest.raises(ReadingAbandoned):
+        collect_rows(read_rows(body, kind, FORM, LIMITS, TODAY, is_abandoned=lambda: True))
 
 
 def rejections(intake: BatchIntake) -> list[tuple[int, str, str]]:

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from assayer.errors import InputError
 from orchestrator.batches.body_reader import BatchIntake, collect_rows
 from orchestrator.batches.csv_rows import csv_rows
-from orchestrator.batches.rows import RejectedRow
+from orchestrator.batches.rows import LineCounter, RejectedRow
 from tests.unit.batch_bodies import WORDS, as_csv, words
 
 TODAY = dt.date(2026, 11, 21)
 
 
 def read(data: bytes, most: int = 100_000) -> BatchIntake:
-    return collect_rows(csv_rows(io.BytesIO(data), "", 1, most, TODAY))
+    lines = LineCounter(1_000, lambda: False)
+    return collect_rows(csv_rows(io.BytesIO(data), "", 1, most, TODAY, lines))
 
 
 def titles(intake: BatchIntake) -> list[str]:
@@ -127,6 +128,9 @@ def test_rows_with_the_same_words_are_taken_in_and_said_to_be_alike() -> None:
         (b"title,text\n", "is empty"),
         (b"title,label\nA,B\n", "has no column that holds ideas; its columns are: title, label"),
         (b"title,Text,text\nA,B,C\n", "more than one column named text"),
+        (("text," + ",".join(map(str, range(1_000)))).encode(), "has 1,001 columns; it may have 1,000"),
+        (b"title,text\n" + b"\n" * 1_001, "may have 1,000 lines of text, and this one has more"),
+        (b'title,text\nA,"' + b"\n" * 1_001, "may have 1,000 lines of text"),
         (b"PK\x03\x04...", "is a ZIP or Office file"),
         (b"title,text\n\0\0\0\0\0\0", "holds binary data"),
         (b"\xff\xfet\0", "no column that holds ideas"),

@@ -2,7 +2,7 @@
 
 import asyncio
 import datetime as dt
-from functools import partial
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -206,9 +206,13 @@ async def _read_rows(
         )
     limits, today = services.batches, services.clock.now().date()
     async with uploads.receive(request) as file:
-        rows = read_rows(file, MEDIA_TYPES[media], content_type, limits, today, first)
+
+        def collect(is_abandoned: Callable[[], bool]) -> BatchIntake:
+            kind = MEDIA_TYPES[media]
+            return collect_rows(read_rows(file, kind, content_type, limits, today, first, is_abandoned))
+
         try:
-            return await uploads.parse(partial(collect_rows, rows))
+            return await uploads.parse(request, collect)
         except InputError as error:
             raise HttpProblem.invalid(str(error), "") from None
 

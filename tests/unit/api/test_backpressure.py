@@ -1,17 +1,21 @@
 """Layers below the application, driven message by message."""
 
 import asyncio
+import logging
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
-from orchestrator.api.backpressure import BodyLimit, StreamLimit
+from orchestrator.api.backpressure import BodyLimit, StreamLimit, UploadLimit
 from orchestrator.api.problems import HttpProblem
-from orchestrator.api.request_log import RequestRecord
-from orchestrator.settings import ApiSettings
+from orchestrator.api.request_log import RequestLogging, RequestRecord
+from orchestrator.batches.rows import ReadingAbandoned
+from orchestrator.settings import ApiSettings, BatchSettings
 
 SETTINGS = ApiSettings(max_body_bytes=1_000, max_upload_bytes=2_000, max_streams=3, max_streams_per_key=2)
 
@@ -98,3 +102,44 @@ async def test_a_stream_that_is_cancelled_gives_its_place_back() -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert streams.has_room("a")
+
+
+async def test_rows_are_read_no_further_when_the_client_has_gone() -> None:
+    begun = threading.Event()
+
+    async def receive() -> Message:
+        await asyncio.to_thread(begun.wait)
+        return {"type": "http.disconnect"}
+
+    def work(is_abandoned: Callable[[], bool]) -> None:
+        begun.set()
+        while not is_abandoned():
+            continue
+        raise ReadingAbandoned
+
+    uploads = UploadLimit(BatchSettings(at_once=1))
+    request = Request(scope_of(), receive)
+    async with asyncio.timeout(30):
+        with pytest.raises(ClientDisconnect):
+            await uploads.parse(request, work)
+        assert await uploads.parse(request, lambda _: "next") == "next"
+
+
+async def test_a_client_that_goes_away_in_mid_body_is_no_failure_of_the_service(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def application(scope: Scope, receive: Receive, _: Send) -> None:
+        await Request(scope, receive).body()
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    answers: list[Message] = []
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    with caplog.at_level(logging.INFO):
+        await RequestLogging(application, lambda _: "req_1", SETTINGS)(scope_of(), receive, send)
+    (line,) = caplog.records
+    assert (line.levelname, vars(line)["told"]["status"], answers) == ("INFO", 499, [])
