@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assayer.audit.differences import scores_of
 from assayer.audit.variants import REFERENCE
-from assayer.models import SCORE_ROUNDING, Absent, AuditedEvaluation, ScoreChanges
+from assayer.models import SCORE_ROUNDING, Absent, AuditedEvaluation, IdeaId, ScoreChanges
 
 __all__ = ["score_changes"]
 
@@ -15,6 +15,7 @@ def score_changes(references: Iterable[AuditedEvaluation], others: Sequence[Audi
     """`references` hold one evaluation of every idea. A score that is there on one side alone is a change too."""
     known = scores_of(one for one in references if one.variant == REFERENCE and not one.failure)
     sizes: list[float] = []
+    ranges: dict[tuple[IdeaId, str], list[float]] = {}
     gained = lost = failed = 0
     for one in others:
         before = known.get((one.idea, REFERENCE))
@@ -22,7 +23,9 @@ def score_changes(references: Iterable[AuditedEvaluation], others: Sequence[Audi
             failed += 1
             continue
         (after,) = scores_of([one]).values()
-        sizes += [abs(after[name] - before[name]) for name in after if name in before]
+        for name in after.keys() & before.keys():
+            sizes.append(abs(after[name] - before[name]))
+            ranges.setdefault((one.idea, name), [before[name]]).append(after[name])
         gained += len(after.keys() - before.keys())
         lost += len(before.keys() - after.keys())
     return ScoreChanges(
@@ -32,5 +35,6 @@ def score_changes(references: Iterable[AuditedEvaluation], others: Sequence[Audi
         lost=lost,
         failed=failed,
         largest=max(sizes, default=_NOTHING_COMPARED),
+        widest=max((max(values) - min(values) for values in ranges.values()), default=_NOTHING_COMPARED),
         mean=sum(sizes) / len(sizes) if sizes else _NOTHING_COMPARED,
     )

@@ -71,7 +71,7 @@ def audit_report(plan: AuditPlan, evaluated: Sequence[EvaluatedVariant]) -> Audi
         words_changed=_words_changed(ideas.values()) if language else Absent(reason="the English was not varied."),
         differences=score_differences(audited, contrasts(plan.attributes)),
         by_sender=score_changes(audited, senders) if senders else Absent(reason="nothing of the sender was varied."),
-        by_repeating=score_changes(audited, again) if again else Absent(reason="no text was evaluated twice."),
+        by_repeating=score_changes(audited, again) if again else Absent(reason="every text was evaluated once."),
         surviving=_surviving(evaluated, plan.blind),
         audited=tuple(audited),
         started_at=plan.started_at,

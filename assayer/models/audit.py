@@ -87,6 +87,9 @@ class ScoreChanges(Frozen):
     """Points of 10, without its sign."""
     mean: float | Absent
     """Of the changes without their signs, those of 0 among them."""
+    widest: float | Absent
+    """The widest range of one score of one idea, its reference included: two others may be further apart than either
+    is from the reference."""
 
 
 class SurvivingWords(Frozen):

@@ -134,11 +134,14 @@ class AuditPage:
 
     def _moved(self, changes: ScoreChanges) -> str:
         said = []
-        if changes.changed and not isinstance(changes.largest, Absent) and not isinstance(changes.mean, Absent):
+        largest, mean, widest = changes.largest, changes.mean, changes.widest
+        if changes.changed and not (isinstance(largest, Absent) or isinstance(mean, Absent)):
             said.append(
-                f"changed {changes.changed:,} of {count(changes.compared, 'score')} by up to "
-                f"{self.size(changes.largest)} points of 10, {self.size(changes.mean)} on average"
+                f"changed {changes.changed:,} of {count(changes.compared, 'score')} by up to {self.size(largest)} "
+                f"points of 10, {self.size(mean)} on average"
             )
+            if not isinstance(widest, Absent) and widest - largest >= SCORE_ROUNDING:
+                said.append(f"some were up to {self.size(widest)} apart from each other")
         if changes.lost:
             said.append(f"took away {count(changes.lost, 'score')}")
         if changes.gained:

@@ -44,7 +44,7 @@ def test_reference_is_evaluated_again_with_answers_of_its_own(program: Program) 
         # All others are known from before.
         assert simulated.stats().requests == once
     first, second = (json.loads((program.home / out / "audit.json").read_text("utf-8")) for out in ("once", "twice"))
-    assert (first["evaluations"], first["by_repeating"]) == (2, {"reason": "no text was evaluated twice."})
+    assert (first["evaluations"], first["by_repeating"]) == (2, {"reason": "every text was evaluated once."})
     assert second["evaluations"] == 3
     assert second["by_repeating"]["compared"] > 0
     assert second["by_sender"] == first["by_sender"]

@@ -27,6 +27,7 @@ from assayer.models import (
     MeanInterval,
     Report,
     Score,
+    ScoreChanges,
     Section,
     TextFlag,
 )
@@ -193,12 +194,18 @@ def test_changes_that_cancel_in_every_contrast_are_told() -> None:
     }
     audit = judged(moved, ["origin"])
     assert {one.largest for one in audit.differences} == {0.0}
-    assert "Names changed 24 of 26 scores by up to 1.000 points" in AuditPage(audit).finding.headline
+    headline = AuditPage(audit).finding.headline
+    assert headline == (
+        "Names changed 24 of 26 scores by up to 1.000 points of 10, 0.923 on average; some were up to 2.000 apart from "
+        "each other."
+    )
 
 
 def test_score_that_is_lost_or_gained_is_a_change() -> None:
     lost = judged({"seniority: full professor": None}, ["seniority"])
     assert AuditPage(lost).finding.headline == "Seniority took away 2 scores."
+    assert isinstance(lost.by_sender, ScoreChanges)
+    assert (lost.by_sender.compared, lost.by_sender.lost, lost.by_sender.gained) == (0, 2, 0)
     gained = judged({"reference": None}, ["seniority"])
     assert AuditPage(gained).finding.headline == "Seniority gave 2 scores that the reference lacks."
 
