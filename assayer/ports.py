@@ -168,6 +168,10 @@ class ReferenceSource(Protocol):
         """A few records, best first, for a title or a whole entry of a list of references."""
         ...
 
+    def knows_retractions(self, paper: Identifiers) -> bool:
+        """Whether it can be asked for notices by one of these."""
+        ...
+
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
         """Notices about the given papers, beyond what the records themselves say; those without are missing."""
         ...

@@ -2,11 +2,25 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from assayer.models import Identifiers, Paper
 
-__all__ = ["arxiv_id", "doi", "identifiers_in", "same_key", "title_key", "with_arxiv"]
+__all__ = [
+    "ARXIV_DOIS",
+    "arxiv_id",
+    "doi",
+    "identifiers_by_scheme",
+    "identifiers_in",
+    "same_key",
+    "title_key",
+    "united_identifiers",
+    "with_arxiv",
+]
+
+ARXIV_DOIS = "10.48550/"
+"""What DOIs that arXiv registers begin with."""
 
 _DOI = re.compile(r"10\.\d{4,9}/\S{1,400}(?!\S)")
 _ARXIV = re.compile(r"(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
@@ -75,6 +89,23 @@ def with_arxiv(identifiers: Identifiers) -> Identifiers:
     if not identifiers.arxiv and _ARXIV_DOI.fullmatch(identifiers.doi):
         return identifiers.model_copy(update={"arxiv": arxiv_id(identifiers.doi)})
     return identifiers
+
+
+def united_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
+    """All of them together; of two in one scheme the first."""
+    together: dict[str, str] = {}
+    for one in identifiers:
+        together = {scheme: value for scheme, value in one if value} | together
+    return Identifiers.model_validate(together)
+
+
+def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
+    """The identifiers that there are. A DOI that arXiv registers is the arXiv id spelt otherwise: it contradicts no
+    publisher's."""
+    found = {scheme: value for scheme, value in with_arxiv(identifiers) if value}
+    if found.get("doi", "").startswith(ARXIV_DOIS):
+        del found["doi"]
+    return found
 
 
 def title_key(title: str) -> str:

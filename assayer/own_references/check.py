@@ -11,8 +11,6 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.errors import AssayerError
-from assayer.literature.paper_identity import with_arxiv
 from assayer.llm import Llm
 from assayer.models import (
     Absent,
@@ -29,15 +27,17 @@ from assayer.models import (
 )
 from assayer.own_references.borne_out import CitingPassage, not_asked, passages_borne_out
 from assayer.own_references.entries import IdeaReferences, read_references
-from assayer.own_references.kept_words import MaskedNames, without_names
-from assayer.own_references.matching import RecordMatch, best_match, without_identifiers
+from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
+from assayer.own_references.matching import RecordMatch
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import passages_citing
 from assayer.ports import ReferenceSource
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import together
 
 __all__ = ["check_own_references"]
+
+_FOR_RETRACTIONS = 0.25
+"""Of the time, at the least."""
 
 
 async def check_own_references(
@@ -51,124 +51,33 @@ async def check_own_references(
         return None
     works = references.entries[: options.most]
     passages = await asyncio.to_thread(passages_citing, references.body, references.entries)
-    searches = [_Search(work, references.masked_names) for work in works]
-    lookup = _Lookup(sources, run)
-    try:
-        async with asyncio.timeout(options.seconds):
-            await lookup.find(searches)
-            notices = await lookup.retractions(searches)
-    except TimeoutError:
-        notices = {}
-        reason = f"time ran out after {options.seconds:g} s"
-        run.journal.record_dropped(
-            "look-up of the idea's own references", reason, sum(not search.settled for search in searches)
-        )
+    searches = [ReferenceSearch(work, references.masked_names) for work in works]
+    lookup = ReferenceLookup(sources, run)
+    await _look_up(lookup, searches, run, options.seconds)
     borne_out = await _borne_out(searches, passages, llm, run, options.passages)
-    return _told(references, searches, passages, notices, borne_out, lookup, run.cutoff)
+    return _told(references, searches, passages, borne_out, lookup, run.cutoff)
 
 
-class _Search:
-    """One entry, and how far the search for it has come."""
-
-    def __init__(self, work: CitedWork, masked_names: MaskedNames) -> None:
-        self.work = work
-        self._masked_names = masked_names
-        self.match: RecordMatch | None = None
-        self.asked: dict[str, None] = {}
-
-    @property
-    def settled(self) -> bool:
-        return self.match is not None and not self.match.differences
-
-    @property
-    def identifiers(self) -> Identifiers:
-        return with_arxiv(Identifiers(doi=self.work.doi, arxiv=self.work.arxiv))
-
-    @property
-    def words(self) -> str:
-        """The title, else the whole entry, without the people who are masked in the idea; empty where that is nothing
-        but an identifier."""
-        if self.work.title:
-            words = without_names(self.work.title, self._masked_names, fewest=2)
-        else:
-            words = without_names(without_identifiers(self.work.raw), self._masked_names)
-        return words if len(words.split()) > 1 else ""
-
-    def add(self, source: str, records: Sequence[Paper]) -> None:
-        self.asked[source] = None
-        known = [self.match.paper] if self.match else []
-        self.match = best_match(self.work, [*known, *records])
-
-
-class _Lookup:
-    """Asks the sources. One that fails costs its own answer, and the entry says so."""
-
-    def __init__(self, sources: Sequence[ReferenceSource], run: Run) -> None:
-        self._sources = sources
-        self._run = run
-
-    async def find(self, searches: Sequence[_Search]) -> None:
-        await together(self._search(source, search) for source in self._sources[:1] for search in searches)
-        for source in self._sources:
-            await self._resolve(source, [search for search in searches if not search.settled])
-        await together(self._search_beyond(search) for search in searches if not search.settled)
-
-    async def retractions(self, searches: Sequence[_Search]) -> dict[str, Retraction]:
-        """The gravest notice by the id of each record found. The entry's own identifiers help where it has none."""
-        found = {one.match.paper.id: _identifiers(one, one.match) for one in searches if one.match}
-        asked = list({names for names in found.values() if names != Identifiers()})
-        notices = dict[Identifiers, Retraction]()
-        for told in await together(self._retractions(source, asked) for source in self._sources):
-            for names, notice in told.items():
-                notices[names] = min(notices.get(names, notice), notice, key=lambda one: _GRAVITY.index(one.kind))
-        return {one: notices[names] for one, names in found.items() if names in notices}
-
-    async def _retractions(
-        self, source: ReferenceSource, papers: Sequence[Identifiers]
-    ) -> Mapping[Identifiers, Retraction]:
-        try:
-            return await source.retractions(papers) if papers else {}
-        except AssayerError as error:
-            self._run.journal.record_trouble(source.name, "own_references", error)
-            return {}
-
-    def unanswered(self, search: _Search) -> tuple[str, ...]:
-        """Sources that could have told."""
-        fitting = (
-            source
-            for source in self._sources
-            if (source.searches and search.words) or source.resolves(search.identifiers)
-        )
-        return tuple(source.name for source in fitting if source.name not in search.asked)
-
-    async def _search_beyond(self, search: _Search) -> None:
-        for source in self._sources[1:]:
-            if not search.settled:
-                await self._search(source, search)
-
-    async def _search(self, source: ReferenceSource, search: _Search) -> None:
-        if not source.searches or not search.words:
-            return
-        try:
-            search.add(source.name, await source.search(search.words))
-        except AssayerError as error:
-            self._run.journal.record_trouble(source.name, "own_references", error)
-
-    async def _resolve(self, source: ReferenceSource, searches: Sequence[_Search]) -> None:
-        named = [search for search in searches if source.resolves(search.identifiers)]
-        if not named:
-            return
-        try:
-            records = await source.resolve([search.identifiers for search in named])
-        except AssayerError as error:
-            self._run.journal.record_trouble(source.name, "own_references", error)
-            return
-        for search, record in zip(named, records, strict=True):
-            search.add(source.name, [record] if record else [])
+async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch], run: Run, seconds: float) -> None:
+    """Within so many seconds in all. Notices of retraction keep a share: a search that hangs does not cost them."""
+    end = asyncio.get_running_loop().time() + seconds
+    reason = f"time ran out after {seconds:g} s"
+    try:
+        async with asyncio.timeout_at(end - _FOR_RETRACTIONS * seconds):
+            await lookup.find(searches)
+    except TimeoutError:
+        unsettled = sum(not search.settled for search in searches)
+        run.journal.record_dropped("look-up of the idea's own references", reason, unsettled)
+    try:
+        async with asyncio.timeout_at(end):
+            await lookup.ask_for_retractions(searches)
+    except TimeoutError:
+        unanswered = sum(bool(lookup.retraction_unanswered(search)) for search in searches)
+        run.journal.record_dropped("check of the idea's own references for retractions", reason, unanswered)
 
 
 async def _borne_out(
-    searches: Sequence[_Search], passages: Sequence[str], llm: Llm, run: Run, most: int
+    searches: Sequence[ReferenceSearch], passages: Sequence[str], llm: Llm, run: Run, most: int
 ) -> dict[int, ClaimSupport | Absent]:
     """By the number of the reference, from 1."""
     outcomes: dict[int, ClaimSupport | Absent] = {}
@@ -184,16 +93,6 @@ async def _borne_out(
     return {**outcomes, **await passages_borne_out(asked, llm, run)}
 
 
-_GRAVITY = ("retracted", "withdrawn", "concern")
-
-
-def _identifiers(search: _Search, match: RecordMatch) -> Identifiers:
-    """Of the record, else of the entry."""
-    if match.paper.identifiers != Identifiers() or match.differences:
-        return match.paper.identifiers
-    return search.identifiers
-
-
 class _Verdict(NamedTuple):
     outcome: OwnReferenceOutcome | Absent
     retraction: Retraction | None = None
@@ -201,19 +100,16 @@ class _Verdict(NamedTuple):
 
 def _told(
     references: IdeaReferences,
-    searches: Sequence[_Search],
+    searches: Sequence[ReferenceSearch],
     passages: Sequence[str],
-    notices: dict[str, Retraction],
     borne_out: Mapping[int, ClaimSupport | Absent],
-    lookup: _Lookup,
+    lookup: ReferenceLookup,
     cutoff: dt.date | None,
 ) -> OwnReferences:
     return OwnReferences(
         read_by=references.read_by,
         entries=tuple(
-            _entry(number, search, passage, notices, lookup.unanswered(search), cutoff).model_copy(
-                update={"borne_out": borne_out[number]}
-            )
+            _entry(number, search, passage, lookup, cutoff).model_copy(update={"borne_out": borne_out[number]})
             for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1)
         ),
         beyond=len(references.entries) - len(searches),
@@ -222,14 +118,13 @@ def _told(
 
 def _entry(
     number: int,
-    search: _Search,
+    search: ReferenceSearch,
     passage: str,
-    notices: dict[str, Retraction],
-    unanswered: tuple[str, ...],
+    lookup: ReferenceLookup,
     cutoff: dt.date | None,
 ) -> OwnReference:
-    match = search.match
-    verdict = _verdict(search, match, notices, unanswered)
+    match, unanswered = search.match, lookup.unanswered(search)
+    verdict = _verdict(search, match, unanswered)
     published = match.paper.publication_date if match else None
     return OwnReference(
         number=number,
@@ -238,6 +133,7 @@ def _entry(
         differences=match.differences if match else (),
         record=_record(match.paper) if match else None,
         retraction=verdict.retraction,
+        retraction_unanswered=lookup.retraction_unanswered(search),
         after_cutoff=bool(cutoff and published and published > cutoff),
         asked=tuple(search.asked),
         unanswered=() if search.settled else unanswered,
@@ -245,11 +141,9 @@ def _entry(
     )
 
 
-def _verdict(
-    search: _Search, match: RecordMatch | None, notices: dict[str, Retraction], unanswered: tuple[str, ...]
-) -> _Verdict:
+def _verdict(search: ReferenceSearch, match: RecordMatch | None, unanswered: tuple[str, ...]) -> _Verdict:
     if match is not None:
-        retraction = notices.get(match.paper.id, match.paper.retraction)
+        retraction = search.retraction
         if retraction is not None and retraction.kind != "concern":
             return _Verdict("retracted", retraction)
         return _Verdict("differs" if match.differences else "found", retraction)

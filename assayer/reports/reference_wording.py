@@ -56,9 +56,10 @@ def year(reference: Reference | ReferenceRecord) -> str:
 
 
 def retraction(notice: Retraction) -> str:
-    """`Retracted on 2023-04-01, according to crossref`."""
+    """`Retracted on 2023-04-01, according to Crossref`."""
     words = RETRACTIONS[notice.kind]
-    return f"{words[0].upper()}{words[1:]}{f' on {notice.date}' if notice.date else ''}, according to {notice.source}"
+    date = f" on {notice.date}" if notice.date else ""
+    return f"{words[0].upper()}{words[1:]}{date}, according to {listing([notice.source])}"
 
 
 def origins(reference: Reference) -> str:
@@ -82,9 +83,15 @@ def own_outcome(entry: OwnReference) -> str:
         return f"not known{silent}: {entry.outcome.reason}"
     if entry.outcome == "not_found":
         return f"not found in {listing(entry.asked)}{silent}"
-    if entry.retraction is not None:
+    if entry.outcome == "retracted" and entry.retraction is not None:
         return retraction(entry.retraction)
-    return _OWN_OUTCOMES[entry.outcome]
+    said = [_OWN_OUTCOMES[entry.outcome]]
+    if entry.retraction is not None:
+        notice = retraction(entry.retraction)
+        said.append(f"{notice[0].lower()}{notice[1:]}")
+    if entry.retraction_unanswered:
+        said.append(f"{listing(entry.retraction_unanswered)} did not answer whether it was retracted")
+    return "; ".join(said)
 
 
 _BORNE_OUT: dict[SupportOutcome, str] = {

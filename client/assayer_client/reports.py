@@ -190,6 +190,8 @@ class OwnReference(Resource):
     record: ReferenceRecord | None = None
     retraction: Retraction | None = None
     """A mere expression of concern leaves the outcome as it is."""
+    retraction_unanswered: tuple[str, ...] = ()
+    """Sources that know of retractions, and gave no answer about the record found."""
     after_cutoff: bool = False
     """The record is dated after the cutoff. It is looked for all the same: it is the idea's own."""
     asked: tuple[str, ...] = ()

@@ -256,7 +256,7 @@ async def test_expression_of_concern_is_shown_and_is_no_retraction() -> None:
     doubted = DIAZ.model_copy(update={"retraction": Retraction(kind="concern", source="crossref")})
     own = await checked(local=[LEE, doubted, FOX])
     assert outcomes(own) == ["found"] * 3
-    assert own_outcome(own.entries[1]) == "Expression of concern, according to crossref"
+    assert own_outcome(own.entries[1]) == "found; expression of concern, according to Crossref"
 
 
 async def test_reference_newer_than_the_cutoff_is_found_and_says_so() -> None:

@@ -55,7 +55,7 @@ def test_softer_notice_is_named_as_what_it_is(kind: str) -> None:
 
 def test_reference_tells_who_says_so_when_and_where() -> None:
     for page in (as_html(_report()), as_markdown(_report())):
-        assert "Retracted on 2024-02-01, according to crossref" in page
+        assert "Retracted on 2024-02-01, according to Crossref" in page
         assert "https://doi.example.org/10.1000/notice" in page
 
 

@@ -23,7 +23,7 @@ class GrobidBibliography:
     seconds: float
 
     async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
-        """None where GROBID cannot read it, or is out of reach: they are then read from the text."""
+        """Empty where GROBID cannot read it, or is out of reach: they are then read from the text."""
         try:
             tei = await self.grobid.parse(pdf, source, self.seconds)
             return (await asyncio.to_thread(parse_tei, tei, f"The TEI of {source}")).references

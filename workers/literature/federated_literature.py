@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from assayer.cutoff import admits, papers_within, within
+from assayer.literature.paper_identity import identifiers_by_scheme
+from assayer.literature.retractions import gravest_retraction
 from assayer.models import CorpusFit, FitLevel, Hit, Identifiers, Operation, Paper, PaperId, Passage, Retraction, Window
 from assayer.run.run import Run
 from workers.literature.local_corpus import CorpusSimilarity, LocalCorpus
 from workers.literature.record_linker import RecordLinker
-from workers.literature.record_merging import gravest_retraction, identifiers_by_scheme, with_identifiers_of_url
+from workers.literature.record_merging import with_identifiers_of_url
 from workers.literature.remote_literature import RemoteLiterature, RemoteQuery
 from workers.literature.settings import LiteratureSettings
 from workers.literature.top_up_policy import CorpusCoverage, top_up_window

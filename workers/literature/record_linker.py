@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from assayer.literature.paper_identity import same_key
+from assayer.literature.paper_identity import identifiers_by_scheme, same_key, united_identifiers
 from assayer.models import Identifiers, Paper, PaperId
 from workers.literature.record_merging import (
     group_by_paper,
     identifiers_agree,
-    identifiers_by_scheme,
     merged_record,
     record_identifiers,
-    united_identifiers,
     with_identifiers_of_url,
 )
 

@@ -8,18 +8,22 @@ papers of the corpus. What joins is joined further: a record that two others sha
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from assayer.literature.paper_identity import identifiers_in, same_key, with_arxiv
-from assayer.models import FieldOrigin, Identifiers, Paper, Retraction
+from assayer.literature.paper_identity import (
+    identifiers_by_scheme,
+    identifiers_in,
+    same_key,
+    united_identifiers,
+    with_arxiv,
+)
+from assayer.literature.retractions import gravest_retraction
+from assayer.models import FieldOrigin, Identifiers, Paper
 
 __all__ = [
     "SOURCE_ORDER",
-    "gravest_retraction",
     "group_by_paper",
     "identifiers_agree",
-    "identifiers_by_scheme",
     "merged_record",
     "record_identifiers",
-    "united_identifiers",
     "with_identifiers_of_url",
 ]
 
@@ -27,8 +31,6 @@ SOURCE_ORDER = ("corpus", "semantic_scholar", "openalex", "crossref", "arxiv")
 """Sources, the one whose word counts most first; others follow by name. The corpus is what the operator chose."""
 
 _SCHEMES = tuple(Identifiers.model_fields)
-_GRAVITY: Mapping[str, int] = {"retracted": 0, "withdrawn": 1, "concern": 2}
-_ARXIV_DOIS = "10.48550/"
 _CUT_OFF = ("…", "...")
 _ABOUT_AS_LONG = 0.8
 """Of the longest abstract: one that long says as much, and the better source's is taken."""
@@ -40,29 +42,12 @@ def with_identifiers_of_url(paper: Paper) -> Paper:
     return paper if filled == paper.identifiers else paper.model_copy(update={"identifiers": filled})
 
 
-def united_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
-    """All of them together; of two in one scheme the first."""
-    together: dict[str, str] = {}
-    for one in identifiers:
-        together = {scheme: value for scheme, value in one if value} | together
-    return Identifiers.model_validate(together)
-
-
 def record_identifiers(paper: Paper) -> dict[str, str]:
     """By scheme. The corpus's ids are names too, as nothing else may tell its papers apart; other sources' ids stand
     among the identifiers."""
     return identifiers_by_scheme(paper.identifiers) | (
         {paper.source: paper.id} if paper.source == SOURCE_ORDER[0] else {}
     )
-
-
-def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
-    """The identifiers that there are. A DOI that arXiv registers is the arXiv id spelt otherwise: it contradicts no
-    publisher's."""
-    found = {scheme: value for scheme, value in with_arxiv(identifiers) if value}
-    if found.get("doi", "").startswith(_ARXIV_DOIS):
-        del found["doi"]
-    return found
 
 
 def identifiers_agree(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
@@ -100,11 +85,6 @@ def merged_record(records: Sequence[Paper], named_by: Paper | None = None) -> Pa
             "origins": tuple(one for one in [*given, *learnt, *found] if one.source != lead.source),
         }
     )
-
-
-def gravest_retraction(notices: Sequence[Retraction]) -> Retraction:
-    """The gravest of several notices about one paper; of equals the one that says more, then the first."""
-    return min(notices, key=lambda one: (_GRAVITY[one.kind], not one.notice, one.date is None))
 
 
 def _rank(paper: Paper) -> tuple[int, str, str, str]:

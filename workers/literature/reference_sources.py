@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from assayer.errors import SourceBusy
+from assayer.literature.paper_identity import ARXIV_DOIS
 from assayer.models import OPEN, Identifiers, Paper, Retraction
 from assayer.ports import Literature, ReferenceSource
 from assayer.run.run import Run
@@ -50,8 +51,11 @@ class CorpusReferenceSource:
         self._run.journal.record_use(self.name, "own_references", requests=1, results=len(hits))
         return [with_identifiers_of_url(hit.paper) for hit in hits]
 
-    async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
+    def knows_retractions(self, paper: Identifiers) -> bool:
         """Its records say it themselves."""
+        return False
+
+    async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
         return {}
 
 
@@ -69,10 +73,19 @@ class RemoteReferenceSource:
         self.searches = source.name in _SEARCHED and isinstance(source, SearchesPapers)
 
     def resolves(self, paper: Identifiers) -> bool:
-        """Crossref leaves arXiv's DOIs to arXiv."""
-        doi = paper.doi and not paper.arxiv
-        known = {"crossref": doi, "arxiv": paper.arxiv}.get(self.name, doi or paper.arxiv)
-        return isinstance(self._source, ResolvesIdentifiers) and bool(known)
+        return isinstance(self._source, ResolvesIdentifiers) and self._names(paper)
+
+    def _names(self, paper: Identifiers) -> bool:
+        """Whether it goes by one of these. Crossref leaves arXiv's DOIs to arXiv."""
+        match self.name:
+            case "crossref":
+                return bool(paper.doi) and not paper.doi.startswith(ARXIV_DOIS)
+            case "arxiv":
+                return bool(paper.arxiv)
+            case "openalex":
+                return bool(paper.openalex or paper.doi or paper.arxiv)
+            case _:
+                return bool(paper.doi or paper.arxiv)
 
     async def resolve(self, papers: Sequence[Identifiers]) -> Sequence[Paper | None]:
         if not isinstance(self._source, ResolvesIdentifiers):
@@ -93,8 +106,11 @@ class RemoteReferenceSource:
         self._record_results(len(records))
         return records
 
+    def knows_retractions(self, paper: Identifiers) -> bool:
+        return isinstance(self._source, ReportsRetractions) and self._names(paper)
+
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
-        known = [paper for paper in papers if self.resolves(paper)]
+        known = [paper for paper in papers if self._names(paper)]
         if not isinstance(self._source, ReportsRetractions) or not known:
             return {}
         return await self._source.retractions(known, self._context)

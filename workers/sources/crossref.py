@@ -17,6 +17,7 @@ from pydantic import Field
 
 from assayer.cutoff import papers_within
 from assayer.literature.paper_identity import doi, with_arxiv
+from assayer.literature.retractions import gravest_retraction
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
 from workers.sources.query_encoding import ARXIV_PREFIX, allowed_in_filter, path_segment, plain_query, url_batches
@@ -217,7 +218,6 @@ _KINDS: dict[str, _Kind] = {
     "partial_retraction": "concern",
 }
 """Update types that say a work no longer stands; corrections, errata and new versions do not."""
-_GRAVITY: tuple[_Kind, ...] = ("retracted", "withdrawn", "concern")
 
 
 class _Page(ApiObject):
@@ -243,20 +243,22 @@ def _identifiers(work: CrossrefWork) -> Identifiers:
 
 
 def retraction_of(work: CrossrefWork) -> Retraction | None:
-    """The gravest notice, the earliest of these; none that a later reinstatement took back."""
+    """The gravest notice, of these the one that says more, then the earliest; none that a later reinstatement took
+    back."""
     own = doi_of(work)
     notices = [*work.updated_by, *(update for update in work.update_to if doi(update.doi) == own)]
     reinstated = max((notice.day for notice in notices if notice.kind == "reinstatement"), default=dt.date.min)
-    standing = [notice for notice in notices if notice.kind in _KINDS and notice.day > reinstated]
-    if not standing:
-        return None
-    gravest = min(standing, key=lambda notice: (_GRAVITY.index(_KINDS[notice.kind]), notice.day))
-    return Retraction(
-        kind=_KINDS[gravest.kind],
-        source=SOURCE,
-        notice=doi(gravest.doi) if gravest.doi.isprintable() else "",
-        date=gravest.updated.day if gravest.updated else None,
-    )
+    standing = [
+        Retraction(
+            kind=_KINDS[notice.kind],
+            source=SOURCE,
+            notice=doi(notice.doi) if notice.doi.isprintable() else "",
+            date=notice.updated.day if notice.updated else None,
+        )
+        for notice in sorted(notices, key=lambda one: one.day)
+        if notice.kind in _KINDS and notice.day > reinstated
+    ]
+    return gravest_retraction(standing) if standing else None
 
 
 def _title(work: CrossrefWork) -> str:

@@ -1,0 +1,105 @@
+"""What is said of an idea's own references that no longer stand, and of those that nobody could be asked about."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from assayer.errors import SourceUnavailable
+from assayer.models import Identifiers, Paper, Retraction
+from assayer.reports.reference_wording import own_outcome
+from tests.unit.own_references_fixture import DIAZ, FOX, LEE, checked, outcomes
+from tests.unit.twins import a_run
+from workers.literature.reference_sources import RemoteReferenceSource
+from workers.literature.settings import LiteratureSettings
+from workers.remote.request import RequestContext
+from workers.sources.in_memory import InMemorySource
+
+NAMED = DIAZ.model_copy(update={"identifiers": Identifiers(doi="10.1000/diaz")})
+RETRACTED = Retraction(kind="retracted", source="crossref")
+CONCERN = Retraction(kind="concern", source="crossref")
+
+
+class HangingCheck(InMemorySource):
+    """It is never done with notices of retraction."""
+
+    async def retractions(
+        self, papers: Sequence[Identifiers], context: RequestContext
+    ) -> Mapping[Identifiers, Retraction]:
+        await asyncio.Event().wait()
+        return {}
+
+
+class FailingCheck(InMemorySource):
+    async def retractions(
+        self, papers: Sequence[Identifiers], context: RequestContext
+    ) -> Mapping[Identifiers, Retraction]:
+        raise SourceUnavailable("It is down.")
+
+
+class HangingSearch(InMemorySource):
+    async def search(self, *given: object) -> list[Paper]:
+        await asyncio.Event().wait()
+        return []
+
+
+async def test_notice_that_came_is_kept_though_another_source_hangs() -> None:
+    told = InMemorySource("crossref", [NAMED], retracted={NAMED.id: RETRACTED})
+    own = await checked(local=[LEE, NAMED, FOX], sources=[told, HangingCheck("openalex", [])], seconds=0.3)
+    assert outcomes(own) == ["found", "retracted", "found"]
+    assert own.entries[1].retraction == RETRACTED
+    assert own.entries[1].retraction_unanswered == ("openalex",)
+
+
+async def test_source_that_gave_no_answer_about_retraction_is_named() -> None:
+    own = await checked(local=[LEE, NAMED, FOX], sources=[FailingCheck("crossref", []), InMemorySource("openalex", [])])
+    assert outcomes(own) == ["found"] * 3
+    assert [entry.retraction_unanswered for entry in own.entries] == [(), ("crossref",), ()]
+    assert own_outcome(own.entries[1]) == "found; Crossref did not answer whether it was retracted"
+
+
+async def test_search_that_hangs_does_not_cost_the_notices() -> None:
+    hangs = HangingSearch("crossref", [NAMED], retracted={NAMED.id: RETRACTED})
+    own = await checked(local=[NAMED], sources=[hangs], seconds=0.4)
+    assert outcomes(own) == ["absent", "retracted", "absent"]
+
+
+@pytest.mark.parametrize(("record", "remote"), [(RETRACTED, CONCERN), (CONCERN, RETRACTED)])
+async def test_gravest_notice_counts_whoever_gives_it(record: Retraction, remote: Retraction) -> None:
+    known = NAMED.model_copy(update={"retraction": record})
+    source = InMemorySource("crossref", [NAMED], retracted={NAMED.id: remote})
+    own = await checked(local=[LEE, known, FOX], sources=[source])
+    assert outcomes(own) == ["found", "retracted", "found"]
+
+
+async def test_differences_and_a_concern_are_both_told() -> None:
+    doubted = DIAZ.model_copy(update={"publication_date": dt.date(2012, 1, 1), "retraction": CONCERN})
+    own = await checked(local=[LEE, doubted, FOX])
+    assert own_outcome(own.entries[1]) == "found, with differences; expression of concern, according to Crossref"
+
+
+async def test_identifiers_of_the_entry_and_of_the_record_are_asked_about_together() -> None:
+    by_doi = NAMED.model_copy(update={"source": "crossref"})
+    source = InMemorySource("crossref", [by_doi], retracted={NAMED.id: RETRACTED})
+    local = DIAZ.model_copy(update={"identifiers": Identifiers(openalex="W1")})
+    text = (
+        "Small models forget along a power law, and we will test whether that can be foreseen in many languages.\n\n"
+        "## References\n\n[1] Cy Diaz. Forgetting curves of small language models. 2021. doi:10.1000/diaz\n"
+    )
+    own = await checked(text, local=[local], sources=[source])
+    assert outcomes(own) == ["retracted"]
+
+
+@pytest.mark.parametrize(
+    ("paper", "known"),
+    [
+        (Identifiers(doi="10.1000/x", arxiv="1706.03762"), True),
+        (Identifiers(doi="10.48550/arxiv.1706.03762", arxiv="1706.03762"), False),
+        (Identifiers(arxiv="1706.03762"), False),
+    ],
+)
+def test_crossref_is_asked_about_every_doi_but_those_of_arxiv(paper: Identifiers, known: bool) -> None:
+    source = RemoteReferenceSource(InMemorySource("crossref", []), LiteratureSettings(), a_run())
+    assert source.resolves(paper) is known
+    assert source.knows_retractions(paper) is known
