@@ -80,7 +80,7 @@ _HOLDS = re.compile(
     rf"(?=(?:(?:an?|the|two|three|several) )?[{UPPER}])"
 )
 _THANKS = re.compile(
-    r"\b(?:thanks?|(?:thankful|grateful|indebted) to|acknowledges?|acknowledging|recognise|recognize)"
+    r"\b(?:thanks?|(?:thankful|grateful|indebted) to|acknowledges?|acknowledging)"
     r"(?: (?:the|financial|generous|funding|support|grants?|from|by|of|for|and|provided)){0,6} "
     rf"(?=(?-i:[{UPPER}]))",
     re.I,

@@ -32,8 +32,7 @@ _LIFE = (
     r"authors?(?: and affiliations)?|affiliations?)"
 )
 _TEAM = (
-    r"(?:(?:short )?cvs?|contact(?: details| information)?|"
-    r"(?:the |our |research |project |core )?team(?: members?| and expertise| qualifications?| description|"
+    r"(?:(?:the |our |research |project |core )?team(?: members?| and expertise| qualifications?| description|"
     r" composition)?|"
     r"(?:key|senior|project) personnel|personnel|(?:principal )?investigators?(?: and qualifications?|"
     r" qualifications?)?|"
@@ -41,6 +40,7 @@ _TEAM = (
     r"['’]?s?['’]? (?:track record|profile|background)|track record)|"
     r"(?:applicants?|own) publications?|list of own publications)"
 )
+_CONTACT = r"(?:(?:short )?cvs?|contact(?: details| information)?)"
 _AROUND = (
     r"(?:(?:host|research) (?:institution|environment)|collaborat(?:ors?|ions?)|partners?|consortium|"
     r"facilities(?:,? equipment,? and (?:other )?resources)?)"
@@ -48,7 +48,7 @@ _AROUND = (
 _TITLE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]{1,3})?(?:(?:\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)]|"
     r"[A-H][.)])[ \t]{1,3})?(?P<bold>\*\*|__)?"
-    rf"(?:(?P<thanks>{_THANKS})|(?P<paid>{_PAID})|(?P<life>{_LIFE})|(?P<team>{_TEAM})|(?P<around>{_AROUND}))"
+    rf"(?:(?P<thanks>{_THANKS})|(?P<paid>{_PAID})|(?P<life>{_LIFE})|(?P<team>{_TEAM})|(?P<contact>{_CONTACT})|(?P<around>{_AROUND}))"
     r"[ \t]{0,2}(?:\*\*|__)?[ \t]{0,2}(?P<mark>[:.–—-])?(?:\*\*|__)?[ \t]{0,3}(?P<rest>[^\n]*)$",
     re.I | re.M,
 )
@@ -62,11 +62,20 @@ _KINDS: dict[str, MaskedKind] = {
     "paid": "funding",
     "life": "biography",
     "team": "biography",
+    "contact": "biography",
     "around": "biography",
 }
-_LONGEST: dict[str, int] = {"thanks": 2_500, "paid": 3_000, "life": 8_000, "team": 8_000, "around": 8_000}
+_LONGEST: dict[str, int] = {
+    "thanks": 2_500,
+    "paid": 3_000,
+    "life": 8_000,
+    "team": 8_000,
+    "contact": 8_000,
+    "around": 8_000,
+}
 """Characters; longer ones end where a paragraph does, as the heading that follows was not recognised."""
 _NAME = re.compile(NAME)
+_LONGEST_CARD = 400
 _STATION = re.compile(
     r"^[^\n]{0,20}\b(?:19|20)\d\d\b[^\n]{0,80}\b(?:Ph\.?D|[BM]\.?Sc|[BM]\.?A\b|Master|Bachelor|Diploma|Post-?doc|"
     r"Professor|Lecturer|Fellow|Award|Prize)",
@@ -142,6 +151,9 @@ def _is_about_people(group: str, text: str, somebody: bool) -> bool:
             return True
         case "paid":
             return _names_people(text) or next(fundings(text), None) is not None
+        case "contact":
+            short = len(text) <= _LONGEST_CARD and _names_people(text)
+            return short or _STATION.search(text) is not None or CONTACT.search(text) is not None
         case "team":
             return somebody or _names_people(text) or _STATION.search(text) is not None
         case _:

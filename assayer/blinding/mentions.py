@@ -21,7 +21,9 @@ _INITIALS_AFTER = re.compile(rf",? (?:[{UPPER}]\.[ -]?){{1,3}}(?![\w])|, (?P<giv
 _CITED_AFTER = re.compile(
     rf"(?:['’]s? (?:group|lab|team|work|research|stud|paper|result|earlier|previous|prior|own|expertise|"
     rf"experience|career|laborator|method|idea|proposal|track))|"
-    rf" et al\b|,? \(?(?:19|20)\d\d|,? (?:and|&) [{UPPER}][^\W\d_]{{1,20}},? \(?(?:19|20)\d\d|"
+    rf" et al\b|,? \(?(?:19|20)\d\d|,? (?:and|&) [{UPPER}][^\W\d_]{{1,20}},? \(?(?:19|20)\d\d"
+)
+_ACTS_AFTER = re.compile(
     r" (?:will|has|have|is an?|was|leads|led|brings|received|holds|joined|wrote|notes|argued|group\b|lab\b|team\b)"
 )
 _TERM_AFTER = re.compile(
@@ -58,6 +60,9 @@ _ELEMENTS = {
     "co": "cobalt",
 }
 """Surnames that are also symbols, in texts that name the element."""
+_FUNCTION_WORDS = words_of("an as at be by can do he her his in it long may my no of on or she so to us we will you")
+"""Names that begin a sentence as words too."""
+_AMOUNT = re.compile(r"\d\s?$")
 
 
 def has_small_word(person: Person, small: Container[str]) -> bool:
@@ -83,7 +88,7 @@ class _Known(NamedTuple):
     def is_word(self, surname: str) -> bool:
         """Whether it is also a word or a symbol of this text."""
         low = folded(surname)
-        return low in self.small or _ELEMENTS.get(low, "") in self.small or low in _METHODS
+        return low in self.small or low in _FUNCTION_WORDS or _ELEMENTS.get(low, "") in self.small or low in _METHODS
 
 
 def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
@@ -110,6 +115,7 @@ def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
             len(word) > 2
             and word in known.givens
             and word not in known.small
+            and word not in _FUNCTION_WORDS
             and _is_alone(text, match.end(), match[0])
         ):
             yield MaskSpan(match.start(), match.end(), "name")
@@ -140,19 +146,28 @@ def _is_alone(text: str, end: int, word: str) -> bool:
 
 
 def _surname_at(text: str, start: int, end: int, known: _Known) -> Iterator[MaskSpan]:
-    word = text[start:end]
     begin = _with_given_names(text, start, known)
     following = _INITIALS_AFTER.match(text, end)
     given_after = following is not None and (following["given"] is None or known.is_given(following["given"]))
     if begin == start and _TERM_AFTER.match(text, end):
         return
-    clear = begin < start or given_after or _CITED_AFTER.match(text, end) is not None
-    abbreviation = word.isupper() and len(word) <= _LONGEST_ABBREVIATION
-    if not clear and (abbreviation or known.is_word(word) or _is_of_method(text, start, end)):
+    whole = begin < start or given_after
+    if not whole and _is_something_else(text, start, end, known):
         return
     if given_after and following is not None and begin == start:
         end = following.end()
     yield MaskSpan(begin, end, "name")
+
+
+def _is_something_else(text: str, start: int, end: int, known: _Known) -> bool:
+    """Whether a surname that stands alone may be an abbreviation, a unit, a word or the name of a method."""
+    word = text[start:end]
+    if word.isupper() and len(word) <= _LONGEST_ABBREVIATION:
+        return True
+    if _CITED_AFTER.match(text, end) or (_ACTS_AFTER.match(text, end) and folded(word) not in _FUNCTION_WORDS):
+        return False
+    after_number = _AMOUNT.search(text, max(0, start - 2), start) is not None
+    return after_number or known.is_word(word) or _is_of_method(text, start, end)
 
 
 def _is_of_method(text: str, start: int, end: int) -> bool:

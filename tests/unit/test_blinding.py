@@ -123,6 +123,20 @@ def test_surname_that_is_a_symbol_stays_in_a_text_on_the_element() -> None:
     assert masked.text.endswith(said)
 
 
+ALONE = {
+    "Kaiming He": "He will see. You may ask. He and others agree.",
+    "Yi Ma": "The rock is of 120 Ma. It lies deep.",
+    "Jane Roe": "ROE is a ratio. The ROE of firms differs.",
+    "Sam Will": "Will it hold? Will is a word.",
+}
+
+
+@pytest.mark.parametrize(("author", "said"), ALONE.items(), ids=ALONE)
+def test_word_unit_or_abbreviation_that_is_spelled_like_the_author_stays(author: str, said: str) -> None:
+    masked = blinded(idea(f"# Quote, then abstain\n\n{author}\nUniversity of Oslo\n\n## Problem\n\n{BODY}\n\n{said}"))
+    assert masked.text.endswith(said)
+
+
 @pytest.mark.parametrize("block", ["ANNA SCHMIDT\nUniversity of Oslo", "Anna Schmidt\nUniversity of Oslo"])
 def test_author_is_masked_in_capitals_and_without(block: str) -> None:
     said = "Anna Schmidt will lead; Schmidt too. It is SCHMIDT, too. Gram-Schmidt and the Schmidt decomposition stay."
@@ -227,6 +241,12 @@ SECTIONS = [
 def test_scientific_section_with_the_title_of_one_on_people_stays(section: str) -> None:
     text = f"## Problem\n\n{BODY}\n\n{section}"
     assert blinded(idea(text)).text == text
+
+
+def test_section_on_contact_that_cites_somebody_loses_only_the_name() -> None:
+    said = "Prof. Hertz showed how spheres flatten. " + "The area grows with the load. " * 15
+    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## Contact\n\n{said.strip()}"))
+    assert masked.text.endswith("## Contact\n\n[name]" + said.strip().removeprefix("Prof. Hertz"))
 
 
 def test_section_that_names_people_beside_the_work_loses_only_these() -> None:
