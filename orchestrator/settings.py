@@ -133,5 +133,7 @@ class ApiSettings(Frozen):
     """How long a stream relies on notifications before it polls."""
     retry_seconds: int = Field(default=5, ge=1)
     """`Retry-After` of a 503."""
+    ready_seconds: float = Field(default=2.0, ge=0)
+    """How long what `/readyz` found is told to others who ask; nobody needs a key for it."""
     open_metrics: bool = False
     """Whether `/metrics`, which names every tenant, is served without an `admin` key: for closed networks."""

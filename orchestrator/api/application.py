@@ -18,6 +18,7 @@ from orchestrator.api.authentication import Authentication
 from orchestrator.api.backpressure import BodyLimit, RequestLimit, StreamLimit, UnreadBodyDrain, UploadLimit
 from orchestrator.api.openapi import openapi_document
 from orchestrator.api.problems import HttpProblem, problem_kind
+from orchestrator.api.readiness import Readiness
 from orchestrator.api.request_log import RequestLogging, database_unavailable, request_record
 from orchestrator.api.routes import (
     batch_upload,
@@ -91,6 +92,7 @@ def create_app(services: Services) -> FastAPI:
     """The caller opens and closes `services`, which must be open while requests are served."""
     app = create_documented_app()
     app.state.services = services
+    app.state.readiness = Readiness(services.ready, services.settings.ready_seconds)
     app.state.streams = StreamLimit(services.settings)
     app.state.uploads = UploadLimit(services.batches)
     for error, handler in _HANDLERS.items():

@@ -13,6 +13,7 @@ from orchestrator.api.common_schemas import Check, Resource
 from orchestrator.api.metrics import prometheus_text
 from orchestrator.api.openapi import problem_responses, public_problem_responses
 from orchestrator.api.problems import HttpProblem
+from orchestrator.api.readiness import ReadinessDependency
 from orchestrator.api.services import ServicesDependency
 
 __all__ = ["Health", "router"]
@@ -39,9 +40,9 @@ async def alive() -> Health:
 
 
 @router.get("/readyz", responses=public_problem_responses(503))
-async def ready(services: ServicesDependency) -> Health:
-    """Whether evaluations can be accepted and run: every dependency by name."""
-    checks = tuple(await services.ready())
+async def ready(services: ServicesDependency, readiness: ReadinessDependency) -> Health:
+    """Whether evaluations can be accepted and run: every dependency by name, as found some seconds ago at most."""
+    checks = await readiness.checks()
     failed = [check for check in checks if not check.ok]
     if failed:
         detail = " ".join(f"{check.name}: {check.detail}" for check in failed)

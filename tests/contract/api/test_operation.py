@@ -1,5 +1,6 @@
 """What operators see: health, readiness, metrics, the access log."""
 
+import asyncio
 import logging
 
 import pytest
@@ -19,7 +20,8 @@ async def test_a_process_lives_whatever_it_lacks(service: Service) -> None:
 
 
 async def test_what_is_not_ready_is_named(service: Service) -> None:
-    async with service.client() as client:
+    at_once = service.with_services(settings=service.services.settings.model_copy(update={"ready_seconds": 0.0}))
+    async with at_once.client() as client:
         assert (await client.get("/readyz")).json()["status"] == "ready"
         service.checks.append(Check(name="corpus", ok=False, detail="There is none."))
         answer = await client.get("/readyz")
@@ -28,6 +30,22 @@ async def test_what_is_not_ready_is_named(service: Service) -> None:
     assert document.checks is not None
     assert [(check.name, check.ok) for check in document.checks] == [("database", True), ("corpus", False)]
     assert "corpus: There is none." in document.detail
+
+
+async def test_a_thousand_who_ask_whether_it_is_ready_are_told_what_one_look_found(service: Service) -> None:
+    looks = 0
+
+    async def look() -> list[Check]:
+        nonlocal looks
+        looks += 1
+        await service.database.ping()
+        return service.checks
+
+    many = service.with_services(ready=look)
+    async with many.client() as client:
+        answers = await asyncio.gather(*(client.get("/readyz") for _ in range(1_000)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert looks == 1
 
 
 async def test_metrics_tell_what_is_true_for_the_whole_cluster(service: Service) -> None:

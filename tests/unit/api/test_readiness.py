@@ -1,0 +1,43 @@
+"""One look for all who ask at once, and for those who ask soon after."""
+
+import asyncio
+
+from orchestrator.api.common_schemas import Check
+from orchestrator.api.readiness import Readiness
+
+
+class Looks:
+    def __init__(self) -> None:
+        self.count = 0
+        self.may_end = asyncio.Event()
+        self.now = 100.0
+
+    async def __call__(self) -> list[Check]:
+        self.count += 1
+        await self.may_end.wait()
+        return [Check(name="look", ok=True, detail=str(self.count))]
+
+
+async def test_what_was_found_holds_for_some_seconds_after_it_was_found() -> None:
+    looks = Looks()
+    readiness = Readiness(looks, 2.0, lambda: looks.now)
+    asking = [asyncio.create_task(readiness.checks()) for _ in range(50)]
+    await asyncio.sleep(0)
+    looks.now += 10
+    looks.may_end.set()
+    assert {checks[0].detail for checks in await asyncio.gather(*asking)} == {"1"}
+    looks.now += 1.9
+    assert (await readiness.checks())[0].detail == "1"
+    looks.now += 0.1
+    assert (await readiness.checks())[0].detail == "2"
+
+
+async def test_whoever_began_the_look_may_go_and_the_others_are_told_all_the_same() -> None:
+    looks = Looks()
+    readiness = Readiness(looks, 2.0)
+    first, second = (asyncio.create_task(readiness.checks()) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    looks.may_end.set()
+    assert (await second)[0].detail == "1"
+    assert first.cancelled()
