@@ -174,7 +174,8 @@ async def _answering_anew(engine: "Engine", database: "Database", repetition: in
         if llm is not None and repetition > 1:
             apart = llm.model_copy(update={"endpoint_name": f"{llm.endpoint}, evaluation {repetition}"})
             settings = engine.settings.model_copy(update={"llm": apart})
-            answers = await open_llm(settings, database, engine.backends.embedder, stack)
+            # An endpoint that has gone since stops the repetition, and costs nothing of what was evaluated before.
+            answers = await open_llm(settings, database, engine.backends.embedder, stack, must_answer=False)
             engine = replace(engine, settings=settings, backends=replace(engine.backends, llm=answers))
         yield engine
 
