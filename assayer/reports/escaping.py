@@ -36,11 +36,13 @@ def web_url(url: str) -> str | None:
     return url
 
 
-_FORMULAS = ("=", "+", "-", "@")
-"""With which a spreadsheet takes a cell for a formula and carries it out."""
+_FORMULA = re.compile(
+    r"(\A|;)(?=[\s\"\ufffd\u00ad\u200b-\u200d\u2060\ufeff]*+[=+\-@\u2212\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b])"
+)
+"""Where a spreadsheet takes what follows for a formula and carries it out: at the start of a cell, and after a
+separator at which some split a line whatever its quotes. The signs count in their full-width and small forms too."""
 
 
 def cell(text: str) -> str:
-    """On one line; what would be a formula is marked as text."""
-    line = one_line(text)
-    return f"'{line}" if line.startswith(_FORMULAS) else line
+    """On one line; what would be a formula, or would be one after a separator, is marked as text by an apostrophe."""
+    return _FORMULA.sub(r"\1'", one_line(text))

@@ -4,9 +4,11 @@ import csv
 import datetime as dt
 import io
 import json
+import unicodedata
 from collections.abc import AsyncIterator
 
 import pyarrow.parquet as pq
+import pytest
 
 from assayer.models import Absent, Report
 from orchestrator.batches.results import ResultLine, as_csv, as_json_line, as_parquet, flat_result, rows_in_order
@@ -49,6 +51,27 @@ REFUSED = [RejectedRow(row=number, source=f"calls.csv:{number}", field="text", d
 async def stored() -> AsyncIterator[BatchRow]:
     for one in ROWS:
         yield one
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["=1+1", " \t=1+1", "\x01=1+1", "\u200b@SUM(A1)", "foo;=1+1", "foo; \x07+1", 'foo;"=1+1"', "foo\t=1+1", "a;b;-1"]
+    + [f"{sign}1+1" for sign in "\uff1d\uff0b\uff0d\uff20\ufe66\u2212"]
+    + ["foo;" + "\u200b" * 1_000 + "\uff1d1+1"],
+)
+def test_no_spelling_of_a_formula_is_one_at_whatever_separator_the_table_is_split(title: str) -> None:
+    table = as_csv([flat_result(row(1, "cancelled", title=title))])
+    for separator in ",;\t":
+        for line in table.splitlines():
+            for one in line.split(separator):
+                bare = unicodedata.normalize("NFKC", one.replace("\u200b", "")).strip('\ufeff\ufffd" ')
+                assert not bare.startswith(("=", "+", "-", "@", "\u2212")), one
+
+
+@pytest.mark.parametrize("title", ["Corals; a study", "2+2 is 4", "x; y = z", "well-known", "a;b"])
+def test_words_that_are_no_formula_stay_as_they_are(title: str) -> None:
+    table = as_csv([flat_result(row(1, "cancelled", title=title))]).removeprefix("\ufeff")
+    assert next(csv.DictReader(io.StringIO(table)))["title"] == title
 
 
 async def test_refused_rows_stand_in_their_places_with_the_reason() -> None:
