@@ -11,6 +11,7 @@ __all__ = [
     "ARXIV_DOIS",
     "arxiv_id",
     "doi",
+    "family_name",
     "identifiers_by_scheme",
     "identifiers_in",
     "same_key",
@@ -26,6 +27,7 @@ _DOI = re.compile(r"10\.\d{4,9}/\S{1,400}(?!\S)")
 _ARXIV = re.compile(r"(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(?P<id>.+)", re.IGNORECASE)
 _ACL = re.compile(r"(?:[A-Z]\d{2}-\d{4}|\d{4}\.[a-z0-9]+-[a-z0-9]+\.\d+)", re.IGNORECASE)
+_INITIALS = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\.?-?){1,4}")
 _PMC = re.compile(r"PMC\d+", re.IGNORECASE)
 
 
@@ -114,11 +116,25 @@ def title_key(title: str) -> str:
     return "".join(letter for letter in plain if letter.isalnum())
 
 
+def family_name(author: str) -> str:
+    """Of `Lee, A.`, `Ann Lee`, `A. LEE` and `Lee A` alike."""
+    family, comma, _ = author.partition(",")
+    if comma:
+        return family.strip()
+    words = author.split()
+    if not words or _INITIALS.fullmatch(words[0]):
+        return words[-1] if words else ""
+    while len(words) > 1 and _INITIALS.fullmatch(words[-1]):
+        words.pop()
+        if not _INITIALS.fullmatch(words[-1]):
+            return " ".join(words)
+    return words[-1]
+
+
 def same_key(paper: Paper) -> str | None:
     """Title, year and first author's family name; None when one of them is missing or the title says too little."""
     title = title_key(paper.title)
     if len(title) < 16 or not paper.authors or paper.publication_date is None:
         return None
-    first = paper.authors[0]
-    family = first.split(",")[0] if "," in first else first.split()[-1] if first.split() else ""
-    return f"{title}|{paper.publication_date.year}|{title_key(family)}" if title_key(family) else None
+    family = title_key(family_name(paper.authors[0]))
+    return f"{title}|{paper.publication_date.year}|{family}" if family else None

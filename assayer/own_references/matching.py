@@ -1,31 +1,27 @@
 """Whether a record is the work that an entry refers to, and what the entry says of it otherwise than the record.
 
 An identifier in common decides. Without one the titles must be the same, or the record's title must stand in the entry
-beside its first author; where titles are only alike (a subtitle left out, a word misspelt) the year must agree as well.
+beside its first author; where titles are only alike (a subtitle left out, a word misspelt, words added) the year must
+agree as well. What may be another work is never found without a word: added words, other names, another identifier.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from rapidfuzz import fuzz
+from assayer.literature.paper_identity import identifiers_by_scheme, title_key
+from assayer.models import CitedWork, Identifiers, Paper
+from assayer.own_references.names import is_named_in, may_be_same
+from assayer.own_references.titles import TELLING, is_other_title, title_agreement
 
-from assayer.literature.paper_identity import title_key
-from assayer.models import CitedWork, Paper
+__all__ = ["RecordMatch", "best_match", "without_identifiers"]
 
-__all__ = ["RecordMatch", "best_match", "family_name", "without_identifiers"]
-
-_TELLING = 24
-"""Letters of a title that two works hardly share by chance."""
-_ALIKE = 90.0
-"""Ratio (0 to 100) of titles that may be one title with a misprint."""
-_UNLIKE = 60.0
-"""Ratio below which the record behind an identifier bears another title."""
-_MOST_OF_IT = 0.6
-"""Share of an entry's title that a record's title must have to be found inside the entry."""
 _VERSIONS = 1
 """Years between a preprint and its publication that are no difference."""
-_INITIALS = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\.?-?){1,4}")
+_CUT_OFF = 100
+"""Authors at which a source may have cut a record's list."""
+_TOLD = 3
+"""Names of authors that the record lacks."""
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|10\.\d{4,9}/|arxiv:)\S*|\d{4}\.\d{4,5}", re.IGNORECASE)
 
 
@@ -33,6 +29,8 @@ class RecordMatch(NamedTuple):
     paper: Paper
     differences: tuple[str, ...]
     """What the entry says otherwise than the record, one sentence each."""
+    other_title: bool = False
+    """Whether it bears another title: it may be another work."""
 
 
 _Likeness = Literal["identifier", "same", "alike"]
@@ -44,79 +42,50 @@ def best_match(work: CitedWork, records: Sequence[Paper]) -> RecordMatch | None:
     matches = [(likeness, paper) for paper in records if (likeness := _likeness(work, paper))]
     if not matches:
         return None
-    judged = [(likeness, RecordMatch(paper, tuple(_differences(work, paper, likeness)))) for likeness, paper in matches]
+    judged = [(likeness, _judged(work, paper, likeness)) for likeness, paper in matches]
     return min(judged, key=lambda one: (len(one[1].differences), -_PREFERENCE[one[0]]))[1]
 
 
-def family_name(author: str) -> str:
-    """Of `Lee, A.`, `Ann Lee`, `A. LEE` and `Lee A` alike."""
-    family, comma, _ = author.partition(",")
-    if comma:
-        return family.strip()
-    words = author.split()
-    if not words or _INITIALS.fullmatch(words[0]):
-        return words[-1] if words else ""
-    while len(words) > 1 and _INITIALS.fullmatch(words[-1]):
-        words.pop()
-        if not _INITIALS.fullmatch(words[-1]):
-            return " ".join(words)
-    return words[-1]
-
-
-def _families(author: str) -> set[str]:
-    """The family name, and what it may be where capitals tell it from no initials: `RUI GAO`."""
-    last = author.split()[-1:]
-    return {family_name(author), *(word for word in last if len(word.rstrip(".")) > 2)} - {""}
-
-
 def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
-    if _shares_identifier(work, paper):
+    if _shared_identifiers(work, paper):
         return "identifier"
-    ours, theirs = title_key(work.title), title_key(paper.title)
-    if not theirs:
+    titles = title_agreement(work, paper.title)
+    if titles is None:
         return None
-    author, year = _author_agrees(work, paper), _year_agrees(work, paper)
-    if ours and ours == theirs:
+    author, year = _shares_author(work, paper), _year_agrees(work, paper)
+    if titles == "same" and title_key(work.title) == title_key(paper.title):
         # Short titles are used again and again: `Deep learning`.
-        return "same" if len(ours) >= _TELLING or author or (author is None and year) else None
+        telling = len(title_key(paper.title)) >= TELLING
+        return "same" if telling or author or (author is None and year) else None
     if not author:
         return None
-    if len(theirs) >= max(_TELLING, _MOST_OF_IT * len(ours)) and theirs in title_key(work.raw):
+    if titles == "same":
         return "same"
-    begins = min(len(ours), len(theirs)) >= _TELLING // 2 and (ours.startswith(theirs) or theirs.startswith(ours))
-    alike = fuzz.ratio(_words(work.title), _words(paper.title), score_cutoff=_ALIKE) >= _ALIKE
-    return "alike" if year is not False and (begins or alike) else None
+    return "alike" if year is not False else None
 
 
-def _shares_identifier(work: CitedWork, paper: Paper) -> bool:
-    known = paper.identifiers
-    return bool((work.doi and work.doi == known.doi) or (work.arxiv and work.arxiv == known.arxiv))
+def _shared_identifiers(work: CitedWork, paper: Paper) -> set[str]:
+    """Schemes."""
+    ours, theirs = _named(work), identifiers_by_scheme(paper.identifiers)
+    return {scheme for scheme, value in ours.items() if theirs.get(scheme) == value}
 
 
-def _words(title: str) -> str:
-    return " ".join(re.findall(r"\w+", title.casefold()))
+def _named(work: CitedWork) -> dict[str, str]:
+    return identifiers_by_scheme(Identifiers(doi=work.doi, arxiv=work.arxiv))
 
 
-def _author_agrees(work: CitedWork, paper: Paper) -> bool | None:
-    """Whether both name one first author; None where one of them names nobody."""
+def _shares_author(work: CitedWork, paper: Paper) -> bool | None:
+    """Whether the first author of one is named by the other; None where one of them names nobody."""
     if not paper.authors:
         return None
     if work.authors:
-        if any(_is_named(one, author) for one in _families(work.authors[0]) for author in paper.authors):
+        if any(may_be_same(work.authors[0], author) for author in paper.authors):
             return True
     elif not work.raw or not _beside_title(work):
         return None
-    if any(_is_named(one, _beside_title(work)) for one in _families(paper.authors[0])):
+    if is_named_in(paper.authors[0], _beside_title(work)):
         return True
     return False if work.authors else None
-
-
-def _is_named(family: str, names: str) -> bool:
-    """Short names must be a whole word: `Li` stands in `Oliver`."""
-    key = title_key(family)
-    if len(key) >= 4:
-        return key in title_key(names)
-    return bool(key) and key in {title_key(word) for word in re.findall(r"[\w'’-]+", names)}
 
 
 def _beside_title(work: CitedWork) -> str:
@@ -137,20 +106,53 @@ def _year_agrees(work: CitedWork, paper: Paper) -> bool | None:
     return abs(work.year - year) <= _VERSIONS or str(year) in stated
 
 
-def _differences(work: CitedWork, paper: Paper, likeness: _Likeness) -> list[str]:
-    found = []
-    if likeness == "identifier" and work.title and not _titles_meet(work, paper):
-        name = f"DOI {work.doi}" if work.doi and work.doi == paper.identifiers.doi else f"arXiv id {work.arxiv}"
-        found.append(f"The {name} belongs to another title: “{paper.title}”.")
-    if _author_agrees(work, paper) is False:
-        found.append(f"The entry names {work.authors[0]} first, the record {paper.authors[0]}.")
-    if _year_agrees(work, paper) is False and paper.publication_date is not None:
-        found.append(f"The entry is dated {work.year}, the record {paper.publication_date.year}.")
-    return found
+def _judged(work: CitedWork, paper: Paper, likeness: _Likeness) -> RecordMatch:
+    title = _title_difference(work, paper, likeness)
+    found = [title, _names_differ(work, paper), _years_differ(work, paper), *_identifiers_differ(work, paper)]
+    return RecordMatch(paper, tuple(filter(None, found)), other_title=bool(title))
 
 
-def _titles_meet(work: CitedWork, paper: Paper) -> bool:
-    ours, theirs = title_key(work.title), title_key(paper.title)
-    if ours in theirs or theirs in ours or theirs in title_key(work.raw):
-        return True
-    return fuzz.token_sort_ratio(_words(work.title), _words(paper.title)) >= _UNLIKE
+def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str:
+    if likeness == "identifier" and is_other_title(work, paper.title):
+        name = f"arXiv id {work.arxiv}" if "doi" not in _shared_identifiers(work, paper) else f"DOI {work.doi}"
+        return f"The {name} belongs to another title: “{paper.title}”."
+    if title_agreement(work, paper.title) != "alike":
+        return ""
+    if not work.title:
+        return f"The entry goes on after the record's title: “{paper.title}”."
+    return f"The entry's title is “{work.title}”, the record's “{paper.title}”."
+
+
+def _names_differ(work: CitedWork, paper: Paper) -> str:
+    """First author against first author; then the others that the record lacks, unless it does not name all."""
+    named, known = [one for one in work.authors if not _is_nobody(one)], paper.authors
+    if not named or not known:
+        return ""
+    if not may_be_same(named[0], known[0]):
+        return f"The entry names {named[0]} first, the record {known[0]}."
+    if len(known) >= _CUT_OFF or any(map(_is_nobody, known)):
+        return ""
+    strange = [one for one in named[1:] if not any(may_be_same(one, author) for author in known)]
+    others = f" and {len(strange) - _TOLD} more" if len(strange) > _TOLD else ""
+    return f"The entry names {', '.join(strange[:_TOLD])}{others}, the record does not." if strange else ""
+
+
+def _is_nobody(author: str) -> bool:
+    """What stands for further authors."""
+    return title_key(author) in ("", "al", "etal", "other", "others", "andothers", "colleagues")
+
+
+def _years_differ(work: CitedWork, paper: Paper) -> str:
+    if paper.publication_date is None or _year_agrees(work, paper) is not False:
+        return ""
+    return f"The entry is dated {work.year}, the record {paper.publication_date.year}."
+
+
+def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
+    """Where the record has one of that kind. A preprint's and its publication's stand side by side."""
+    ours, theirs = _named(work), identifiers_by_scheme(paper.identifiers)
+    return [
+        f"The entry gives the {name} {ours[scheme]}, the record {theirs[scheme]}."
+        for scheme, name in (("doi", "DOI"), ("arxiv", "arXiv id"))
+        if scheme in ours and scheme in theirs and ours[scheme] != theirs[scheme]
+    ]

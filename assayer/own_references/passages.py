@@ -4,9 +4,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from assayer.literature.paper_identity import title_key
+from assayer.literature.paper_identity import family_name, title_key
 from assayer.models import CitedWork
-from assayer.own_references.matching import family_name
 
 __all__ = ["passages_citing"]
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from scipy.stats import binomtest
 
-from assayer.literature.paper_identity import title_key
+from assayer.literature.paper_identity import family_name, title_key
 from assayer.models import CitedWork, EvaluationId, OwnReferences, Paper, PaperId
 from assayer.own_references.check import check_own_references
 from assayer.own_references.entries import read_references
-from assayer.own_references.matching import best_match, family_name
+from assayer.own_references.matching import best_match
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.ports import ProgressEvent
 from assayer.run.run import Run

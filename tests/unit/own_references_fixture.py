@@ -56,7 +56,7 @@ def record(key: str, title: str, author: str, year: int, source: str = "corpus",
     return Paper.model_validate({"id": PaperId(key), "title": title, **given, **fields})
 
 
-LEE = record("lee", "Replay Buffers for Continual Text Classification", "Ann Lee", 2019)
+LEE = record("lee", "Replay Buffers for Continual Text Classification", "Ann Lee", 2019, authors=("Ann Lee", "Bo Chen"))
 
 
 DIAZ = record("diaz", "Forgetting curves of small language models", "Cy Diaz", 2021)

@@ -8,6 +8,7 @@ import pytest
 
 from assayer.claim_support.schemas import SupportQuestion
 from assayer.errors import MalformedAnswer, SourceUnavailable
+from assayer.literature.paper_identity import family_name
 from assayer.models import (
     Absent,
     CitedWork,
@@ -19,7 +20,7 @@ from assayer.models import (
 )
 from assayer.own_references.check import check_own_references
 from assayer.own_references.entries import read_references
-from assayer.own_references.matching import best_match, family_name
+from assayer.own_references.matching import best_match
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import passages_citing
 from assayer.reports.notices import own_reference_notices

@@ -48,7 +48,7 @@ Jane Roe studied in Stanford and wrote [the first paper on quoting machines](htt
 """
 
 
-ROE = record("roe", "Replay Buffers for Continual Text Classification", "Ann Lee", 2019)
+ROE = record("roe", "Replay Buffers for Continual Text Classification", "Ann Lee", 2019, authors=("Ann Lee", "Bo Chen"))
 
 
 class AskedSource(InMemorySource):

@@ -1,0 +1,120 @@
+"""An entry is held against a record: what is the same work, and what is told as different."""
+
+import pytest
+
+from assayer.models import CitedWork, Identifiers, Paper
+from assayer.own_references.matching import best_match
+from tests.unit.own_references_fixture import record
+
+VASWANI = record(
+    "vaswani", "Attention is all you need", "Ashish Vaswani", 2017, authors=("Ashish Vaswani", "Noam Shazeer")
+)
+BERT = record(
+    "bert",
+    "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
+    "Jacob Devlin",
+    2019,
+    authors=("Jacob Devlin", "Ming-Wei Chang", "Kenton Lee"),
+    identifiers=Identifiers(doi="10.18653/v1/n19-1423", arxiv="1810.04805"),
+)
+LECUN = record("dl", "Deep learning", "Yann LeCun", 2015, authors=("Yann LeCun", "Yoshua Bengio", "Geoffrey Hinton"))
+TITLE = BERT.title
+
+
+def differences(record: Paper, raw: str = "", **work: object) -> tuple[str, ...] | None:
+    match = best_match(CitedWork.model_validate({"raw": raw, **work}), [record])
+    return None if match is None else match.differences
+
+
+@pytest.mark.parametrize(
+    ("title", "told"),
+    [
+        ("Attention is all you need for video generation", True),
+        ("Attention is all you need: for video", True),
+        ("Attention is not all you need", True),
+        ("Attentoin is all you need", True),
+        ("Atention is all you need", False),
+        ("Attention Is All You Need.", False),
+    ],
+)
+def test_title_that_may_be_of_another_work_is_told(title: str, told: bool) -> None:
+    found = differences(VASWANI, title=title, authors=("A. Vaswani",), year=2017)
+    assert found is not None
+    assert found == ((f"The entry's title is “{title}”, the record's “{VASWANI.title}”.",) if told else ())
+
+
+def test_title_inside_an_entry_ends_where_the_records_does() -> None:
+    longer = TITLE.replace("Understanding", "Understanding of Proteins")
+    whole = f"J. Devlin, {TITLE}, in NAACL, 2019"
+    assert differences(BERT, raw=whole, title=f"{TITLE}, in NAACL", authors=("J. Devlin",), year=2019) == ()
+    (told,) = differences(BERT, f"J. Devlin, {longer}, 2019", title=longer, authors=("J. Devlin",), year=2019) or ()
+    assert told.startswith("The entry's title is")
+    (told,) = differences(BERT, raw=f"J. Devlin, {longer}, 2019") or ()
+    assert told == f"The entry goes on after the record's title: “{TITLE}”."
+
+
+@pytest.mark.parametrize("title", ["BERT: Pre-training of deep bidirectional transformers", "Few models in 2019"])
+def test_subtitle_left_out_is_no_difference(title: str) -> None:
+    known = record("x", f"{title}: a study of many things", "Ann Lee", 2019)
+    assert differences(known, title=title, authors=("A. Lee",), year=2019) == ()
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("GPT-3", "GPT-4"), ("supervised", "unsupervised"), ("on", "in")])
+def test_other_words_and_numbers_are_no_misprint(ours: str, theirs: str) -> None:
+    known = record("x", f"A study of many methods {theirs} large groups of people", "Ann Lee", 2019)
+    found = differences(known, title=known.title.replace(theirs, ours), authors=("A. Lee",), year=2019)
+    assert found is not None
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("authors", "told"),
+    [
+        (("Yann LeCun", "Yoshua Bengio", "Geoffrey Hinton"), ()),
+        (("Le Cun, Y.", "Bengio, Y.", "et al."), ()),
+        (("LeCun Y", "others"), ()),
+        (("Y. LeCun", "J. Benggio", "G. Hinton"), ()),
+        (("Geoffrey Hinton", "Yann LeCun"), ("The entry names Geoffrey Hinton first, the record Yann LeCun.",)),
+        (("Zed Young", "Yann LeCun"), ("The entry names Zed Young first, the record Yann LeCun.",)),
+        (("Yann LeCun", "Zed Young"), ("The entry names Zed Young, the record does not.",)),
+        (
+            ("Yann LeCun", "A. Aa", "B. Bb", "C. Cc", "D. Dd"),
+            ("The entry names A. Aa, B. Bb, C. Cc and 1 more, the record does not.",),
+        ),
+    ],
+)
+def test_first_is_held_against_first_and_names_that_the_record_lacks_are_told(
+    authors: tuple[str, ...], told: tuple[str, ...]
+) -> None:
+    raw = f"{', '.join(authors)}. Deep learning. 2015."
+    assert differences(LECUN, raw, title="Deep learning", authors=authors, year=2015) == told
+
+
+def test_record_that_does_not_name_all_says_nothing_of_the_others() -> None:
+    known = LECUN.model_copy(update={"authors": ("Yann LeCun", "et al.")})
+    assert differences(known, title="Deep learning", authors=("Y. LeCun", "Y. Bengio"), year=2015) == ()
+
+
+def test_names_are_whole_words() -> None:
+    known = record("x", "A study of many methods and people", "S. Hwang", 2019)
+    assert differences(known, title=known.title, authors=("L. Wang",), year=2019) == (
+        "The entry names L. Wang first, the record S. Hwang.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("work", "told"),
+    [
+        ({"doi": "10.9999/made-up"}, "The entry gives the DOI 10.9999/made-up, the record 10.18653/v1/n19-1423."),
+        ({"arxiv": "1810.99999"}, "The entry gives the arXiv id 1810.99999, the record 1810.04805."),
+        ({"doi": "10.48550/arxiv.1810.04805"}, ""),
+        ({"doi": "10.18653/v1/n19-1423", "arxiv": "1810.04805"}, ""),
+    ],
+)  # fmt: skip
+def test_identifier_that_is_not_the_records_is_told(work: dict[str, object], told: str) -> None:
+    assert differences(BERT, title=TITLE, authors=("J. Devlin",), year=2019, **work) == ((told,) if told else ())
+
+
+def test_identifier_of_a_kind_that_the_record_lacks_is_no_difference() -> None:
+    known = VASWANI.model_copy(update={"identifiers": Identifiers(arxiv="1706.03762", doi="10.48550/arxiv.1706.03762")})
+    assert differences(known, title=VASWANI.title, authors=("A. Vaswani",), year=2017, doi="10.5555/3295222") == ()
