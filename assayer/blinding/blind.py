@@ -83,7 +83,7 @@ def spans_to_mask(text: str, title: str = "") -> tuple[list[MaskSpan], list[Pers
             introduced += people_with_known_names(text, section.span.start, section.span.end)
     people = [one for line in block if line.kind == "name" for one in people_in(line.text)]
     people += [one for line in block if line.kind in ("affiliation", "email") for one in _heading_person(line.text)]
-    people += [one for line in labelled if line.kind == "name" for one in people_in(line.value)]
+    people += [one for line in labelled if line.kind == "name" for one in people_in(line.value.split("(", 1)[0])]
     people += [one.person for one in introduced_people(title)]
     people += [one.person for one in introduced]
     inline = _inline(text, [one.span for one in introduced], people, reference_lists(text, headings))

@@ -1,6 +1,7 @@
 """Lines that say what they hold: `Principal investigator: …`, `Host institution: …`, `Grant no.: …`."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,6 +18,12 @@ class LabelledLine(NamedTuple):
     end: int
     """Past the line's end mark."""
     kind: MaskedKind
+    value: str
+
+
+class _Line(NamedTuple):
+    match: "re.Match[str]"
+    group: str
     value: str
 
 
@@ -101,16 +108,25 @@ _REACHES = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.
 
 def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
     """Whole lines, label included. What stands after `Institution:` is one before `block_end`, where a block of authors
-    ends, and under the line of a person; elsewhere it has to look like one."""
-    near = block_end
-    for match in _LINE.finditer(text):
-        group = next(name for name in _MOST_WORDS if match[name])
-        value = match["value"].strip(" *_|\t")
-        if len(value.split()) <= _MOST_WORDS[group] and _fits(group, value, beside_people=match.start() < near):
-            kind = _kind(group, value)
-            end = match.end() + (match.end() < len(text))
-            near = max(near, end + _NEAR) if kind == "name" else near
-            yield LabelledLine(match.start(), end, kind, value)
+    ends, and beside the line of a person; elsewhere it has to look like one."""
+    lines = [_Line(match, *_label(match)) for match in _LINE.finditer(text)]
+    lines = [line for line in lines if len(line.value.split()) <= _MOST_WORDS[line.group]]
+    people = [
+        line.match.start()
+        for line in lines
+        if _KINDS[line.group] == "name" and _fits(line.group, line.value, beside_people=False)
+    ]
+    for line in lines:
+        start, end = line.match.span()
+        after = bisect_left(people, start - _NEAR)
+        beside = start < block_end or (after < len(people) and people[after] <= end + _NEAR)
+        if _fits(line.group, line.value, beside):
+            yield LabelledLine(start, end + (end < len(text)), _kind(line.group, line.value), line.value)
+
+
+def _label(match: "re.Match[str]") -> tuple[str, str]:
+    """The group of the label, and the value."""
+    return next(name for name in _MOST_WORDS if match[name]), match["value"].strip(" *_|\t")
 
 
 def _kind(group: str, value: str) -> MaskedKind:

@@ -111,13 +111,7 @@ def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
         word = folded(match[0])
         if word in known.families:
             yield from _surname_at(text, match.start(), match.end(), known)
-        elif (
-            len(word) > 2
-            and word in known.givens
-            and word not in known.small
-            and word not in _FUNCTION_WORDS
-            and _is_alone(text, match.end(), match[0])
-        ):
+        elif word in known.givens and not known.is_word(match[0]) and _is_alone(text, match.end(), match[0]):
             yield MaskSpan(match.start(), match.end(), "name")
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from assayer.blinding.institution_patterns import institution_places
@@ -58,6 +59,7 @@ _RELATED = re.compile(
     r"head|teachers?|team members?),? |\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
 )
 """Only people do so, or are somebody's."""
+_IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})")
 _NAME_WITH_ROLE = re.compile(
     rf"\b(?P<name>{NAME})(?P<link>, (?:an? )?| \((?:an? )?| is an? )(?:the )?"
@@ -80,7 +82,7 @@ _OWN_WORK = re.compile(
 )
 _TEXTUAL = rf"{_SURNAME}(?: et al\.?|(?: and| &) {_SURNAME})?,? \((?:19|20)\d\d[a-z]?\)"
 _CITED = rf"(?P<cited>[(\[][^)\]\n]{{3,160}}[)\]]|{_TEXTUAL})"
-_DID = r"(?:showed|shown|demonstrated|proved|proposed|introduced|reported|argued|found|established|developed|presented)"
+_DID = r"(?:showed|shown|demonstrated|proved|proposed|introduced|reported|argued|established|developed|presented)"
 _SELF_CITED = (
     re.compile(rf"\b[Ii]n {_CITED},? (?:we|I)(?: have| had)?(?: also| first| already| previously)? {_DID}\b"),
     re.compile(
@@ -130,11 +132,12 @@ def _is_surname(words: Sequence[str]) -> bool:
 
 
 def introduced_people(text: str) -> Iterator[NamedPerson]:
-    """With their titles, in no order."""
+    """With their titles, in no order; `Li Wei (李伟)` is both names."""
     small = frozenset(SMALL_WORD.findall(text))
-    yield from _titled(text, small)
-    yield from _at_work(text, small)
-    yield from _beside_role_or_place(text, small)
+    for one in chain(_titled(text, small), _at_work(text, small), _beside_role_or_place(text, small)):
+        yield one
+        if (written := _IN_ITS_SCRIPT.match(text, one.span.end)) and (other := person_of(written["name"])):
+            yield NamedPerson(MaskSpan(*written.span("name"), "name"), other)
     for pattern in (_OWN_WORK, *_SELF_CITED):
         for match in pattern.finditer(text):
             yield from _cited_people(text, *match.span("cited"))

@@ -19,6 +19,12 @@ _ONLY_ROLE = re.compile(
 )
 
 
+_REGARDS = re.compile(
+    r"(?:(?:with )?(?:kind|best|warm) regards|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?|respectfully)[,.]?",
+    re.I,
+)
+
+
 def signatures(text: str) -> Iterator[BlockLine]:
     """Whole lines. `Jane Roe` counts with `PhD student` or `University of X` under it, `PhD student, MIT` alone."""
     small = frozenset(SMALL_WORD.findall(text))
@@ -32,8 +38,12 @@ def signatures(text: str) -> Iterator[BlockLine]:
         if not line:
             continue
         sort = _sort(line, signed=above is not None or 0 < under < _MOST_UNDER)
+        if above is not None and _REGARDS.fullmatch(above.text) and _names(line, small):
+            yield from (above._replace(text=""), BlockLine(start, end, "name", line))
+            above, under = None, 1
+            continue
         if sort is None:
-            above = BlockLine(start, end, "name", line) if _names(line, small) else None
+            above = BlockLine(start, end, "name", line) if _names(line, small) or _REGARDS.fullmatch(line) else None
             under = 0
             continue
         if above is not None:

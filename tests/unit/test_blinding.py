@@ -72,6 +72,13 @@ SENTENCES = {
     "advisor": ("My advisor Jane Roe and my colleague Tom Poe built it.", ["Jane", "Roe", "Tom", "Poe"]),
     "advisor, unknown name": ("It began with my supervisor Xquil Zand in a seminar.", ["Xquil", "Zand"]),
     "advisor, hyphen": ("My advisor Ji-woo Ha built it, and Ha will help.", ["Ji-woo", "Ha"]),
+    "in its script": (
+        "The plan is Prof. Li Wei's (李伟). Dr. Li Wei (李伟) leads it, as 李伟 has before.",
+        ["Wei", "李伟"],
+    ),
+    "korean, place": ("연구책임자: 김민수 (서울대학교)\n\n김민수 leads it.", ["김민수", "서울대학교"]),
+    "place above person": ("- Institution: Zalando\n- PI: Jane Roe\n\nRoe leads it.", ["Zalando", "Roe"]),
+    "regards": ("Kind regards,\nXquil Zand\n\nP.S. Zand leads it.", ["Kind", "Xquil", "Zand"]),
     "our lab": ("Our Stanford lab has the hardware.", ["Stanford"]),
     "we at": ("We at MIT have collected such data.", ["MIT"]),
     "account": ("See https://github.com/jane-roe/quote for more.", ["jane", "roe"]),
@@ -115,6 +122,11 @@ def test_surname_of_two_letters_is_masked_where_it_stands_alone(family: str) -> 
     said = f"{family} proposed this in 2019. As {family} notes, it works with {family} in charge."
     masked = blinded(idea(f"# Quote, then abstain\n\nWei {family}\nTsinghua University\n\n## Problem\n\n{BODY} {said}"))
     assert masked.text.endswith("[name] proposed this in 2019. As [name] notes, it works with [name] in charge.")
+
+
+def test_surname_of_two_letters_before_the_given_name_is_masked_too() -> None:
+    masked = blinded(idea(f"## Problem\n\n{BODY}\n\nProf. Xu Weiming leads it. Xu has done so before, as Xu notes."))
+    assert masked.text.endswith("[name] leads it. [name] has done so before, as [name] notes.")
 
 
 def test_surname_that_is_a_symbol_stays_in_a_text_on_the_element() -> None:
