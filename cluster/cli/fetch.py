@@ -9,6 +9,7 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.options import WithProfile
+from cluster.cli.output import write_files
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark
 from cluster.settings import PROFILES
@@ -113,9 +114,5 @@ def _make_folder(out: Path) -> None:
 
 
 def _write(stem: Path, format: FetchFormat, text: str) -> Path:
-    path = stem.with_name(f"{stem.name}.{format}")
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+    (path,) = write_files({stem.with_name(f"{stem.name}.{format}"): text})
     return path

@@ -1,5 +1,6 @@
 """Where commands put what they made: a wide terminal, a folder, one file a format."""
 
+import os
 import sys
 from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
@@ -50,11 +51,20 @@ def write_formats(
     return write_files({stem.with_name(f"{stem.name}.{kind}"): render[kind](made) for kind in chosen})
 
 
+def _open_no_link(path: str, flags: int) -> int:
+    """Where the system can refuse links, also one that came a moment ago."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
 def write_files(texts: Mapping[Path, str]) -> list[Path]:
-    """Raises InputError when one cannot be written."""
+    """A link that was there under such a name is replaced by the file: what it leads to stays as it is. Raises
+    InputError when one cannot be written."""
     for path, text in texts.items():
         try:
-            path.write_text(text, encoding="utf-8")
+            if path.is_symlink():
+                path.unlink()
+            with open(path, "w", encoding="utf-8", opener=_open_no_link) as file:
+                file.write(text)
         except OSError as error:
             raise InputError(f"{path} cannot be written: {error.strerror}.") from None
     return list(texts)

@@ -29,7 +29,8 @@ _NOT_AN_IDEA = "cutoff.txt"
 
 
 def files_to_upload(paths: Sequence[Path]) -> list[Path]:
-    """The paths, and the readable files of those that are folders, by name. Raises InputError."""
+    """The paths, and the readable files of those that are folders, by name; a link that leads out of its folder is left
+    out, and that is said. Raises InputError."""
     return [file for path in paths for file in _files(path)]
 
 
@@ -42,10 +43,19 @@ def _files(path: Path) -> list[Path]:
         found = [one for one in sorted(path.iterdir()) if one.suffix.lower() in _READ and one.is_file()]
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    files = [one for one in found if one.name != _NOT_AN_IDEA and not one.name.startswith(".")]
+    seen = [one for one in found if one.name != _NOT_AN_IDEA and not one.name.startswith(".")]
+    files = [one for one in seen if not _is_left_out(one, path)]
     if not files:
         raise InputError(f"The folder {path} holds no {', '.join(_READ)} file; folders inside it are not searched.")
     return files
+
+
+def _is_left_out(file: Path, folder: Path) -> bool:
+    """A folder that came from somebody else may hold links to what is nobody else's business."""
+    if not file.is_symlink() or file.resolve().is_relative_to(folder.resolve()):
+        return False
+    remark(f"Not sent: {file} is a link to a file outside of the folder. Name the file itself to send it.")
+    return True
 
 
 def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[list[Path]]:

@@ -8,6 +8,7 @@ import pytest
 from assayer.errors import InputError
 from assayer.models.timeline import Span, Timeline
 from assayer.reports.timeline_chart import chart_of
+from cluster.cli.output import write_files
 from cluster.cli.submit import files_to_upload, upload_batches
 from cluster.cli.timeline import draw_chart, peak_concurrency
 
@@ -21,6 +22,30 @@ def test_folder_gives_its_readable_files_by_name_and_nothing_else(tmp_path: Path
     _written(tmp_path, b__pdf=1, a__txt=1, c__csv=1, cutoff__txt=1, notes__xyz=1, __hidden__md=1)
     (tmp_path / "deeper").mkdir()
     assert [file.name for file in files_to_upload([tmp_path])] == ["a.txt", "b.pdf", "c.csv"]
+
+
+def test_link_that_leads_out_of_the_folder_is_not_followed_and_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "ideas"
+    folder.mkdir()
+    _written(tmp_path, secret__txt=1)
+    _written(folder, a__txt=1)
+    (folder / "b.txt").symlink_to("../secret.txt")
+    (folder / "c.txt").symlink_to(folder / "a.txt")
+    assert [file.name for file in files_to_upload([folder])] == ["a.txt", "c.txt"]
+    assert "b.txt is a link to a file outside of the folder" in capsys.readouterr().err
+    assert files_to_upload([folder / "b.txt"]) == [folder / "b.txt"]
+
+
+def test_file_is_written_in_place_of_a_link_and_not_through_it(tmp_path: Path) -> None:
+    _written(tmp_path, target__txt=3, there__md=3)
+    link = tmp_path / "idea.md"
+    link.symlink_to(tmp_path / "target.txt")
+    assert write_files({link: "a report", tmp_path / "there.md": "another"}) == [link, tmp_path / "there.md"]
+    assert (tmp_path / "target.txt").read_bytes() == b"xxx"
+    assert (link.read_text(), link.is_symlink()) == ("a report", False)
+    assert (tmp_path / "there.md").read_text() == "another"
 
 
 def test_file_that_is_named_is_sent_whatever_its_kind_for_the_service_to_judge(tmp_path: Path) -> None:
