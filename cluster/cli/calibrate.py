@@ -11,6 +11,7 @@ from rich.table import Table
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.board.decision import DecisionCalibration
+from cluster.cli.terminal import SafeConsole
 from cluster.innoeval_calibrations import fit_calibration, read_labels, save_calibration
 from cluster.settings import PROFILES, Profile
 from cluster.settings_loading import load_settings
@@ -47,7 +48,7 @@ def innoeval(
     made_on = dt.datetime.now(dt.UTC).date()
     calibration = fit_calibration(name, made_on, labels, source, reports, outcomes, seed)
     path = save_calibration(settings.home, calibration)
-    _show(Console(highlight=False), calibration, path)
+    _show(SafeConsole(highlight=False), calibration, path)
 
 
 def _show(console: Console, made: DecisionCalibration, path: Path) -> None:

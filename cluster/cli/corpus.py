@@ -18,7 +18,7 @@ from cluster.cli.corpus_build_on_ray import build_on_ray
 from cluster.cli.corpus_nightly import history, nightly
 from cluster.cli.corpus_plan import plan
 from cluster.cli.corpus_search import search
-from cluster.cli.terminal import readable_size
+from cluster.cli.terminal import SafeConsole, readable_size
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -57,7 +57,7 @@ def info() -> None:
         "Skipped": "; ".join(f"{one.count:,} × {one.reason}" for one in rejected) or "nothing",
         "On disk": readable_size(sum(one.bytes for one in parts)),
     }
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     for name, text in rows.items():
         console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
 
@@ -112,7 +112,7 @@ def build(
     embed_anew: Anew = False,
 ) -> None:
     """Build the corpus from paper records; the version in use is replaced only when the new one is complete."""
-    asyncio.run(_build(paths, shards, embed_anew, load_settings(), Console(highlight=False)))
+    asyncio.run(_build(paths, shards, embed_anew, load_settings(), SafeConsole(highlight=False)))
 
 
 @app.command()
@@ -122,7 +122,7 @@ def update(
     embed_anew: Anew = False,
 ) -> None:
     """Update the corpus without rebuilding it; running evaluations keep the version they started with."""
-    asyncio.run(_update(paths or [], remove, embed_anew, load_settings(), Console(highlight=False)))
+    asyncio.run(_update(paths or [], remove, embed_anew, load_settings(), SafeConsole(highlight=False)))
 
 
 async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, console: Console) -> None:

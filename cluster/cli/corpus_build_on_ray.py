@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import ConfigurationError
+from cluster.cli.terminal import SafeConsole
 from cluster.settings_loading import load_settings
 
 __all__ = ["build_on_ray"]
@@ -73,7 +73,7 @@ def build_on_ray(
             embed_anew=embed_anew,
         )
         stack.enter_context(corpus_build_cluster(folder) if folder else existing_cluster(address or "auto"))
-        console = Console(highlight=False)
+        console = SafeConsole(highlight=False)
         with console.status("Embedding") as status:
             built = asyncio.run(build(wanted, lambda texts: status.update(f"Embedding: {texts:,} texts")))
     verb = "Already built" if built.already_built else "Built"

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from cluster.cli.options import day
-from cluster.cli.terminal import StageProgress
+from cluster.cli.terminal import SafeConsole, StageProgress
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ _Ingesting = Callable[["ReportProgress"], Coroutine[None, None, "IngestSummary"]
 
 
 def _run(ingesting: _Ingesting) -> None:
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     with StageProgress(console) as report:
         summary = asyncio.run(ingesting(report))
     _show(summary, console)

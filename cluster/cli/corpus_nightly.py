@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
+from cluster.cli.terminal import SafeConsole
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def nightly(
 
     If an update fails, the previous version stays in use; the reason is printed and the exit code is 2.
     """
-    night, console = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour)), Console(highlight=False)
+    night, console = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour)), SafeConsole(highlight=False)
     console.print(_outcome_sentence(night), soft_wrap=True)
     for one in night.set_aside:
         console.print(f"[yellow]Skipped[/] {one.count:,} × {escape(one.reason)}", soft_wrap=True)
@@ -54,7 +55,7 @@ def history(
 
     directory = load_settings().corpus_path
     VersionStore(directory).current_path()
-    nights, console = NightlyHistory(directory).runs(last), Console(highlight=False)
+    nights, console = NightlyHistory(directory).runs(last), SafeConsole(highlight=False)
     if json:
         for night in nights:
             print(night.model_dump_json())

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from assayer.errors import InputError
-from cluster.cli.terminal import readable_size
+from cluster.cli.terminal import SafeConsole, readable_size
 
 if TYPE_CHECKING:
     from index.capacity_planning import CapacityRequest, PlannedFigure, PlanningConstants
@@ -49,7 +48,7 @@ def plan(
         usd_per_hour=usd_per_hour,
         texts_per_second=texts_per_second,
     )
-    have, console = planning_constants(), Console(highlight=False)
+    have, console = planning_constants(), SafeConsole(highlight=False)
     found = plan_capacity(wanted, have)
     for title, figures in zip(("Disk", "Memory", "Building", "Every night"), found, strict=True):
         console.print(_table(title, figures))

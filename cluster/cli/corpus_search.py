@@ -11,6 +11,7 @@ from rich.markup import escape
 from assayer.errors import InputError
 from assayer.models import Filters, Hit, PaperId, Passage, Window
 from cluster.cli.options import day
+from cluster.cli.terminal import SafeConsole
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -41,7 +42,7 @@ def search(
     first, last = filters.window.after, filters.window.before
     if first and last and first > last:
         raise InputError(f"No day lies after {first} and before {last}.")
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     hits, passages = asyncio.run(_search(query, limit, filters, snippets, load_settings()))
     _show_hits(hits, console)
     _show_passages(passages, console)

@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from cluster.cli.terminal import SafeConsole
 from cluster.settings import PROFILES, Profile, Settings
 from cluster.settings_loading import load_settings
 
@@ -17,7 +18,7 @@ _MARKS = {"ok": "[green]ok[/]     ", "absent": "[yellow]absent[/] ", "broken": "
 
 def doctor(profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0]) -> None:
     """Check the installation: what is configured, what responds and what is missing."""
-    if asyncio.run(_show(load_settings(profile), Console(highlight=False))):
+    if asyncio.run(_show(load_settings(profile), SafeConsole(highlight=False))):
         raise typer.Exit(1)
 
 

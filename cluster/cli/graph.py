@@ -15,7 +15,7 @@ from assayer.errors import InputError
 from cluster.cli.evaluate import evaluate as evaluate_ideas
 from cluster.cli.options import day
 from cluster.cli.output import PageFormat
-from cluster.cli.terminal import StageProgress
+from cluster.cli.terminal import SafeConsole, StageProgress
 from cluster.settings import PROFILES, Profile
 from cluster.settings_loading import load_settings
 
@@ -208,7 +208,7 @@ def info(
 
 def _show_checked(console: Console, checked: "BatchCheck") -> None:
     for rejected in checked.rejected:
-        Console(stderr=True, highlight=False).print(f"[bold red]Not read:[/] {escape(rejected)}", soft_wrap=True)
+        SafeConsole(stderr=True, highlight=False).print(f"[bold red]Not read:[/] {escape(rejected)}", soft_wrap=True)
     for against, found in checked.found.items():
         console.print(f"[bold]{escape(against)}[/]: {len(found)} of {checked.ideas} ideas")
         for one in found:
@@ -252,4 +252,4 @@ def _standard_error(share: float, ideas: int) -> float:
 
 
 def _console() -> Console:
-    return Console(highlight=False)
+    return SafeConsole(highlight=False)

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from assayer.errors import InputError
 from cluster.cli.options import WithProfile, day, validated
-from cluster.cli.terminal import console, show_table
+from cluster.cli.terminal import SafeConsole, console, show_table
 from cluster.database import with_database
 from cluster.settings import PROFILES
 
@@ -49,7 +48,7 @@ def create_key(
     drawn = generate_key()
     if with_database(profile, lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn)) is None:
         raise InputError(f"There is no tenant {tenant}.", f"Make it with: assayer tenants create {tenant}")
-    Console(stderr=True, highlight=False).print(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
+    SafeConsole(stderr=True, highlight=False).print(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
     typer.echo(drawn.secret)
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from rich.console import Console
 
 from assayer.errors import InputError
+from cluster.cli.terminal import SafeConsole
 
 __all__ = ["PageFormat", "make_folder", "wide_console", "write_files", "write_formats"]
 
@@ -31,7 +32,7 @@ Made = TypeVar("Made")
 
 def wide_console() -> Console:
     """In a file or a pipe no path is broken over two lines."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
+    return SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
 
 
 def make_folder(out: Path, noun: str) -> None:

@@ -4,10 +4,13 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 from rich.table import Table
+
+from assayer.reports.escaping import printable
 
 if TYPE_CHECKING:
     from assayer.ports import ProgressEvent
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ComparisonProgress",
     "EvaluationProgress",
+    "SafeConsole",
     "StageProgress",
     "console",
     "print_error",
@@ -26,6 +30,15 @@ __all__ = [
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
+class SafeConsole(Console):
+    """Shows no control character of any text: what a model, a paper or a file's name holds must not reach the terminal
+    as a command to it. Colours and bars, which are rich's own, do."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+
 def readable_size(count: float) -> str:
     """With one decimal: 1.2 GB; below a thousand, 12 B."""
     unit = next(((each, name) for each, name in _UNITS if count >= each), None)
@@ -34,7 +47,7 @@ def readable_size(count: float) -> str:
 
 def console() -> Console:
     """Standard output; no line is broken."""
-    return Console(highlight=False, soft_wrap=True)
+    return SafeConsole(highlight=False, soft_wrap=True)
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -48,11 +61,11 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def remark(text: str) -> None:
     """For people, on standard error; standard output is for other programs to read."""
-    Console(stderr=True, highlight=False).print(escape(text), soft_wrap=True)
+    SafeConsole(stderr=True, highlight=False).print(escape(text), soft_wrap=True)
 
 
 def print_error(what: str, text: str) -> None:
-    Console(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(text)}", soft_wrap=True)
+    SafeConsole(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(text)}", soft_wrap=True)
 
 
 class _Progress:

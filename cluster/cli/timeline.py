@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from assayer.errors import InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
+from cluster.cli.terminal import SafeConsole
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def timeline(
     kind_of(job, "evaluation")
     with service(profile) as client:
         found = Timeline.model_validate(client.timeline(job).model_dump())
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
+    console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     for line in draw_chart(chart_of(found), console.width):
         console.print(line, no_wrap=True, crop=False)
     if html is not None:

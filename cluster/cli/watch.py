@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import remark
+from cluster.cli.terminal import SafeConsole, remark
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def _line(summary: "BatchSummary") -> str:
 
 def _progress() -> Progress:
     """Where nobody looks on, nothing is drawn."""
-    console = Console(stderr=True)
+    console = SafeConsole(stderr=True)
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
