@@ -21,6 +21,7 @@ _ITEM = re.compile(
     r"^ {0,3}(?:[-*+•–] +|\[\^?(?P<key>[\w+-]{1,24})\]:? +|\((?P<round>\d{1,3})\) +|(?P<number>\d{1,3})[.)] +)(?=\S)"
 )
 """A line that begins an item of a list: a bullet, a number, a key in brackets, a footnote."""
+_NUMBER = re.compile(r"[0-9]{1,3}")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
 _LINK = re.compile(r"\[(?P<words>[^\[\]]{1,400})\]\(<?(?P<address>[^()\s<>]{1,400})>?\)")
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=[^\s_])_{1,3}(?!\w)|`")
@@ -56,6 +57,11 @@ _MORE_NAMES = re.compile(r"[^\W\d_][\w'’-]{1,30}(?:,| and | & )")
 _AND = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&)\s+|;\s*|,\s+)")
 
 
+class _Entry(NamedTuple):
+    text: str
+    number: int | None = None
+
+
 class _Fields(NamedTuple):
     authors: tuple[str, ...]
     title: str
@@ -64,28 +70,31 @@ class _Fields(NamedTuple):
 def parse_references(text: str) -> tuple[CitedWork, ...]:
     """One for each entry that can be told from its neighbours; `raw` is all of it, other fields as far as they show."""
     text = text[:_LONGEST_LIST]
-    entries = _numbered(text) or _items(text) or _unnumbered(text)
-    works = (_work(" ".join(entry.split())) for entry in entries[:_MOST])
+    entries = _numbered(text) or _items(text) or [_Entry(one) for one in _unnumbered(text)]
+    works = (_work(" ".join(one.text.split())).model_copy(update={"number": one.number}) for one in entries[:_MOST])
     return tuple(work for work in works if work.raw)
 
 
-def _items(text: str) -> list[str]:
+def _items(text: str) -> list[_Entry]:
     """Items of a list, each from its mark to the next one; empty unless the text begins with a mark, and each number is
-    the next one."""
+    the next one. Numbers in square brackets may be any."""
     entries: list[list[str]] = []
+    numbers: list[int | None] = []
     for line in text.split("\n"):
         item = _ITEM.match(line)
         number = (item["number"] or item["round"]) if item else None
         if item and (number is None or int(number) == len(entries) + 1):
             entries.append([line[item.end() :]])
+            key = number or item["key"] or ""
+            numbers.append(int(key) if _NUMBER.fullmatch(key) else None)
         elif entries:
             entries[-1].append(line)
         elif line.strip():
             return []
-    return ["\n".join(lines) for lines in entries]
+    return [_Entry("\n".join(lines), number) for lines, number in zip(entries, numbers, strict=True)]
 
 
-def _numbered(text: str) -> list[str]:
+def _numbered(text: str) -> list[_Entry]:
     """Entries from 1 on, each beginning with the next number; empty unless there are at least three."""
     for style in ("bracket", "dot"):
         cuts: list[re.Match[str]] = []
@@ -94,7 +103,8 @@ def _numbered(text: str) -> list[str]:
                 cuts.append(match)
         if len(cuts) >= 3:
             ends = [*(cut.start() for cut in cuts[1:]), len(text)]
-            return [text[cut.end() : end] for cut, end in zip(cuts, ends, strict=True)]
+            places = enumerate(zip(cuts, ends, strict=True), start=1)
+            return [_Entry(text[cut.end() : end], number) for number, (cut, end) in places]
     return []
 
 

@@ -15,3 +15,5 @@ class CitedWork(Frozen):
     arxiv: str = ""
     raw: str = ""
     """The entry as it is printed; empty when the parser did not keep it."""
+    number: int | None = None
+    """That the list gives it; None where it gives none, or the parser did not keep it."""

@@ -4,7 +4,6 @@ An abstract is not the paper: what it does not say may stand further on. The pas
 judged, masked where that was asked for.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from assayer.claim_support.schemas import SupportItem, SupportQuestion
 from assayer.claim_support.task import SUPPORT
 from assayer.llm import Llm, ask
 from assayer.models import Absent, ClaimSupport, Paper
+from assayer.own_references.matching import RecordMatch
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each
 
@@ -20,25 +20,27 @@ __all__ = ["CitingPassage", "not_asked", "passages_borne_out"]
 
 _PER_CALL = 5
 _LONGEST_ABSTRACT = 3_000
-_NUMBERS = re.compile(r"\[\^?\d{1,3}(?: ?[-–,;] ?\d{1,3}){0,40}\]")
 
 
 class CitingPassage(NamedTuple):
     number: int
     """Of the reference."""
-    passage: str
+    claim: str
+    """The passage, the reference's own mark in it as `[this source]`."""
     paper: Paper
 
 
-def not_asked(passage: str, paper: Paper | None, llm: Llm) -> Absent | None:
+def not_asked(passage: str, match: RecordMatch | None, llm: Llm) -> Absent | None:
     """Why a passage cannot be held against an abstract; None where it can."""
     if not llm.models:
         return Absent(reason="not checked: that takes a language model.")
-    if paper is None:
+    if match is None:
         return Absent(reason="not checked: no record was found.")
+    if match.other_title:
+        return Absent(reason="not checked: the record found bears another title.")
     if not passage:
         return Absent(reason="not checked: no passage that refers to it was recognised.")
-    return None if paper.abstract.strip() else Absent(reason="not checked: its record has no abstract.")
+    return None if match.paper.abstract.strip() else Absent(reason="not checked: its record has no abstract.")
 
 
 async def passages_borne_out(
@@ -66,17 +68,9 @@ async def passages_borne_out(
 
 
 def _item(label: str, one: CitingPassage) -> SupportItem:
-    """The reference's own mark becomes `[this source]`; other numbers may stand in the same brackets."""
     return SupportItem(
         label=label,
-        claim=_NUMBERS.sub(lambda found: _mark(found[0], one.number), one.passage),
+        claim=one.claim,
         passage=one.paper.abstract[:_LONGEST_ABSTRACT],
         title=one.paper.title,
     )
-
-
-def _mark(brackets: str, number: int) -> str:
-    inside = False
-    for part in re.finditer(r"(\d{1,3})(?: ?[-–] ?(\d{1,3}))?", brackets):
-        inside = inside or int(part[1]) <= number <= int(part[2] or part[1])
-    return "[this source]" if inside else "[another source]"

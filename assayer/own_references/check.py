@@ -30,7 +30,7 @@ from assayer.own_references.entries import IdeaReferences, read_references
 from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
 from assayer.own_references.matching import RecordMatch
 from assayer.own_references.options import OwnReferenceOptions
-from assayer.own_references.passages import passages_citing
+from assayer.own_references.passages import CitingSentence, passages_citing
 from assayer.ports import ReferenceSource
 from assayer.run.run import Run
 
@@ -77,19 +77,18 @@ async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch],
 
 
 async def _borne_out(
-    searches: Sequence[ReferenceSearch], passages: Sequence[str], llm: Llm, run: Run, most: int
+    searches: Sequence[ReferenceSearch], passages: Sequence[CitingSentence], llm: Llm, run: Run, most: int
 ) -> dict[int, ClaimSupport | Absent]:
     """By the number of the reference, from 1."""
     outcomes: dict[int, ClaimSupport | Absent] = {}
     asked: list[CitingPassage] = []
     for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1):
-        paper = search.match.paper if search.match else None
-        if reason := not_asked(passage, paper, llm):
+        if reason := not_asked(passage.text, search.match, llm):
             outcomes[number] = reason
         elif len(asked) >= most:
             outcomes[number] = Absent(reason="not checked: there are more passages than are checked of one idea.")
-        elif paper is not None:
-            asked.append(CitingPassage(number, passage, paper))
+        elif search.match is not None:
+            asked.append(CitingPassage(number, passage.marked, search.match.paper))
     return {**outcomes, **await passages_borne_out(asked, llm, run)}
 
 
@@ -101,7 +100,7 @@ class _Verdict(NamedTuple):
 def _told(
     references: IdeaReferences,
     searches: Sequence[ReferenceSearch],
-    passages: Sequence[str],
+    passages: Sequence[CitingSentence],
     borne_out: Mapping[int, ClaimSupport | Absent],
     lookup: ReferenceLookup,
     cutoff: dt.date | None,
@@ -109,7 +108,7 @@ def _told(
     return OwnReferences(
         read_by=references.read_by,
         entries=tuple(
-            _entry(number, search, passage, lookup, cutoff).model_copy(update={"borne_out": borne_out[number]})
+            _entry(number, search, passage.text, lookup, cutoff).model_copy(update={"borne_out": borne_out[number]})
             for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1)
         ),
         beyond=len(references.entries) - len(searches),

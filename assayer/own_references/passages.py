@@ -1,79 +1,78 @@
-"""Where the text of an idea refers to its references: `[3, 5–7]`, `(Lee et al., 2019)`, a link, an identifier."""
+"""The sentences in which an idea refers to its references first, with what stands for the reference marked."""
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from assayer.literature.paper_identity import family_name, title_key
 from assayer.models import CitedWork
+from assayer.own_references.citing_marks import (
+    BRACKETS,
+    Mark,
+    identifier_marks,
+    name_marks,
+    number_marks,
+    numbers_in,
+)
 
-__all__ = ["passages_citing"]
+__all__ = ["CitingSentence", "passages_citing"]
 
-_NUMBERS = re.compile(r"\[\^?(?P<list>\d{1,3}(?: ?[-–,;] ?\d{1,3}){0,40})\]")
-_RANGE = re.compile(r"(?P<first>\d{1,3})(?: ?[-–] ?(?P<last>\d{1,3}))?")
-_YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)[a-z]?\b")
-_NAME = re.compile(r"[^\W\d_][\w'’-]{1,40}")
-_POSSESSIVE = re.compile(r"['’]s?$")
-_BEFORE_YEAR = 80
-"""Characters in front of a year in which its authors are named."""
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s{1,20}(?=[^\Wa-z]|[“\"(])|\n\s{0,20}\n|\n(?= {0,3}[-*#+] )"
+    r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bp\.)(?<!\bpp\.)\s{1,20}(?=[^\Wa-z]|[“\"(])"
+    r"|\n\s{0,20}\n|\n(?= {0,3}[-*#+] )"
 )
 _LONGEST = 600
+_THIS, _ANOTHER = "[this source]", "[another source]"
 
 
-def passages_citing(body: str, works: Sequence[CitedWork]) -> tuple[str, ...]:
-    """The sentence that refers to each work first; empty where none was recognised."""
-    numbers, dated = _by_number(body, len(works)), _by_author_and_year(body)
+class CitingSentence(NamedTuple):
+    text: str = ""
+    """Empty where no place that refers to the work was recognised."""
+    marked: str = ""
+    """The same with `[this source]` for the work's own mark, and `[another source]` for other numbers."""
+
+
+def passages_citing(body: str, works: Sequence[CitedWork]) -> tuple[CitingSentence, ...]:
+    """Of each work, by the number that its list gives it, else by names and year, else by an identifier. Where the list
+    gives no numbers, works are counted, unless the text names most of them."""
+    by_name, by_identifier = name_marks(body, works), identifier_marks(body, works)
+    numbers = _numbers(works, counted=len(by_name) * 2 < len(works))
+    by_number = number_marks(body, numbers)
     ends = [match.end() for match in _SENTENCE_END.finditer(body)]
-    return tuple(
-        _sentence_at(place, body, ends) if (place := _place(number, work, body, numbers, dated)) is not None else ""
-        for number, work in enumerate(works, start=1)
-    )
+    places, greatest = {place: number for number, place in numbers.items()}, max(numbers, default=0)
+    found = []
+    for place in range(len(works)):
+        number = places.get(place, 0)
+        mark = by_number.get(number) or by_name.get(place) or by_identifier.get(place)
+        found.append(_sentence_at(mark, body, ends, number, greatest) if mark else CitingSentence())
+    return tuple(found)
 
 
-def _place(
-    number: int, work: CitedWork, body: str, numbers: dict[int, int], dated: dict[tuple[str, str], int]
-) -> int | None:
-    if number in numbers:
-        return numbers[number]
-    names = [title_key(word) for word in _NAME.findall(family_name(work.authors[0]))[-1:]] if work.authors else []
-    for name in names:
-        if (name, str(work.year)) in dated:
-            return dated[name, str(work.year)]
-    identifiers = [one for one in (work.doi, work.arxiv) if one]
-    found = [place for one in identifiers if (place := body.casefold().find(one.casefold())) >= 0]
-    return min(found, default=None)
+def _numbers(works: Sequence[CitedWork], *, counted: bool) -> dict[int, int]:
+    """Places by number. A number that two lists give is nobody's."""
+    given = Counter(work.number for work in works if work.number)
+    if given or not counted:
+        return {work.number: place for place, work in enumerate(works) if work.number and given[work.number] == 1}
+    return dict(zip(range(1, len(works) + 1), range(len(works)), strict=True))
 
 
-def _by_number(body: str, most: int) -> dict[int, int]:
-    """Where each number stands in square brackets first; nothing where brackets hold numbers of no entry, as those of
-    formulas and intervals do."""
-    places = dict[int, int]()
-    for match in _NUMBERS.finditer(body):
-        for part in _RANGE.finditer(match["list"]):
-            first, last = int(part["first"]), int(part["last"] or part["first"])
-            for number in range(first, min(last, first + most) + 1):
-                places.setdefault(number, match.start())
-    return places if 0 not in places and max(places, default=0) <= most else {}
-
-
-def _by_author_and_year(body: str) -> dict[tuple[str, str], int]:
-    """Where each name is followed by each year first."""
-    places, after = dict[tuple[str, str], int](), 0
-    for match in _YEAR.finditer(body):
-        start = max(after, match.start() - _BEFORE_YEAR)
-        for name in _NAME.findall(body[start : match.start()]):
-            if name[0].isupper():
-                places.setdefault((title_key(_POSSESSIVE.sub("", name)), match["year"]), match.start())
-        after = match.end()
-    return places
-
-
-def _sentence_at(place: int, body: str, ends: Sequence[int]) -> str:
-    """A long one is cut, around the place."""
-    following = bisect_right(ends, place)
+def _sentence_at(mark: Mark, body: str, ends: Sequence[int], number: int, greatest: int) -> CitingSentence:
+    """A long one is cut, around the mark."""
+    following = bisect_right(ends, mark.start)
     start = ends[following - 1] if following else 0
     end = ends[following] if following < len(ends) else len(body)
-    start, end = max(start, place - _LONGEST), min(end, place + _LONGEST)
-    return " ".join(body[start:end].split()).lstrip("-*#+ ")
+    start, end = max(start, mark.start - _LONGEST), max(mark.end, min(end, mark.start + _LONGEST))
+
+    def told(brackets: "re.Match[str]") -> str:
+        ranges = numbers_in(brackets[0], greatest)
+        if ranges is None:
+            return brackets[0]
+        return _THIS if any(first <= number <= last for first, last in ranges) else _ANOTHER
+
+    before, after = (BRACKETS.sub(told, part) for part in (body[start : mark.start], body[mark.end : end]))
+    return CitingSentence(_one_line(body[start:end]), _one_line(f"{before}{_THIS}{after}"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).lstrip("-*#+ ")

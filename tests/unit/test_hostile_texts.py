@@ -7,6 +7,9 @@ import pytest
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scholareval.fallbacks.text_matching import idea_paragraphs
+from assayer.models import Idea, IdeaId
+from assayer.own_references.entries import read_references
+from assayer.own_references.passages import passages_citing
 from assayer.reports.markdown import escape
 from assayer.text.headings import find_headings
 from assayer.text.sanitise import sanitise
@@ -63,3 +66,17 @@ def test_idea_that_is_nothing_but_a_trick_is_refused_or_read_in_time(text: str) 
         parse_idea(text, "a test")
     except InputError:
         return
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["[1] ", "[1, ", "[1-99] ", "[2-999]", "Lee 2019 ", "(Lee, 2019; ", "Lee, Lee, Lee and 2019", "Lee et al., ",
+     "2019a", "[a](https://arxiv.org/abs/1706.03762) ", "10.1000/", "10.1000/a ", "arxiv:", "## References\n- x\n",
+     "- a\n", "\n", ". A", "[", "Lee (2019). a\n", "[1] Lee, A. (2019). A title of this. X.\n",
+     "- Lee, A. (2019a). A title. X.\n"],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["", "\n\n## References\n\n" + "- Lee, A. (2019). Replay of text. Methods.\n" * 200])
+def test_references_and_the_passages_that_cite_them_are_read_in_time(unit: str, end: str) -> None:
+    text = filled(unit, "References\n\n" if not end else "", end)
+    found = read_references(Idea(id=IdeaId("x"), title="x", text=text, sections=(), source="x"))
+    passages_citing(text, found.entries)

@@ -2,7 +2,6 @@
 
 import asyncio
 import datetime as dt
-import time
 
 import pytest
 
@@ -13,7 +12,6 @@ from assayer.models import (
     Absent,
     CitedWork,
     ClaimSupport,
-    Idea,
     Identifiers,
     Paper,
     Retraction,
@@ -108,11 +106,11 @@ async def test_idea_without_references_costs_no_question() -> None:
 
 def test_passage_is_the_first_sentence_that_refers_to_the_work() -> None:
     found = read_references(idea())
-    assert passages_citing(found.body, found.entries) == (
+    assert [one.text for one in passages_citing(found.body, found.entries)] == [
         "Rehearsal recovers most of the accuracy that fine-tuning loses [1].",
         "Small models forget along a power law [2, 3].",
         "Small models forget along a power law [2, 3].",
-    )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -120,15 +118,16 @@ def test_passage_is_the_first_sentence_that_refers_to_the_work() -> None:
 )
 def test_passage_is_found_by_author_and_year(passage: str) -> None:
     work = CitedWork(title="Replay", authors=("Lee, A.",), year=2019)
-    assert passages_citing(f"Nothing here. {passage} Lee did more in 2020.", [work]) == (passage,)
+    (found,) = passages_citing(f"Nothing here. {passage} Lee did more in 2020.", [work])
+    assert found.text == passage
 
 
 def test_ranges_are_numbers_and_intervals_of_formulas_are_none() -> None:
     works = [CitedWork(title=str(number)) for number in range(1, 8)]
-    assert [bool(one) for one in passages_citing("All of it [2–4, 7].", works)] == [
+    assert [bool(one.text) for one in passages_citing("All of it [2–4, 7].", works)] == [
         False, True, True, True, False, False, True,
     ]  # fmt: skip
-    assert not any(passages_citing("Weights lie in [0, 1] and steps in [1, 500].", works))
+    assert not any(one.text for one in passages_citing("Weights lie in [0, 1] and steps in [1, 500].", works))
 
 
 # Matching
@@ -341,21 +340,3 @@ async def test_passages_beyond_the_limit_and_lost_answers_are_absent_with_their_
 async def test_without_a_language_model_no_passage_is_judged() -> None:
     own = await checked(local=[LEE])
     assert borne_out(own.entries[0]) == "not checked: that takes a language model."
-
-
-@pytest.mark.parametrize(
-    "unit",
-    ["[1] ", "[1, ", "Lee 2019 ", "(Lee, 2019; ", "[a](https://arxiv.org/abs/1706.03762) ", "10.1000/", "10.1000/a ",
-     "arxiv:", "## References\n- x\n", "- a\n", "\n", ". A", "[", "Lee (2019). a\n"],
-)  # fmt: skip
-def test_hostile_text_is_read_in_linear_time(unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = f"References\n\n{unit * (size // len(unit))}"
-        made = Idea(id="x", title="x", text=text, sections=(), source="x")  # type: ignore[arg-type]
-        start = time.process_time()
-        found = read_references(made)
-        passages_citing(text, found.entries[:200])
-        return time.process_time() - start
-
-    half, whole = seconds(100_000), seconds(200_000)
-    assert whole < 4 * half + 1.0

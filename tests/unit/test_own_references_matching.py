@@ -21,7 +21,7 @@ LECUN = record("dl", "Deep learning", "Yann LeCun", 2015, authors=("Yann LeCun",
 TITLE = BERT.title
 
 
-def differences(record: Paper, raw: str = "", **work: object) -> tuple[str, ...] | None:
+def differences(record: Paper, raw: object = "", **work: object) -> tuple[str, ...] | None:
     match = best_match(CitedWork.model_validate({"raw": raw, **work}), [record])
     return None if match is None else match.differences
 

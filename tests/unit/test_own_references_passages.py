@@ -1,0 +1,129 @@
+"""Which sentence of an idea refers to which of its references, and what a model is asked about it."""
+
+import pytest
+
+from assayer.claim_support.schemas import SupportQuestion
+from assayer.literature.reference_parser import parse_references
+from assayer.models import CitedWork, Identifiers
+from assayer.own_references.passages import passages_citing
+from assayer.reports.reference_wording import borne_out
+from tests.unit.own_references_fixture import DIAZ, FOX, IDEA, LEE, LIST, checked, partly
+from tests.unit.twins import TwinLlm
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+
+def texts(body: str, works: list[CitedWork]) -> list[str]:
+    return [one.text for one in passages_citing(body, works)]
+
+
+def marked(body: str, work: CitedWork) -> str:
+    return passages_citing(body, [work])[0].marked
+
+
+def work(*authors: str, year: int = 2019, letter: str = "", number: int | None = None) -> CitedWork:
+    raw = f"{', '.join(authors)} ({year}{letter}). A title."
+    return CitedWork(title="A title", authors=authors, year=year, raw=raw, number=number)
+
+
+def test_numbers_are_those_of_the_list() -> None:
+    listed = "\n".join(f"[{n}] Lee{n}, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 3, 4, 5))
+    works = list(parse_references(listed))
+    assert [one.number for one in works] == [1, 3, 4, 5]
+    assert texts("It is so [3]. It is not [4, 5]. First [1].", works) == [
+        "First [1].",
+        "It is so [3].",
+        "It is not [4, 5].",
+        "It is not [4, 5].",
+    ]
+
+
+@pytest.mark.parametrize("mark", ["[{}] ", "{}. ", "{}) ", "({}) ", "[^{}]: "])
+def test_every_mark_with_a_number_gives_it(mark: str) -> None:
+    listed = "\n".join(f"{mark.format(n)}Lee, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 2, 3))
+    assert [one.number for one in parse_references(listed)] == [1, 2, 3]
+
+
+def test_list_without_numbers_gives_none() -> None:
+    listed = "\n".join(f"- Lee, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 2, 3))
+    assert [one.number for one in parse_references(listed)] == [None] * 3
+
+
+@pytest.mark.parametrize("interval", ["[0, 1]", "[1, 500]", "[3-2]"])
+def test_brackets_that_are_no_reference_cost_the_others_nothing(interval: str) -> None:
+    works = [work("Lee, A.", number=1), work("Diaz, C.", number=2)]
+    (first, second) = passages_citing(f"Scores in {interval} follow a power law [2].", works)
+    assert first.text == ""
+    assert second.marked == f"Scores in {interval} follow a power law [this source]."
+
+
+def test_number_that_two_lists_give_is_nobodys() -> None:
+    assert texts("It is so [1].", [work("Lee, A.", number=1), work("Diaz, C.", number=1)]) == ["", ""]
+
+
+def test_letters_behind_a_year_tell_works_apart() -> None:
+    works = [work("Lee, A.", letter="a"), work("Lee, A.", letter="b")]
+    body = "One is so (Lee, 2019a). Another is not (Lee, 2019b)."
+    assert texts(body, works) == ["One is so (Lee, 2019a).", "Another is not (Lee, 2019b)."]
+    assert texts("Both are so (Lee, 2019a, 2019b).", works) == ["Both are so (Lee, 2019a, 2019b)."] * 2
+    assert texts("It is so (Lee, 2019).", works) == ["", ""]
+
+
+def test_first_name_of_a_group_counts() -> None:
+    alone, led = work("Lee, A."), work("Smith, B.", "Lee, A.")
+    body = "Smith and Lee (2019) show one. Then Lee (2019) shows another. Lee et al. (2019) show all."
+    assert texts(body, [alone, led]) == ["Then Lee (2019) shows another.", "Smith and Lee (2019) show one."]
+    several = work("Lee, A.", "Chen, B.", "Fox, E.")
+    assert texts(body, [several]) == ["Then Lee (2019) shows another."]
+    assert texts(body, [alone, several])[1] == "Lee et al. (2019) show all."
+
+
+def test_work_that_the_text_cannot_tell_from_another_has_no_passage() -> None:
+    assert texts("It is so (Lee, 2019).", [work("Lee, A."), work("Lee, B.")]) == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim"),
+    [
+        ("Models forget (Lee, 2019).", "Models forget [this source]."),
+        ("Models forget (Chen, 2018; Lee et al., 2019).", "Models forget (Chen, 2018; [this source])."),
+        ("As Lee, Chen, and Fox (2019) say, models forget.", "As [this source] say, models forget."),
+        ("See Lee’s 2019 survey.", "See [this source] survey."),
+        ("In the words of\nVan der Lee (2019), yes.", "In the words of Van der [this source], yes."),
+        ("Models forget (Lee 2019, p. 5).", "Models forget ([this source], p. 5)."),
+    ],
+)
+def test_names_and_year_are_marked_as_the_source(passage: str, claim: str) -> None:
+    assert marked(passage, work("Lee, A.")) == claim
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim"),
+    [
+        ("See https://doi.org/10.1000/xyz, as ever.", "See [this source], as ever."),
+        ("See doi:10.1000/XYZ.", "See [this source]."),
+        ("Not 10.1000/xyz12 but [it](https://doi.org/10.1000/xyz).", "Not 10.1000/xyz12 but [it]([this source])."),
+    ],
+)
+def test_identifier_is_marked_as_the_source(passage: str, claim: str) -> None:
+    assert marked(passage, CitedWork(doi="10.1000/xyz")) == claim
+
+
+async def test_model_is_asked_about_the_source_by_its_names() -> None:
+    listed = LIST.replace("[1] ", "- ").replace("[2] ", "- ").replace("[3] ", "- ")
+    text = IDEA.replace(LIST, listed).replace("[1]", "(Lee and Chen, 2019)").replace("[2, 3]", "(Diaz, 2021)")
+    llm = TwinLlm(HashingEmbedder(), {"support.claims": partly})
+    await checked(text, local=[LEE, DIAZ, FOX], llm=llm)
+    ((_, question),) = llm.asked
+    assert isinstance(question, SupportQuestion)
+    assert [item.claim for item in question.items] == [
+        "Rehearsal recovers most of the accuracy that fine-tuning loses [this source].",
+        "Small models forget along a power law [this source].",
+    ]
+
+
+async def test_passage_is_not_held_against_the_abstract_of_another_title() -> None:
+    theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
+    llm = TwinLlm(HashingEmbedder(), {"support.claims": partly})
+    own = await checked(IDEA.replace("Journal of Forgetting, 2021.", "2021. doi:10.1000/x"), local=[theirs], llm=llm)
+    assert own.entries[1].outcome == "differs"
+    assert borne_out(own.entries[1]) == "not checked: the record found bears another title."
