@@ -1,5 +1,6 @@
 """What an error means for a job: a final problem, or another attempt after a pause."""
 
+import logging
 from typing import NamedTuple
 
 from assayer.errors import (
@@ -20,8 +21,11 @@ from assayer.errors import (
     StorageError,
 )
 from orchestrator.jobs.models import Problem
+from orchestrator.jobs.withheld_addresses import without_addresses
 
 __all__ = ["Retry", "outcome_of_error", "problem_of_error"]
+
+_LOG = logging.getLogger(__name__)
 
 _OUTAGES = (PartUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
 """Something that every other job needs as well is out of reach."""
@@ -52,15 +56,26 @@ class Retry(NamedTuple):
 def outcome_of_error(error: AssayerError, attempt: int) -> Problem | Retry:
     """`attempt` counts from 1. An error that no rule names may be temporary: the job is tried again."""
     if isinstance(error, _OUTAGES):
-        return Retry(str(error), backoff_seconds(attempt), attempt_failed=False)
+        return Retry(_told(error), backoff_seconds(attempt), attempt_failed=False)
     for kind, slug, title in _FINAL:
         if isinstance(error, kind):
             return problem_of_error(slug, title, error)
-    return Retry(str(error), backoff_seconds(attempt), attempt_failed=True)
+    return Retry(_told(error), backoff_seconds(attempt), attempt_failed=True)
 
 
 def problem_of_error(slug: str, title: str, error: AssayerError) -> Problem:
-    return Problem(type=slug, title=title, detail=str(error))
+    return Problem(type=slug, title=title, detail=_told(error))
+
+
+def _told(error: AssayerError) -> str:
+    """Tenants read it; where a machine is stands in the log alone."""
+    text = str(error)
+    if isinstance(error, InputError):
+        return text
+    told = without_addresses(text)
+    if told != text:
+        _LOG.warning("told without addresses: %s", text)
+    return told
 
 
 def backoff_seconds(attempt: int) -> float:

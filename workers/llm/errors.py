@@ -225,8 +225,7 @@ def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) ->
         ),
         "filtered": (f"The endpoint's content filter refused the question ({status}).", ""),
         "bad_question": (
-            f"The LLM endpoint {address} refused this question, though model {model!r} has answered others "
-            f"({status}: {quoted}).",
+            f"The LLM endpoint refused this question, though model {model!r} has answered others ({status}: {quoted}).",
             "",
         ),
         "bad_request": (

@@ -23,13 +23,13 @@ async def test_what_is_not_ready_is_named(service: Service) -> None:
     at_once = service.with_services(settings=service.services.settings.model_copy(update={"ready_seconds": 0.0}))
     async with at_once.client() as client:
         assert (await client.get("/readyz")).json()["status"] == "ready"
-        service.checks.append(Check(name="corpus", ok=False, detail="There is none."))
+        service.checks.append(Check(name="corpus", ok=False, detail="There is none at http://10.0.0.5:80/."))
         answer = await client.get("/readyz")
     document = problem(answer, 503, "not-ready")
     assert "retry-after" in answer.headers
     assert document.checks is not None
     assert [(check.name, check.ok) for check in document.checks] == [("database", True), ("corpus", False)]
-    assert "corpus: There is none." in document.detail
+    assert "corpus: There is none at (address withheld)." in document.detail
 
 
 async def test_a_thousand_who_ask_whether_it_is_ready_are_told_what_one_look_found(service: Service) -> None:

@@ -1,0 +1,16 @@
+"""Errors name the machine that failed, which is for the operator; tenants are told what failed."""
+
+import re
+
+__all__ = ["without_addresses"]
+
+_URL = r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'(){},;]{0,2000}[^\s<>\"'(){},;.:]"
+_IPV4 = r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b"
+_IPV6 = r"\[[0-9a-f:.]{2,45}\](?::\d{1,5})?|(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{1,4}\b"
+_HOST = r"\b(?=[0-9.-]{0,200}[a-z])[a-z0-9][a-z0-9.-]{0,200}:\d{2,5}(?:/\w{1,100})?\b"
+_ADDRESS = re.compile(f"{_URL}|{_IPV4}|{_IPV6}|{_HOST}", re.IGNORECASE)
+
+
+def without_addresses(text: str) -> str:
+    """URLs, IP addresses and hosts with a port are replaced by words."""
+    return _ADDRESS.sub("(address withheld)", text)

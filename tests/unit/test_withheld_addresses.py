@@ -1,0 +1,49 @@
+"""Which words of an error are not for tenants."""
+
+import logging
+
+import pytest
+
+from assayer.errors import InputError, LlmRejected, LlmUnavailable
+from orchestrator.jobs.models import Problem
+from orchestrator.jobs.retry_policy import Retry, outcome_of_error
+from orchestrator.jobs.withheld_addresses import without_addresses
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://10.0.0.5:8000/v1", "https://llm.internal/v1", "10.0.0.5", "127.0.0.1:5432", "llm.internal:8000"),
+        *("vllm-0:8000", "[::1]:8000", "fd00::5", "localhost:5432/assayer", "postgresql://db.internal:5432/assayer"),
+    ],
+)
+def test_address_in_a_sentence_is_withheld_and_its_words_stay(address: str) -> None:
+    assert without_addresses(f"It ({address}) is down: {address}.") == (
+        "It ((address withheld)) is down: (address withheld)."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Set ASSAYER_LLM__BASE_URL: it usually ends in /v1.", "the last: HTTP 503 Busy.", "row 12:30", "Python 3.11.7: x"],
+)
+def test_other_words_stay_as_they_are(text: str) -> None:
+    assert without_addresses(text) == text
+
+
+@pytest.mark.parametrize("kind", [LlmRejected, LlmUnavailable])
+def test_tenants_are_told_what_failed_and_the_operators_log_where(
+    kind: type[LlmRejected | LlmUnavailable], caplog: pytest.LogCaptureFixture
+) -> None:
+    error = kind("The LLM endpoint http://10.0.0.5:8000/v1 is down.", "Check that it runs.")
+    with caplog.at_level(logging.WARNING):
+        outcome = outcome_of_error(error, 1)
+    told = outcome.why if isinstance(outcome, Retry) else outcome.detail
+    assert told == "The LLM endpoint (address withheld) is down. Check that it runs."
+    assert "http://10.0.0.5:8000/v1" in caplog.text
+
+
+def test_what_is_said_of_the_input_quotes_it_as_it_is() -> None:
+    outcome = outcome_of_error(InputError("The title http://my.example:80/ is no title."), 1)
+    assert isinstance(outcome, Problem)
+    assert "http://my.example:80/" in outcome.detail
