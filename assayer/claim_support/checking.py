@@ -13,7 +13,7 @@ from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, Frozen, 
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each
 
-__all__ = ["CLAIMS_PER_CALL", "CheckedClaims", "check_claims", "support_found"]
+__all__ = ["CLAIMS_PER_CALL", "CheckedClaims", "check_claims", "support_found", "support_of"]
 
 CLAIMS_PER_CALL = 10
 _MOST_MISSING_CHARS = 300
@@ -72,23 +72,29 @@ async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapp
     once. Raises what makes going on pointless for all; a call that fails leaves its claims unchecked."""
     quoted = (_quoted_claim(point, citation) for point in _points(findings) for citation in point.citations)
     claims = list(dict.fromkeys(one for one in quoted if one is not None))
-    batches = [claims[start : start + CLAIMS_PER_CALL] for start in range(0, len(claims), CLAIMS_PER_CALL)]
+    found = await support_of([_item(one, papers) for one in claims], llm, run, "support check of a claim")
+    return CheckedClaims(dict(zip(claims, found, strict=True)))
 
-    async def check(batch: Sequence[_QuotedClaim]) -> list[ClaimSupport | Absent]:
-        items = tuple(_item(f"C{number}", one, papers) for number, one in enumerate(batch, start=1))
+
+async def support_of(
+    asked: Sequence[SupportItem], llm: Llm, run: Run, what: str, per_call: int = CLAIMS_PER_CALL
+) -> list[ClaimSupport | Absent]:
+    """In order; labels are given here, call by call. `what` one of them is called where answers are lost. Raises what
+    makes going on pointless for all."""
+    batches = [asked[start : start + per_call] for start in range(0, len(asked), per_call)]
+
+    async def check(batch: Sequence[SupportItem]) -> list[ClaimSupport | Absent]:
+        items = tuple(one.model_copy(update={"label": f"C{number}"}) for number, one in enumerate(batch, start=1))
         answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
         verdicts = {one.label: one for one in answer.verdicts}
         return [support_found(verdicts[item.label], item.passage, by_model=bool(llm.models)) for item in items]
 
     answered = await each(batches, check)
-    run.keep_successes(answered, "support check of a claim", [len(batch) for batch in batches])
-    outcomes: dict[_QuotedClaim, ClaimSupport | Absent] = {}
+    run.keep_successes(answered, what, [len(batch) for batch in batches])
+    outcomes: list[ClaimSupport | Absent] = []
     for batch, found in zip(batches, answered, strict=True):
-        if isinstance(found, Failed):
-            outcomes |= dict.fromkeys(batch, Absent(reason=f"{found.error.reason}."))
-        else:
-            outcomes |= zip(batch, found, strict=True)
-    return CheckedClaims(outcomes)
+        outcomes += [Absent(reason=f"{found.error.reason}.")] * len(batch) if isinstance(found, Failed) else found
+    return outcomes
 
 
 def _quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None:
@@ -97,11 +103,11 @@ def _quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None:
     return _QuotedClaim(point.text, paper_of(citation.label), citation.quote, point.kind == "suggestion")
 
 
-def _item(label: str, one: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> SupportItem:
+def _item(one: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> SupportItem:
     claim = MARKER.sub(lambda found: f"[{'this' if paper_of(found[1]) == one.paper else 'another'} source]", one.claim)
     title = papers[one.paper].title if one.paper in papers else ""
     return SupportItem(
-        label=label, claim=claim, passage=one.quote, title=" ".join(title.split()) or "(unknown)", advice=one.advice
+        label="", claim=claim, passage=one.quote, title=" ".join(title.split()) or "(unknown)", advice=one.advice
     )
 
 

@@ -7,14 +7,12 @@ judged, masked where that was asked for.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.claim_support.checking import support_found
-from assayer.claim_support.schemas import SupportItem, SupportQuestion
-from assayer.claim_support.task import SUPPORT
-from assayer.llm import Llm, ask
+from assayer.claim_support.checking import support_of
+from assayer.claim_support.schemas import SupportItem
+from assayer.llm import Llm
 from assayer.models import Absent, ClaimSupport, Paper
 from assayer.own_references.matching import RecordMatch
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each
 
 __all__ = ["CitingPassage", "not_asked", "passages_borne_out"]
 
@@ -47,30 +45,9 @@ async def passages_borne_out(
     passages: Sequence[CitingPassage], llm: Llm, run: Run
 ) -> Mapping[int, ClaimSupport | Absent]:
     """By the number of the reference. Raises what makes going on pointless for all."""
-    batches = [passages[start : start + _PER_CALL] for start in range(0, len(passages), _PER_CALL)]
-
-    async def check(batch: Sequence[CitingPassage]) -> list[ClaimSupport | Absent]:
-        items = tuple(_item(f"C{place}", one) for place, one in enumerate(batch, start=1))
-        answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
-        verdicts = {one.label: one for one in answer.verdicts}
-        return [support_found(verdicts[item.label], item.passage, by_model=True) for item in items]
-
-    answered = await each(batches, check)
-    run.keep_successes(answered, "check of a passage against an abstract", [len(batch) for batch in batches])
-    found: dict[int, ClaimSupport | Absent] = {}
-    for batch, outcomes in zip(batches, answered, strict=True):
-        numbers = [one.number for one in batch]
-        if isinstance(outcomes, Failed):
-            found |= dict.fromkeys(numbers, Absent(reason=f"{outcomes.error.reason}."))
-        else:
-            found |= zip(numbers, outcomes, strict=True)
-    return found
-
-
-def _item(label: str, one: CitingPassage) -> SupportItem:
-    return SupportItem(
-        label=label,
-        claim=one.claim,
-        passage=one.paper.abstract[:_LONGEST_ABSTRACT],
-        title=one.paper.title,
-    )
+    items = [
+        SupportItem(label="", claim=one.claim, passage=one.paper.abstract[:_LONGEST_ABSTRACT], title=one.paper.title)
+        for one in passages
+    ]
+    found = await support_of(items, llm, run, "check of a passage against an abstract", _PER_CALL)
+    return {one.number: outcome for one, outcome in zip(passages, found, strict=True)}
