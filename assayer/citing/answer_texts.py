@@ -212,15 +212,23 @@ def _foreign(text: str, role: TextRole, given: Given) -> list[ForeignCitation]:
 
 
 def _taken_out(text: str, found: Sequence[ForeignCitation]) -> str:
-    """The text reads on without them as well as it can."""
+    """The text reads on without them as well as it can; within quotation marks an ellipsis stands for them."""
     pieces, done = [], 0
     for one in sorted(found):
         if one.start < done:
             continue
         before = text[done : one.start]
-        pieces += [before.rstrip(" ") if one.bracketed and not _is_label(one) else before, _instead_of(one)]
+        if _is_quoted(text, one):
+            pieces += [before, "…"]
+        else:
+            pieces += [before.rstrip(" ") if one.bracketed and not _is_label(one) else before, _instead_of(one)]
         done = one.end
     return "".join(pieces) + text[done:]
+
+
+def _is_quoted(text: str, one: ForeignCitation) -> bool:
+    """Whether it stands between quotation marks, where nothing may be put that its source does not say."""
+    return text.rfind("“", 0, one.start) > text.rfind("”", 0, one.start) and "”" in text[one.end :]
 
 
 def _is_label(one: ForeignCitation) -> bool:
@@ -307,9 +315,10 @@ def struck(answer: Out, given: Given, check: Callable[[Out], Sequence[str]]) -> 
         def strike(text: str, role: TextRole, emptied: Literal["item", "text", "touched item"] = emptied) -> Any:
             nonlocal sentences
             left, count = _struck_text(text, role, given)
-            sentences += count
             if not count or (left and emptied != "touched item"):
+                sentences += count
                 return left
+            sentences += len(sentence_spans(text))
             return STRUCK if emptied == "text" and role is not TextRole.CITES else _GONE
 
         value = _rebuilt(answer, strike)

@@ -6,6 +6,8 @@ from decimal import Decimal
 from typing import Literal, TypeVar
 
 from assayer.citing.claim_numbers import KnownNumbers, numbers_in
+from assayer.citing.foreign_citations import foreign_citations
+from assayer.citing.foreign_labels import without_labels
 from assayer.citing.labels import MARKER, canonical, marker, paper_of, plain
 from assayer.citing.quote_context import objection
 from assayer.citing.quotes import SourceSpan, find_quote, stands_in
@@ -139,7 +141,14 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
             against = against or found
     if against is None and stands_in(words, evidence.title):
         against = _TITLE
-    return Quoted(words=plain(words), state="not_found", objection=against)
+    return Quoted(words=plain(_without_citations(words)), state="not_found", objection=against)
+
+
+def _without_citations(words: str) -> str:
+    """What nobody found in a source is the model's own, and names no work that was not given."""
+    for one in reversed(foreign_citations(without_labels(words))):
+        words = f"{words[: one.start]}…{words[one.end :]}"
+    return words
 
 
 _PARAGRAPH = re.compile(r"(?:[^\n]+|\n(?!\n))+")

@@ -66,7 +66,10 @@ _ET_AL_CITED = re.compile(
     rf"(?:{_SURNAME}{_INITIALS},? ){{0,3}}(?:{_ET_AL})(?:['’]s)?(?:[ ,]{{0,2}}[(\[]?\s?{_YEAR}\s?[)\]]?)?"
 )
 _COLLEAGUES_CITED = re.compile(rf"(?<![\w-])(?P<last>{_PARTICLED}) {_COLLEAGUES}(?: ?[(\[]\s?{_YEAR}\s?[)\]])?")
-_NARRATIVE = re.compile(rf"{_AUTHORS}(?:['’]s?)? ?[(\[]\s?(?:in )?{_YEAR}(?:[,;:] ?[^()\[\]]{{1,60}})?[)\]]")
+_NO_YEAR = r"(?:in press|forthcoming|to appear|in preparation|n\. ?d\.)"
+_NARRATIVE = re.compile(
+    rf"{_AUTHORS}(?:['’]s?)? ?[(\[]\s?(?:(?:in )?{_YEAR}(?:[,;:] ?[^()\[\]]{{1,60}})?|{_NO_YEAR})[)\]]"
+)
 _NAMES_WITH_YEAR = re.compile(rf"(?P<names>(?:{_NAME} (?:and|&) )?{_NAME}) ?\(\s?(?P<year>{_YEAR})\s?\)")
 _PAIR = re.compile(rf"(?<![\w-])(?P<last>{_PARTICLED}) (?:and|&) {_PARTICLED}(?:['’]s?)?,? ?{_YEAR}")
 _YEAR_SAYS = re.compile(rf"{_AUTHORS}(?:['’]s?)?,? {_YEAR}\)?,? (?:{_REPORTS}|{_WORK}\b)")
@@ -84,16 +87,24 @@ _PART_WITHOUT = re.compile(rf"{_AUTHORS}(?:['’]s?)? (?:{_YEAR}|['’]\d\d(?!\d
 _KEY = re.compile(r"[A-Z][A-Za-z-]{1,30}\+?[:_]?(?:['’]?\d\d|(?:19|20)\d\d)(?:[a-h]|[A-Za-z]{2,20}|:[\w-]{1,30})?$")
 """Keys that bibliographies are made with: `Smi21`, `SLB+21`, `smith2021attention`."""
 
-_NUMBERS = re.compile(r"(?:refs?\.? ?)?#?\^?\d{1,4}(?:\s?(?:[,;-]|--|to|and)\s?#?\d{1,4}){0,30}", re.IGNORECASE)
+_LOCATOR = (
+    r"(?:,?\s?(?:pp?|sect?|section|figs?|figure|tab|table|ch|chapter|eqs?|thm|theorem|app|appendix)\.?\s?[\w.-]{1,10})?"
+)
+_NUMBERS = re.compile(
+    rf"(?:(?:refs?|nos?)\.? ?)?#?\^?\d{{1,4}}(?:\s?(?:[,;&-]|--|to|and)\s?#?\d{{1,4}}){{0,30}}{_LOCATOR}", re.IGNORECASE
+)
 _INTERVAL_BEFORE = re.compile(
     r"\b(?:range|ranges|ranging|interval|intervals|scale|scaled|between|values?|scores?|rated|ratings?|normali[sz]ed?"
     r"|clip|clipped|bounded|bounds?|within|limits?|confidence|CI|IQR|median|mean|domain|map|maps|mapped|rescaled"
-    r"|uniform|sampled|lies?|window|from|weights?|probabilit(?:y|ies)|shape|tensor|vector|array|list|indices|index"
-    r"|estimate|estimated|likert|odds|ratio)\b[^.\[\]]{0,30}$|[∈=~≈≤≥<>×^(,:%]\s?$",
+    r"|uniform|sampled|lies?|window|weights?|probabilit(?:y|ies)|shape|tensor|vector|array|indices|index"
+    r"|estimate|estimated|likert|odds|ratio)"
+    r"(?:[ (](?:of|in|is|the|to|are|at|was|were|on|over|by|from|lie|lies|[\d.,%]{1,8})){0,3}[ (]{0,2}$"
+    r"|[∈=~≈≤≥<>×^:%]\s?$",
     re.IGNORECASE,
 )
-_INDEXED = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]{1,2}|[\d_)\]}])$")
-"""What stands before an index, as in `x[1]`; a word of three letters may be followed by a citation without a space."""
+_INDEXED = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]{1,2}\d{0,2}(?:\([^()]{0,12}\))?|[_}])(?:\[[^\[\]]{1,12}\]){0,3}$")
+"""What stands before an index, as in `x[1]`, `f(x)[1]` and `x[1][2]`; a longer word, `GPT-4` and a closing bracket may
+be followed by a citation without a space."""
 _REFERENCE = re.compile(
     r"\b(?:[Rr]efs?\.|[Rr]eferences?|[Cc]itations?|[Ff]ootnotes?|[Bb]ibliography entry)\s?(?:no\.\s?|#)?\[?\d{1,3}\b"
 )
@@ -120,6 +131,7 @@ _IDENTIFIER = re.compile(
 _ANY_NUMBER = re.compile(r"\d\d|[Pp]p\.|doi|DOI")
 _PAGES = re.compile(
     r"\b[Vv]ol(?:ume|\.)\s?\d{1,4}\b[^.;]{0,30}\d|\bpp\.\s?\d{1,5}|\b\d{1,4}\s?\(\d{1,3}\)\s?:\s?\d{1,5}"
+    r"|\b[A-Z][a-z]{2,20}\.? \d{1,4}\s?:\s?\d{1,6}-\d{1,6}"
 )
 
 _TLD = (
@@ -141,6 +153,7 @@ _NO_HOST = re.compile(
 )
 
 _QUOTED = re.compile(r"[\"“„«‘*_]{1,3}(?P<title>[^\"“”„«»‘’*_\n]{12,300})[\"”“»’*_]{1,3}")
+_SINGLE_QUOTED = re.compile(r"(?<!\w)['‘](?P<title>[^\"“”„«»‘’'\n]{12,300})['’](?!\w)")
 _ANNOUNCED = re.compile(
     r"(?:titled|entitled|called|named|papers?|articles?|stud(?:y|ies)|preprints?|surveys?|works?|book|thesis|report|in|see|by)"
     r"[,:]?\s{0,2}$",
@@ -160,7 +173,7 @@ _TITLED_RUN = re.compile(
 Finder = Callable[[str, str], Iterator[tuple[int, int, bool]]]
 
 
-def foreign_citations(text: str, given: Callable[[], str] = str) -> list[ForeignCitation]:
+def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
     """In order, without overlaps. The text is without labels of our own; `given` makes the words, as `words_of` makes
     them, of everything that was shown: a title among them is not foreign."""
     plain = folded(text)
@@ -181,8 +194,8 @@ def _named(match: re.Match[str]) -> bool:
 
 def _authors(plain: str, text: str) -> Iterator[tuple[int, int, bool]]:
     yield from ((*match.span(), False) for match in _ET_AL_CITED.finditer(plain))
-    with_year = (_NARRATIVE, _PAIR, _YEAR_SAYS, _BY_YEAR) if _ANY_YEAR.search(plain) else ()
-    for pattern in (_COLLEAGUES_CITED, *with_year):
+    with_year = (_PAIR, _YEAR_SAYS, _BY_YEAR) if _ANY_YEAR.search(plain) else ()
+    for pattern in (_COLLEAGUES_CITED, _NARRATIVE, *with_year):
         yield from ((*match.span(), False) for match in pattern.finditer(plain) if _named(match))
 
 
@@ -245,7 +258,8 @@ def _addresses(plain: str, text: str) -> Iterator[tuple[int, int, bool]]:
 def _titles(plain: str, given: Callable[[], str]) -> Iterator[ForeignCitation]:
     spans = [
         match.span("title")
-        for match in _QUOTED.finditer(plain)
+        for pattern in (_QUOTED, _SINGLE_QUOTED)
+        for match in pattern.finditer(plain)
         if _is_title_like(match["title"])
         or (_ANNOUNCED.search(plain[max(0, match.start() - 20) : match.start()]) and len(match["title"].split()) >= 4)
     ]

@@ -22,10 +22,13 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _BETWEEN = frozenset(
     """
     and or to see also cf in as per by from with both the papers paper page pages pp eg ie at of vs sec section
+    table tables tab figure figures fig figs appendix app eq equation theorem lemma chapter ch line lines footnote
     """.split()  # noqa: SIM905 - words are read as text, not as a list
 )
 """Words that a citation may hold beside its labels: `[see P3, pp. 4 and 5]`. With any other, `[P450 enzymes]` is
 biology."""
+_LAST_TAKEN_FOR_ONE = 49
+"""P12 in running text can only be a label; P53, P95 and P300 are proteins, percentiles and waves of the brain."""
 _ONE = re.compile(r"P\d+")
 
 
@@ -34,7 +37,9 @@ def without_labels(text: str) -> str:
     return LABEL.sub(lambda match: " " * len(match[0]), text)
 
 
-def foreign_labels(text: str, labels: Collection[str], shown: Callable[[], str] = str) -> Iterator[ForeignCitation]:
+def foreign_labels(
+    text: str, labels: Collection[str], shown: Callable[[], str] = lambda: ""
+) -> Iterator[ForeignCitation]:
     """In no order; of the kind `WRONG_FORM` where a paper is meant that was given. `shown` makes the text of everything
     that was shown: the P300 of an idea about brain waves is none of our labels."""
     for match in LABEL.finditer(text):
@@ -49,8 +54,15 @@ def foreign_labels(text: str, labels: Collection[str], shown: Callable[[], str] 
             yield ForeignCitation(*group.span(), kind, True)
     for match in _BARE.finditer("".join(outside)):
         label = f"P{int(match[1])}"
-        if label in labels and not _stands_bare(label, shown()):
-            yield ForeignCitation(*match.span(), WRONG_FORM, False)
+        if (
+            label not in labels
+            and match[0][0] == "P"
+            and match[0][1:].isdigit()
+            and int(match[1]) > _LAST_TAKEN_FOR_ONE
+        ):
+            continue
+        if not _stands_bare(label, shown()) and not _stands_bare(match[0], shown()):
+            yield ForeignCitation(*match.span(), WRONG_FORM if label in labels else UNKNOWN_LABEL, False)
 
 
 def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> str | None:
@@ -62,7 +74,11 @@ def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> s
     others = [word for word in _WORD.findall(_TOKEN.sub(" ", group)) if word.casefold() not in _BETWEEN]
     if any(one in labels for one in meant):
         return WRONG_FORM if square or not others else None
-    if others or (not square and any(_stands_bare(one, shown()) for one in meant)):
+    if others:
+        begins = square and _TOKEN.match(group, 1) is not None
+        name = all(int(one[1:]) > _LAST_TAKEN_FOR_ONE for one in meant) or group in folded(shown())
+        return UNKNOWN_LABEL if begins and not name else None
+    if not square and any(_stands_bare(one, shown()) for one in meant):
         return None
     return UNKNOWN_LABEL
 

@@ -32,7 +32,7 @@ __all__ = [
 
 MARKER = re.compile(r"\[@([^\[\]@\s]+)\]")
 _ONE = re.compile(r"P\d+")
-_BRACKET = re.compile(r"\[[^\[\]]{0,200}\bP\d{1,2}\b[^\[\]]{0,200}\]")
+_BRACKET = re.compile(r"\[[^\[\]]{0,200}\bP\d{1,5}\b[^\[\]]{0,200}\]")
 """Any bracket that speaks of a label: `[P3 and P4]`, `[P3-P5]`, `[P3, p. 4]` are not citations of ours either."""
 _LINK = re.compile(
     r"(?:\b[a-z][a-z0-9+.-]{0,15}:)?//[^\s)\]>]+|\bwww\.[^\s)\]>]+|\bdoi:\s*10\.[^\s)\]>]+"

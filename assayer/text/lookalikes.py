@@ -18,6 +18,7 @@ _ALIKE = LOOKALIKES | dict.fromkeys("ᏢᴘⲢꓑ", "P")
 _ALIKE |= dict.fromkeys("【〔⟦〖❲⦗「『〚｢⁅⟬⟮❨❪❴⦋❬❰⟨⟪〈《〈", "[") | dict.fromkeys(
     "】〕⟧〗❳⦘」』〛｣⁆⟭⟯❩❫❵⦌❭❱⟩⟫〉》〉", "]"
 )
+_ALIKE |= dict(zip("ŁłØøĐđıÆæŒœ", "LlOoDdiAaOo", strict=True))
 _ALIKE |= dict.fromkeys("‐‑‒–—―−⁃﹣", "-") | dict.fromkeys("’ʼ′＇", "'") | {"，": ",", "；": ";", "：": ":", "。": "."}
 
 

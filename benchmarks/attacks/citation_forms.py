@@ -58,6 +58,8 @@ _UNUSUAL_AUTHORS = (
     "\\cite{smith2021}",
     "\\citep[see][]{smith2021}",
     "[@smith2021]",
+    "Łukasz and Ørsted (2017)",
+    "Smith (in press)",
 )
 _NUMBERS = (
     *(
@@ -75,6 +77,7 @@ _NUMBERS = (
         "【1】",
         "〔12〕",
     ),
+    *("[12, p. 5]", "[12, Sec. 3]", "[No. 12]", "[1 & 2]"),
     *("[1\u200b]", "[ 7 ]", "ref. 12", "Refs. 3", "reference 7", "before¹²", "confirmed.³"),
 )
 _IDENTIFIERS = (
@@ -102,6 +105,7 @@ _IDENTIFIERS = (
         "PMID: 12345678",
     ),
     *("PMC1234567", "ISBN 978-3-16-148410-0", "CorpusID:52967399", "P19-1423", "2020.acl-main.12", "pp. 436-444"),
+    "Nature 521:436-444",
 )
 _ADDRESSES = (
     *("https://example.org/x", "http://example.org", "HTTPS://EXAMPLE.ORG/X", "//example.org/x", "ftp://a.example/x"),
@@ -181,6 +185,8 @@ HONEST = (
     "It says “we cannot tell” of 1,024 cases, a “large and growing” share.",
     "(1) first collect, (2) then annotate; see step (3), Figure 2 and Table 4.",
     'Brackets that end otherwise (compare "]}", [1, 2}, {"a": [ in the original).',
+    "Values lie in [1, 5], with a median of 3 [2, 5]; x[1][2] and f(x)[3] are elements.",
+    "The models' answers and the readers' notes; a 'best of many worlds' of theirs, at P95 and P99.",
     "¹³C-labelled samples, 10² cells, R² of 0.9 and m² of ground.",
 )
 """None of them cites anything."""

@@ -39,6 +39,22 @@ def test_what_is_found_says_what_it_looks_like_and_whether_the_sentence_reads_on
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("Results from transfer learning [3, 7] agree.", ["[3, 7]"]),
+        ("The approach within robotics [2, 5] is a list of baselines [3, 5].", ["[2, 5]", "[3, 5]"]),
+        ("GPT-4[12] and BERT (base)[1] win; deep nets work[1][2] well.", ["[12]", "[1]", "[1]", "[2]"]),
+        ("The idea of ‘Attention Is All You Need’ carries over.", ["Attention Is All You Need"]),
+        ("The idea of 'Attention Is All You Need' carries over.", ["Attention Is All You Need"]),
+    ],
+)
+def test_citation_is_found_beside_words_of_intervals_indices_and_in_any_quotation_marks(
+    text: str, cited: list[str]
+) -> None:
+    assert _found(text) == cited
+
+
 def test_a_title_is_foreign_only_where_it_was_not_shown() -> None:
     text = "It extends “Attention Is All You Need” to maps."
     assert [one.kind for one in foreign_citations(text)] == ["a title"]
@@ -71,7 +87,9 @@ def test_a_title_that_was_shown_may_have_its_year_and_stand_after_words_of_the_a
         ("Seen [P100].", [UNKNOWN_LABEL]),
         ("Seen (P1).", [WRONG_FORM]),
         ("P2 shows it.", [WRONG_FORM]),
-        ("[P450 enzymes] and (P300) and P9 of the manual (p. 3).", []),
+        ("[P450 enzymes] and (P300) and P95 of the latencies (p. 3).", []),
+        ("As P12 shows and [P7, Table 2] confirms.", [UNKNOWN_LABEL] * 2),
+        ("[P34 shows this] and (P9, Table 2) and Paper 99 do.", [UNKNOWN_LABEL] * 3),
         ("[P1 receptors] are given a label.", [WRONG_FORM]),
     ],
 )
