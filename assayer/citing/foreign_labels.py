@@ -16,6 +16,7 @@ _TOKEN = re.compile(
     r"(?<![\w-])(?:[Pp]|[Pp]apers?|[Ss]ources?|[Ff]inds?)[\s\u0300-\u036f#_.:-]{0,2}(\d{1,5})(?:\s?-\s?P?\d{1,4})?(?![.,]?\w)"
 )
 _GROUP = re.compile(r"\[[^\[\]]{1,240}\]|\([^()]{1,240}\)|\{[^{}]{1,240}\}|<[^<>]{1,60}>")
+_PAGE_AFTER = re.compile(r"(?<=\d)[,;]?\s?pp?\W{0,2}\d{1,4}(?:\s?[-,]\s?\d{1,4})?")
 _PAGE = re.compile(r"\bp\W{0,2}\d")
 _BARE = re.compile(r"(?<![\w-])(?:P|[Pp]aper P?)(\d{1,4})(?![\w-])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -67,13 +68,14 @@ def foreign_labels(
 
 def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> str | None:
     """Of a bracket; None when it speaks of no label."""
-    meant = [f"P{int(one)}" for one in _TOKEN.findall(group[1:-1])]
+    meant = [f"P{int(one)}" for one in _TOKEN.findall(_PAGE_AFTER.sub(" ", group[1:-1]))]
     square = group[0] == "["
     if not meant or (not square and _PAGE.search(group)):
         return None
     others = [word for word in _WORD.findall(_TOKEN.sub(" ", group)) if word.casefold() not in _BETWEEN]
     if any(one in labels for one in meant):
-        return WRONG_FORM if square or not others else None
+        kind = WRONG_FORM if all(one in labels for one in meant) else UNKNOWN_LABEL
+        return kind if square or not others else None
     if others:
         begins = square and _TOKEN.match(group, 1) is not None
         name = all(int(one[1:]) > _LAST_TAKEN_FOR_ONE for one in meant) or group in folded(shown())
