@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from assayer.literature.paper_identity import identifiers_by_scheme, title_key
+from assayer.literature.paper_identity import family_name, identifiers_by_scheme, title_key
 from assayer.models import CitedWork, Identifiers, Paper
 from assayer.own_references.names import is_named_in, may_be_same
 from assayer.own_references.titles import TELLING, is_other_title, title_agreement
@@ -132,7 +132,8 @@ def _names_differ(work: CitedWork, paper: Paper) -> str:
         return f"The entry names {named[0]} first, the record {known[0]}."
     if len(known) >= _CUT_OFF or any(map(_is_nobody, known)):
         return ""
-    strange = [one for one in named[1:] if not any(may_be_same(one, author) for author in known)]
+    people = (one for one in named[1:] if len(title_key(family_name(one))) > 1)  # else initials, left over
+    strange = [one for one in people if not any(may_be_same(one, author) for author in known)]
     others = f" and {len(strange) - _TOLD} more" if len(strange) > _TOLD else ""
     return f"The entry names {', '.join(strange[:_TOLD])}{others}, the record does not." if strange else ""
 

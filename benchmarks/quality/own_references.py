@@ -157,6 +157,8 @@ def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
         ("invented", ("not_found",)),
         ("wrong year", ("differs",)),
         ("wrong first author", ("differs", "not_found")),
+        ("added author", ("differs", "not_found")),
+        ("longer title", ("differs", "not_found")),
     ):
         yield f"Told of what was planted, {kind}: {_share([one for one in judged if one.planted.kind == kind], told)}."
     yield ""

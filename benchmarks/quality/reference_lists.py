@@ -1,4 +1,4 @@
-"""Proposals made from real papers' reference lists, with invented works, wrong years and wrong authors planted.
+"""Proposals made from real papers' reference lists; invented works, wrong years and names, longer titles are planted.
 
 What is real is written as people write it: in six styles, with initials, `et al.`, a preprint's year, a misprint, a
 subtitle left out, lines broken at 80 columns.
@@ -18,7 +18,9 @@ from assayer.models import Idea
 
 __all__ = ["STYLES", "Planted", "Proposal", "Work", "corpus_works", "proposals"]
 
-Kind = Literal["real", "written otherwise", "invented", "wrong year", "wrong first author"]
+Kind = Literal[
+    "real", "written otherwise", "invented", "wrong year", "wrong first author", "added author", "longer title"
+]
 Style = Literal["numbered", "author-year", "quoted", "title first", "medical", "bullets"]
 STYLES: tuple[Style, ...] = ("numbered", "author-year", "quoted", "title first", "medical", "bullets")
 _SHORTEST, _LONGEST = 12, 30
@@ -83,9 +85,13 @@ def _proposal(
     tenth = max(1, round(len(chosen) / 10))
     planted = [Planted("wrong year", _misdated(one, lot)) for one in chosen[:tenth]]
     planted += [Planted("wrong first author", _misattributed(one, known, lot)) for one in chosen[tenth : 2 * tenth]]
-    half = (len(chosen) - 2 * tenth) // 2
-    planted += [Planted("written otherwise", _otherwise(one, lot)) for one in chosen[2 * tenth : 2 * tenth + half]]
-    planted += [Planted("real", one) for one in chosen[2 * tenth + half :]]
+    planted += [Planted("longer title", _lengthened(one, known, lot)) for one in chosen[2 * tenth : 3 * tenth]]
+    rest = chosen[3 * tenth :]
+    if style != "title first":  # it names nobody but the first
+        planted += [Planted("added author", _joined_by(one, known, lot)) for one in rest[:tenth]]
+        rest = rest[tenth:]
+    planted += [Planted("written otherwise", _otherwise(one, lot)) for one in rest[: len(rest) // 2]]
+    planted += [Planted("real", one) for one in rest[len(rest) // 2 :]]
     planted += [Planted("invented", _invented(known, lot)) for _ in range(tenth)]
     lot.shuffle(planted)
     listed = "\n".join(_entry(number, one.work, style, lot) for number, one in enumerate(planted, 1))
@@ -101,6 +107,16 @@ def _misdated(work: Work, lot: random.Random) -> Work:
 def _misattributed(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
     other = lot.choice(known).authors[0]
     return work._replace(authors=(other, *work.authors[1:]))
+
+
+def _lengthened(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
+    """As if there were a work that goes on from this one: `Attention is all you need for video generation`."""
+    return work._replace(title=f"{work.title} for {' '.join(lot.choice(known).title.split()[-2:])}")
+
+
+def _joined_by(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
+    """Its first author and one of another work, so that both are printed."""
+    return work._replace(authors=(work.authors[0], lot.choice(known).authors[0]))
 
 
 def _otherwise(work: Work, lot: random.Random) -> Work:

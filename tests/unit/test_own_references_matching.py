@@ -73,6 +73,7 @@ def test_other_words_and_numbers_are_no_misprint(ours: str, theirs: str) -> None
         (("Yann LeCun", "Yoshua Bengio", "Geoffrey Hinton"), ()),
         (("Le Cun, Y.", "Bengio, Y.", "et al."), ()),
         (("LeCun Y", "others"), ()),
+        (("LeCun, Y.", "Bengio", "M. d"), ()),
         (("Y. LeCun", "J. Benggio", "G. Hinton"), ()),
         (("Geoffrey Hinton", "Yann LeCun"), ("The entry names Geoffrey Hinton first, the record Yann LeCun.",)),
         (("Zed Young", "Yann LeCun"), ("The entry names Zed Young first, the record Yann LeCun.",)),
