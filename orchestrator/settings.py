@@ -118,6 +118,12 @@ class ApiSettings(Frozen):
     """Of a request that carries many ideas: a batch, a ranking."""
     linger_seconds: float = Field(default=5.0, gt=0)
     """How long the rest of a refused body is still read, so that its sender receives the answer."""
+    body_seconds: float = Field(default=20.0, gt=0)
+    """How long a body may keep the process waiting, and a second more for each `least_body_rate` bytes that came."""
+    least_body_rate: int = Field(default=10_000, ge=1)
+    """Bytes a second."""
+    max_bodies_per_tenant: int = Field(default=64, ge=1)
+    """On their way to this process at once."""
     max_requests: int = Field(default=256, ge=1)
     """At once in this process; further ones are answered 503 unread."""
     max_streams: int = Field(default=512, ge=1)

@@ -16,6 +16,7 @@ from starlette.types import ExceptionHandler
 from assayer.errors import InputError, StorageError
 from orchestrator.api.authentication import Authentication
 from orchestrator.api.backpressure import BodyLimit, RequestLimit, StreamLimit, UnreadBodyDrain, UploadLimit
+from orchestrator.api.body_pace import BodyPace
 from orchestrator.api.openapi import openapi_document
 from orchestrator.api.problems import HttpProblem, problem_kind
 from orchestrator.api.readiness import Readiness
@@ -98,6 +99,7 @@ def create_app(services: Services) -> FastAPI:
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, cast(ExceptionHandler, handler))
     # The last one added is the first one that a request meets.
+    app.add_middleware(BodyPace, settings=services.settings)
     app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOAD_PATHS)
     app.add_middleware(Authentication, keys=services.keys, clock=services.clock, settings=services.settings)
     app.add_middleware(RequestLimit, settings=services.settings)

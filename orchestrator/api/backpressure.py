@@ -18,7 +18,7 @@ from orchestrator.api.request_log import send_problem
 from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.settings import ApiSettings, BatchSettings
 
-__all__ = ["PROBES", "BodyLimit", "RequestLimit", "StreamLimit", "UnreadBodyDrain", "UploadLimit"]
+__all__ = ["PROBES", "BodyLimit", "RequestLimit", "StreamLimit", "UnreadBodyDrain", "UploadLimit", "announces_body"]
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Answered however busy the process is: whoever asks takes the process for dead without an answer."""
@@ -72,6 +72,11 @@ def _too_large(most: int, announced: int | None) -> HttpProblem:
     )
 
 
+def announces_body(scope: Scope) -> bool:
+    headers = Headers(scope=scope) if scope["type"] == "http" else {}
+    return bool(headers.get("content-length", "0").strip("0")) or "transfer-encoding" in headers
+
+
 class UnreadBodyDrain:
     """Reads and discards, for a while, the rest of a body that was answered before it was read: a connection that is
     closed over unread data is reset, and a client that is still sending loses the answer."""
@@ -81,8 +86,7 @@ class UnreadBodyDrain:
         self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope) if scope["type"] == "http" else {}
-        if not headers.get("content-length", "0").strip("0") and "transfer-encoding" not in headers:
+        if not announces_body(scope):
             await self._app(scope, receive, send)
             return
         whole = False
@@ -96,6 +100,7 @@ class UnreadBodyDrain:
         async def draining_send(message: Message) -> None:
             if message["type"] == "http.response.body" and not message.get("more_body") and not whole:
                 await send({**message, "more_body": True})
+                _release_slot(scope)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._settings.linger_seconds):
                         while not whole:
@@ -153,6 +158,13 @@ class _Slot:
             limit.request_ended()
 
 
+def _release_slot(scope: Mapping[str, object]) -> None:
+    """Of a request that takes no more work."""
+    slot = scope.get("assayer.slot")
+    if isinstance(slot, _Slot):
+        slot.release()
+
+
 class StreamLimit:
     """Limits the requests that are held open: event streams, and those that wait for a verdict. One per application."""
 
@@ -174,9 +186,7 @@ class StreamLimit:
                 f"{self._settings.max_streams_per_key} for a key and {self._settings.max_streams} in all. Close some.",
                 retry_after=self._settings.retry_seconds,
             )
-        slot = scope.get("assayer.slot")
-        if isinstance(slot, _Slot):
-            slot.release()
+        _release_slot(scope)
         self._held[key] += 1
         try:
             yield

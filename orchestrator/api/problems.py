@@ -32,6 +32,7 @@ PROBLEM_KINDS: Mapping[str, ProblemKind] = {
         ProblemKind("not-found", 404, "Not found"),
         ProblemKind("method-not-allowed", 405, "The resource does not support this method"),
         ProblemKind("not-acceptable", 406, "No acceptable representation"),
+        ProblemKind("body-too-slow", 408, "The body came too slowly"),
         ProblemKind("conflict", 409, "The resource's state does not allow this"),
         ProblemKind("not-finished", 409, "There is no result yet"),
         ProblemKind("cancelled", 409, "There is no result: it was cancelled"),

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from orchestrator.store import PgTenants
-from tests.contract.api.service import BODY, Service, served
+from tests.contract.api.service import BODY, OTHER, Service, served
 from tests.contract.api.test_problems import problem
 
 _MEGABYTE = b"x" * 1_000_000
@@ -71,6 +71,24 @@ async def test_more_requests_than_a_process_holds_are_sent_away_and_probes_are_a
         after = await client.get("/v1/methods")
     assert problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
     assert (alive.status_code, after.status_code) == (200, 200)
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_bodies_of_one_tenant_that_never_come_turn_no_other_tenant_away(service: Service, known: bool) -> None:
+    limits = {"max_requests": 8, "max_bodies_per_tenant": 4, "linger_seconds": 60.0}
+    narrow = service.with_services(settings=service.services.settings.model_copy(update=limits))
+    key = await narrow.key() if known else f"ak_0_{'x' * 43}"
+    head = f"POST /v1/evaluations HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {key}\r\nContent-Length: 99\r\n\r\n{{"
+    async with served(narrow.app) as url, asyncio.timeout(60):
+        port = int(url.rpartition(":")[2])
+        slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
+        for _, writer in slow:
+            writer.write(head.encode())
+        async with narrow.client(await narrow.key(tenant=OTHER), url) as client:
+            answers = [(await client.post("/v1/evaluations", json=BODY)).status_code for _ in range(10)]
+        for _, writer in slow:
+            writer.close()
+    assert set(answers) == {202}
 
 
 async def test_an_open_stream_takes_no_place_among_requests(service: Service) -> None:
