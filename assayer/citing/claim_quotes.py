@@ -4,6 +4,7 @@ A reading quotes its paper for one stance on one method or dimension. A claim th
 opposite, or for something else, is not carried by those words: it cites the paper without them.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -27,9 +28,12 @@ _SIDES: dict[PointKind, Side] = {
     "suggestion": "neither",
 }
 LEAST_SHARED = 2
-"""Words of content in which a claim must agree with one of several statements to have its quote."""
+"""Words of content in which a claim must agree with one of several statements to have its quote; with an only one, in
+one word."""
 REPEATED = 8
 """Words of a quote that a claim repeats: then it says no more than the quote."""
+LEAST_REPEATED = 4
+"""Words of a shorter quote that may be found again."""
 
 
 class GivenQuote(Frozen):
@@ -60,19 +64,25 @@ def quoted_point(
 
 
 def _repeats(claim: str, quoted: Quoted | None) -> bool:
-    return quoted is not None and " ".join(quoted.words.split()[:REPEATED]) in " ".join(claim.split())
+    if quoted is None:
+        return False
+    words = quoted.words.split()[:REPEATED]
+    return (
+        len(words) >= LEAST_REPEATED
+        and re.search(rf"(?<!\w){re.escape(' '.join(words))}(?!\w)", " ".join(claim.split())) is not None
+    )
 
 
 def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
     for one in found:
         if _repeats(claim, one.quoted):
             return one
-    if len(found) == 1:
-        return found[0]
+    if len(found) == 1 and (found[0].quoted is None or found[0].quoted.state != "verified"):
+        return found[0]  # whatever it says: its words were looked for in vain
     said = content_words(LABEL.sub(" ", claim))
     shared = [len(said & content_words(MARKER.sub(" ", one.statement))) for one in found]
     best = max(shared)
-    return found[shared.index(best)] if best >= LEAST_SHARED else None
+    return found[shared.index(best)] if best >= min(LEAST_SHARED, len(found)) else None
 
 
 def given_by_points(points: Iterable[Point]) -> list[GivenQuote]:

@@ -1,8 +1,8 @@
 """Why words that do stand in a source are still no quote of it: what was cut away around them changes what they say.
 
-A quote may not begin right after what negates it, leave out a negation with its ellipsis, run two sentences together as
-if they were one, or be so short that it says nothing. Rules over words, without grammar: they look at one sentence, and
-a quote that carries its negation inside is as good as any.
+A quote may not begin right after what negates it, end before its sentence takes it back or asks for it, leave out a
+negation with its ellipsis, run two sentences together as if they were one, or be so short that it says nothing. Rules
+over words, without grammar: they look at one sentence, and a quote that carries its negation inside is as good as any.
 """
 
 import re
@@ -24,7 +24,10 @@ REACH_OF_AVERSIONS = 2
 """The same for `prevents`, `lack of`, `rather than`, which govern only what is next to them."""
 REACH_OF_CLAIMS = 12
 """The same before `that`, `whether` and `if`: there is no evidence at all in the trials so far that …"""
+REACH_AHEAD = 2
+"""Words between a quote and what takes it back."""
 _LOOK_BACK = 300
+_LOOK_AHEAD = 200
 _LONGEST_WORD = 60
 """Characters."""
 
@@ -50,6 +53,8 @@ _NEGATION = re.compile(
     r"|nobody|nothing|nowhere|without(?!\s+loss\b)|cannot|\w{2,8}n['’]t|cant|dont|doesnt|didnt|isnt|arent|wasnt|hardly"
     r"|barely|scarcely|rarely|seldom|fail(?:s|ed|ing|ures?)?\s+(?:to|in|at|of)|(?:un|not\s)able\s+to|inability\s+(?:to|of|in)"
     r"|(?:little|weak|insufficient|limited|scant)\s+(?:evidence|support|reason|indication|proof|sign)"
+    r"|few\s+(?:studies|papers|works|authors|trials|experiments|results|of\s+(?:these|them))|little\s+to\s+(?:show|suggest|support)"
+    r"|(?:myth|misconception|fallacy)\s+that"
     r"|(?:unclear|unknown|uncertain|unlikely|impossible|infeasible|doubtful|questionable|debatable|disputed|false|wrong|untrue"
     r"|incorrect|mistaken)\s+(?:that|whether|if|how|why|to|for)"
     r"|(?<!\bno\s)doubt(?:s|ed)?\s+(?:that|whether|if)|contrary\s+to|wrongly|falsely|incorrectly|mistakenly)\b",
@@ -66,6 +71,17 @@ _AVERSION = re.compile(
 """What does so only to the words next to it."""
 _CONTRAST = re.compile(r"instead|rather|opposed", re.IGNORECASE)
 """These bring their own words with them, and can be left out together."""
+_DENIAL = re.compile(
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+\s+){0,1}(?:rejected|refuted|disproved|disproven|falsified|contradicted"
+    r"|ruled\s+out|unfounded|unsupported|false|wrong|untrue|incorrect|mistaken|a\s+myth|a\s+misconception)"
+    r"|\b(?:(?:is|are|was|were|has|have|had|could|can|does|do|did)\s*(?:not|never)|\w{2,8}n['’]t|cannot)\s+(?:\w+\s+){0,2}"
+    r"(?:support(?:s|ed)?|confirm(?:s|ed)?|shown|true|the\s+case|found|observed|replicated?|reproduced?|borne\s+out|hold"
+    r"|warranted|justified|seen)"
+    r"|\band\s+(?:rejected?|refuted?)\s+(?:it|this|them)|\bfail(?:s|ed)?\s+to\s+(?:hold|replicate|be\s+confirmed)"
+    r"|\bonly\s+(?:when|if|where)\b",
+    re.IGNORECASE,
+)
+"""What takes back, or narrows, what the words before it in the same sentence say."""
 _AUXILIARY_NOT = re.compile(r"(?:\b(?:not|never|neither|cannot)|n['’]t)\s*$", re.IGNORECASE)
 """Before an aside between commas: it did not, in our view, improve."""
 
@@ -77,6 +93,7 @@ def objection(quote: str, source: str, spans: Sequence[SourceSpan]) -> str | Non
     return (
         _too_short(source, spans, breaks)
         or _reversed_before(source, spans, breaks)
+        or _reversed_after(source, spans[-1].end, breaks)
         or _badly_joined(source, spans, breaks)
         or _run_together(quote, source, spans)
     )
@@ -133,6 +150,16 @@ def _reversed_before(source: str, spans: Sequence[SourceSpan], breaks: Sequence[
                 return f"it begins right after “{found}” in the source"
         previous = span
     return None
+
+
+def _reversed_after(source: str, end: int, breaks: Sequence[SourceSpan]) -> str | None:
+    """What the rest of the sentence takes back."""
+    stop = _sentence_end(end, breaks, source)
+    rest = source[end : min(stop, end + _LOOK_AHEAD)]
+    found = _DENIAL.search(rest)
+    if found and len(_TOKEN.findall(rest[: found.start()])) <= REACH_AHEAD:
+        return f"its sentence goes on “{' '.join(found[0].split())}” in the source"
+    return "it is part of a question in the source" if source[stop : stop + 1] in ("?", "？") else None
 
 
 def _reversal(before: str, words: str) -> str | None:

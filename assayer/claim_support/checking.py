@@ -12,11 +12,14 @@ from assayer.llm import Llm, ask
 from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, Frozen, Paper, PaperId, Point
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each
+from assayer.text.content_words import content_words
 
 __all__ = ["CLAIMS_PER_CALL", "CheckedClaims", "check_claims", "support_found", "support_of"]
 
 CLAIMS_PER_CALL = 10
 _MOST_MISSING_CHARS = 300
+_LEAST_CARRIED = 3
+"""Words of content that an outcome has to rest on."""
 
 _NOTHING_CLAIMED = Absent(reason="it says nothing of this paper that a quote could bear out.")
 _NOT_IN_QUOTE = Absent(reason="the check relied on words that the quote does not have.")
@@ -131,6 +134,8 @@ _CUT = re.compile(r"…|\.\.\.")
 
 def _has_words(passage: str, carried: str) -> bool:
     """Whether the words, in one piece or in several around an ellipsis, stand in the passage."""
+    if len(content_words(carried)) < min(_LEAST_CARRIED, len(content_words(passage))):
+        return False
     there = f" {_spelled(passage)} "
     pieces = [_spelled(piece) for piece in _CUT.split(carried)]
     return any(pieces) and all(f" {piece} " in there for piece in pieces if piece)

@@ -67,3 +67,22 @@ def test_claim_that_sums_up_a_point_without_a_quote_has_none() -> None:
 def test_claim_like_none_of_several_statements_has_no_quote() -> None:
     found = [given("for", "Sampling helps.", "sampling helps a lot"), given("for", "Raters agree.", "raters agree")]
     assert quote_of(quoted_point("support", "Costs are low [P1].", PAPERS, found)) == (None, False)
+
+
+def test_only_statement_about_a_paper_lends_its_quote_to_no_claim_of_something_else() -> None:
+    found = [given("for", "Annotators agreed with the tool.", "annotators agreed with the tool in nine of ten cases")]
+    assert quote_of(quoted_point("support", "Training takes three days on one GPU [P1].", PAPERS, found))[0] is None
+    assert quote_of(quoted_point("support", "Its annotators agree [P1].", PAPERS, found)) == (
+        found[0].quoted.words,
+        False,
+    )  # type: ignore[union-attr]
+
+
+def test_short_words_within_others_are_not_repeated() -> None:
+    found = [given("for", "It helps.", "it", state="not_found")]
+    assert quote_of(
+        quoted_point("contradiction", "The method fails on streams it has not seen [P1].", PAPERS, found)
+    ) == (
+        None,
+        False,
+    )

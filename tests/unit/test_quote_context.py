@@ -202,3 +202,24 @@ def test_time_grows_with_the_length_of_the_text(piece: str) -> None:
         return best
 
     assert seconds(80_000) < 8 * seconds(20_000) + 0.05
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("That {} is not supported by our data.", "its sentence goes on “is not supported” in the source"),
+        ("We tested the hypothesis that {} and rejected it.", "its sentence goes on “and rejected it” in the source"),
+        ("Some say that {}, which was refuted by three trials.", "its sentence goes on “was refuted” in the source"),
+        ("We find that {} only when doses are high.", "its sentence goes on “only when” in the source"),
+        ("But is it so that {}? It is not.", "it is part of a question in the source"),
+        ("Few studies have found that {}.", "it begins right after “Few studies” in the source"),
+        ("It is a myth that {}.", "it begins right after “myth that” in the source"),
+    ],
+)
+def test_words_that_their_sentence_takes_back_or_asks_for_are_no_quote(text: str, said: str) -> None:
+    assert checked(CLAIM, text.format(CLAIM)).objection == said
+
+
+@pytest.mark.parametrize("text", ["{}, and it was not expensive.", "{} in those who were not treated before.", "{}."])
+def test_negation_of_something_else_after_a_quote_is_none_of_it(text: str) -> None:
+    assert checked(CLAIM, f"We find that {text.format(CLAIM)}").state == "verified"
