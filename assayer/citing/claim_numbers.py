@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from assayer.citing.labels import MARKER
 from assayer.models import PaperId
+from assayer.text.lookalikes import folded
 
 __all__ = ["KnownNumbers", "numbers_in"]
 
@@ -28,6 +29,7 @@ _TIMES = {
     "k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "b": 10**9, "bn": 10**9, "billion": 10**9,
     "t": 10**12, "trillion": 10**12,
 }  # fmt: skip
+_SHARES = frozenset(("%", "percent", "per cent"))
 _WORDS = {
     word: Decimal(number)
     for number, word in enumerate(
@@ -36,29 +38,34 @@ _WORDS = {
 } | {"twice": Decimal(2), "double": Decimal(2), "half": Decimal("0.5"), "twenty": Decimal(20), "hundred": Decimal(100)}
 _WORD = re.compile(r"[a-z]{3,7}")
 _ORDINAL = frozenset(("st", "nd", "rd", "th", "d"))
-_NAMED = re.compile(
-    r"(?:[A-Za-z][-–_]?|\b(?:table|figure|fig\.?|section|sec\.?|equation|eq\.?|appendix|chapter|algorithm|version|step|stage"
-    r"|phase|level|type|part|layer|question|hypothesis|aim|claim|study|experiment|group|no\.?|method|dimension)\s)$",
+_GLUED = re.compile(r"[A-Za-z][-–_]?$")
+"""Before a number that is part of a name, `GPT-4`."""
+_COUNTED = re.compile(
+    r"\b(?:table|figure|fig\.?|section|sec\.?|equation|eq\.?|appendix|chapter|algorithm|version|step|stage"
+    r"|phase|level|type|part|layer|question|hypothesis|aim|claim|study|experiment|group|no\.?|method|dimension)\s$",
     re.IGNORECASE,
 )
-"""Before a number that is part of a name, `GPT-4`, `Table 2`."""
+"""Before a number that counts things of their kind, `Table 2`."""
+_LAST_COUNTED = 20
+"""`We study 5000 patients` and `we group 40 items` name nothing."""
 _NAME_LOOK_BACK = 14
 """Characters."""
 
 
 class _Stated(NamedTuple):
     written: str
-    value: Decimal
-    is_share: bool
+    readings: tuple[tuple[Decimal, ...], ...]
+    """It is known if all numbers of one of them are."""
 
 
 def numbers_in(text: str) -> frozenset[Decimal]:
     """Every number of a text, in all the ways it may be told again."""
-    return _numbers_in(text)
+    return _numbers_in(folded(text))
 
 
 @lru_cache(maxsize=256)
 def _numbers_in(text: str) -> frozenset[Decimal]:
+    """Kept, as the same papers are cited by many claims."""
     found = {value for match in _NUMBER.finditer(text) for value in _values(match)}
     found |= {Decimal(match[0].replace(" ", "")) for match in _APART.finditer(text)}
     found |= {Decimal(match[0].replace(",", ".")) for match in _COMMA.finditer(text)}
@@ -73,7 +80,7 @@ def _values(match: re.Match[str]) -> Iterator[Decimal]:
     unit = (match["unit"] or "").strip().lower()
     if unit in _TIMES:
         yield value * _TIMES[unit]
-    if unit in {"%", "percent", "per cent"}:
+    if unit in _SHARES:
         yield value / 100
 
 
@@ -100,22 +107,36 @@ class KnownNumbers(NamedTuple):
         if not papers:
             return ()
         known = {Decimal(len(papers))}.union(self.idea, *(self.papers[paper] for paper in papers))
-        missing = [one.written for one in _stated(MARKER.sub(" ", claim)) if not _is_known(one, known)]
+        missing = [
+            one.written
+            for one in _stated(MARKER.sub(" ", claim))
+            if not any(all(value in known for value in reading) for reading in one.readings)
+        ]
         return tuple(dict.fromkeys(missing))
 
 
 def _stated(claim: str) -> Iterator[_Stated]:
-    for match in _NUMBER.finditer(claim):
+    """In the claim's order but for those with spaces or commas in them, which come first."""
+    read = folded(claim)
+    for pattern, mark, instead in ((_APART, " ", ""), (_COMMA, ",", ".")):
+        for match in pattern.finditer(read):
+            pieces = tuple(Decimal(one).normalize() for one in match[0].split(mark))
+            whole = Decimal(match[0].replace(mark, instead)).normalize()
+            yield _Stated(claim[slice(*match.span())], ((whole,), pieces))
+        read = pattern.sub(lambda match: " " * len(match[0]), read)
+    for match in _NUMBER.finditer(read):
         unit = (match["unit"] or "").strip().lower()
-        before = claim[max(0, match.start() - _NAME_LOOK_BACK) : match.start()]
-        if unit in _ORDINAL or _NAMED.search(before):
+        before = read[max(0, match.start() - _NAME_LOOK_BACK) : match.start()]
+        value = Decimal(match["digits"].replace(",", ""))
+        if unit in _ORDINAL or _GLUED.search(before):
             continue
-        value = Decimal(match["digits"].replace(",", "")) * _TIMES.get(unit, 1)
-        is_share = unit in {"%", "percent", "per cent"}
-        written = match[0] if is_share or unit in _TIMES else match["digits"]
-        yield _Stated(" ".join(written.split()), value.normalize(), is_share)
-
-
-def _is_known(stated: _Stated, known: Set[Decimal]) -> bool:
-    value = stated.value
-    return value in known or (stated.is_share and (value / 100).normalize() in known)
+        if not unit and value <= _LAST_COUNTED and _COUNTED.search(before):
+            continue
+        start, end = match.span()
+        if unit in _SHARES:
+            yield _Stated(" ".join(claim[start:end].split()), ((value.normalize(),), ((value / 100).normalize(),)))
+        elif unit in _TIMES:
+            as_unit = ((value.normalize(),),) if unit == "m" else ()  # five million, or five metres
+            yield _Stated(" ".join(claim[start:end].split()), (((value * _TIMES[unit]).normalize(),), *as_unit))
+        else:
+            yield _Stated(claim[slice(*match.span("digits"))], ((value.normalize(),),))

@@ -35,6 +35,12 @@ def missing(claim: str, text: str, idea: str = "") -> tuple[str, ...]:
         ("GPT-4 and Table 2 on CIFAR-10 in 3D, F1, the 2nd", "nothing"),
         ("uses two stages, three raters and a dozen seeds", "nothing"),
         ("a gain of 3.5 points", "from −3,5 points"),
+        ("12 000 patients", "12,000 patients"),
+        ("4,5 points", "4.5 points"),
+        ("tasks 3,5", "tasks 3 and 5"),
+        ("a 5m cable", "a cable of 5 m"),
+        ("９７% of them", "97 % of them"),
+        ("in step 3 of experiment 12", "nothing"),
         ("rose 2x", "rose twofold, or twice as much"),
     ],
 )
@@ -51,6 +57,12 @@ def test_number_told_in_another_way_is_found(claim: str, text: str) -> None:
         ("on 10k samples", "on 10 samples", ("10k",)),
         ("71.3 % accuracy", "71 % accuracy", ("71.3 %",)),
         ("since 2015", "since 2016", ("2015",)),
+        ("They study 5000 patients", "They study patients", ("5000",)),
+        ("In this experiment 97% were right", "Most were right", ("97%",)),
+        ("They group 40 items", "They group items", ("40",)),
+        ("It was ９７%", "It was 79 %", ("９７%",)),
+        ("12 000 patients", "1,200 patients", ("12 000",)),
+        ("10m parameters", "12 million parameters", ("10m",)),
     ],
 )
 def test_number_that_stands_nowhere_is_named_as_written(claim: str, text: str, numbers: tuple[str, ...]) -> None:
