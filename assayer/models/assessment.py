@@ -89,6 +89,8 @@ class Reading(Frozen):
     does not touch it. Soundness: −1 speaks against the method, 0 neutral, +1 speaks for it."""
     text: str
     quote: Citation | None = None
+    numbers_not_found: tuple[str, ...] = ()
+    """As of a point."""
 
 
 class Assessment(Frozen):

@@ -1,6 +1,6 @@
 """What a report says of quotes, of claims beside them and of their numbers."""
 
-from assayer.models import Citation, ClaimCounts, ClaimSupport, Point, SupportOutcome
+from assayer.models import Citation, ClaimCounts, ClaimSupport, Point, Reading, SupportOutcome
 
 __all__ = [
     "OVERLAP_CAVEAT",
@@ -62,7 +62,7 @@ def quote_state(citation: Citation) -> str:
     return f"quote found{place(citation)}{'' if isinstance(citation.support, ClaimSupport) else ', claim not checked'}"
 
 
-def missing_numbers(point: Point) -> str:
+def missing_numbers(point: Point | Reading) -> str:
     """One sentence, or nothing where all its numbers were found."""
     numbers = [f"“{one}”" for one in point.numbers_not_found]
     if not numbers:

@@ -97,7 +97,7 @@ async def test_invented_quotes_are_marked_and_their_points_downgraded() -> None:
                     label=item.label,
                     relevant=True,
                     method="Did so.",
-                    results="It worked.",
+                    results="It worked for 977 of them.",
                     context="Everywhere.",
                     quote="these are words that no paper in this corpus has ever contained",
                     stance="supports",
@@ -111,6 +111,7 @@ async def test_invented_quotes_are_marked_and_their_points_downgraded() -> None:
     readings = [reading for one in soundness.assessments for reading in one.readings]
     assert readings
     assert all(reading.quote and reading.quote.quote_state == "not_found" for reading in readings)
+    assert {reading.numbers_not_found for reading in readings} == {("977",)}
     assert report.coverage.quotes_unverified >= len(readings)
     points = [point for one in soundness.assessments for point in one.points if point.citations]
     assert {point.downgraded for point in points if point.kind == "support"} == {True}

@@ -279,7 +279,7 @@ class ContributionModule:
     async def _review_dimension(
         self, dimension: ContributionDimension, compared: Sequence[_PaperComparison], shown: Set[PaperId]
     ) -> Assessment:
-        readings = tuple(_reading(one) for one in compared if one.paper in shown)
+        readings = tuple(_reading(one, numbers_in(self._idea)) for one in compared if one.paper in shown)
         name, statement = plain(dimension.name), plain(" ".join(dimension.statements))
         touching_papers = [one for one in compared if one.touches_dimension]
         reason = self._reason_not_to_judge(touching_papers)
@@ -340,13 +340,14 @@ def _paper_comparison(evidence: Evidence, verdict: NoveltyVerdict) -> _PaperComp
     )
 
 
-def _reading(compared: _PaperComparison) -> Reading:
-    quoted = compared.quoted
+def _reading(compared: _PaperComparison, idea: Set[Decimal]) -> Reading:
+    quoted, text = compared.quoted, plain(compared.verdict.reason)
     return Reading(
         label=marker(compared.paper),
         stance=_STANCE[compared.verdict.verdict],
-        text=plain(compared.verdict.reason),
+        text=text,
         quote=citation_of(compared.paper, quoted) if quoted else None,
+        numbers_not_found=KnownNumbers(idea, {compared.paper: compared.numbers}).missing_from(text, [compared.paper]),
     )
 
 

@@ -1,6 +1,6 @@
 """Soundness: methods → query → evidence → per-paper reading → per-method review → summary (5 levels)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -121,7 +121,7 @@ class SoundnessModule:
         outcomes = await each(batched, lambda batch: self._read_papers(method, batch))
         sizes = [len(batch) for batch in batched]
         relevant = [one for batch in self._run.keep_successes(outcomes, "paper for a method", sizes) for one in batch]
-        readings = tuple(_reading(source) for source in relevant)
+        readings = tuple(_reading(source, numbers_in(self._idea)) for source in relevant)
         name, statement = plain(method.name), plain(method.description)
         if not relevant:
             absent = self._no_relevant_paper([one.error for one in outcomes if isinstance(one, Failed)], fit)
@@ -250,13 +250,14 @@ class SoundnessModule:
         )
 
 
-def _reading(source: _RelevantPaper) -> Reading:
-    text = f"{source.reading.method} {source.reading.results} {source.reading.context}"
+def _reading(source: _RelevantPaper, idea: Set[Decimal]) -> Reading:
+    text = plain(f"{source.reading.method} {source.reading.results} {source.reading.context}")
     return Reading(
         label=marker(source.paper),
         stance=_STANCE[source.reading.stance],
-        text=plain(text),
+        text=text,
         quote=citation_of(source.paper, source.quoted) if source.quoted else None,
+        numbers_not_found=KnownNumbers(idea, {source.paper: source.numbers}).missing_from(text, [source.paper]),
     )
 
 
