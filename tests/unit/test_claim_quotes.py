@@ -70,12 +70,10 @@ def test_claim_like_none_of_several_statements_has_no_quote() -> None:
 
 
 def test_only_statement_about_a_paper_lends_its_quote_to_no_claim_of_something_else() -> None:
-    found = [given("for", "Annotators agreed with the tool.", "annotators agreed with the tool in nine of ten cases")]
+    words = "annotators agreed with the tool in nine of ten cases"
+    found = [given("for", "Annotators agreed with the tool.", words)]
     assert quote_of(quoted_point("support", "Training takes three days on one GPU [P1].", PAPERS, found))[0] is None
-    assert quote_of(quoted_point("support", "Its annotators agree [P1].", PAPERS, found)) == (
-        found[0].quoted.words,
-        False,
-    )  # type: ignore[union-attr]
+    assert quote_of(quoted_point("support", "Its annotators agree [P1].", PAPERS, found)) == (words, False)
 
 
 def test_short_words_within_others_are_not_repeated() -> None:
