@@ -4,15 +4,20 @@ Ray reads part of its environment when it is imported: enter `private_environmen
 before a cluster is asked for.
 """
 
+import gc
 import logging
 import math
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 from assayer.errors import ConfigurationError
 from cluster.serving.settings import PoolSettings, ServingSettings
@@ -24,6 +29,8 @@ _SERVICE_OBJECT_STORE = 256 * 2**20
 """Bytes for what is too large to travel in a message: vectors, full texts."""
 _BUILD_OBJECT_STORE = 512 * 2**20
 """Bytes; texts pass through it a few portions at a time."""
+_TOO_SLOW = "timed out during startup"
+"""What Ray says of it."""
 _OTHER_CLUSTERS = ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_NAMESPACE")
 """They would lead to somebody else's cluster."""
 
@@ -72,21 +79,18 @@ def _environment_variables(variables: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
-    """A Ray for this service alone, within a private environment; all of it ends with the context."""
+    """A Ray for this service alone, within a private environment; all of it ends with the context. ConfigurationError
+    where Ray does not start."""
     import ray
 
     metrics_folder = folder / "figures"
     metrics_folder.mkdir(exist_ok=True)
-    ray.init(
-        address="local",
+    _start(
         # So that each process can tell the metrics of all; in Ray's own environment Ray's agents would add theirs.
         runtime_env={"env_vars": {"PROMETHEUS_MULTIPROC_DIR": str(metrics_folder)}},
         num_cpus=max(os.cpu_count() or 1, math.ceil(_cpus(serving))),
         object_store_memory=_SERVICE_OBJECT_STORE,
-        include_dashboard=False,
         namespace=_NAMESPACE,
-        log_to_driver=False,
-        logging_level=logging.WARNING,
         _temp_dir=str(folder),
     )
     try:
@@ -124,20 +128,49 @@ def corpus_build_cluster(folder: Path, cpus: int | None = None) -> Iterator[None
     """Within a private environment; all of it ends with the context. ConfigurationError where Ray does not start."""
     import ray
 
-    try:
-        ray.init(
-            address="local",
-            num_cpus=(cpus or os.cpu_count() or 1) + 1,  # one for the readers, which mostly wait
-            object_store_memory=_BUILD_OBJECT_STORE,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level=logging.WARNING,
-            _temp_dir=str(folder),
-        )
-    except Exception as error:  # Ray has no class of its own for it
-        hint = "The machine may be too busy: try again, or build in one process with assayer corpus build."
-        raise ConfigurationError(f"Ray has not started: {str(error).splitlines()[0]}", hint) from error
+    _start(
+        num_cpus=(cpus or os.cpu_count() or 1) + 1,  # one for the readers, which mostly wait
+        object_store_memory=_BUILD_OBJECT_STORE,
+        _temp_dir=str(folder),
+    )
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _start(**options: Any) -> None:
+    """Once more where it took too long: Ray gives its node 30 s, which a busy machine may not keep to. Raises
+    ConfigurationError."""
+    for last in (False, True):
+        before = {one.pid for one in psutil.Process().children(recursive=True)}
+        failure = _failure_of_start(options)
+        if failure is None:
+            return
+        if last or _TOO_SLOW not in str(failure):
+            hint = "The machine may be too busy: try again, or do without Ray (--no-ray, or a build in one process)."
+            raise ConfigurationError(f"Ray has not started: {str(failure).splitlines()[0]}", hint) from failure
+        _end([one for one in psutil.Process().children(recursive=True) if one.pid not in before])
+        with warnings.catch_warnings():  # Ray forgets about its processes, and Python would warn of each
+            warnings.simplefilter("ignore", ResourceWarning)
+            del failure
+            gc.collect()
+
+
+def _failure_of_start(options: Mapping[str, Any]) -> Exception | None:
+    import ray
+
+    try:
+        ray.init(
+            address="local", include_dashboard=False, log_to_driver=False, logging_level=logging.WARNING, **options
+        )
+    except Exception as error:  # noqa: BLE001 - Ray has no class of its own for it
+        return error
+    return None
+
+
+def _end(processes: Sequence[psutil.Process]) -> None:
+    for one in processes:
+        with suppress(psutil.NoSuchProcess):
+            one.kill()
+    psutil.wait_procs(processes, timeout=10)

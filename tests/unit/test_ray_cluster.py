@@ -1,0 +1,51 @@
+"""A Ray that is slow to start is tried once more, and leaves nothing behind when it fails."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import ray
+
+from assayer.errors import ConfigurationError
+from cluster.ray_cluster import corpus_build_cluster
+
+SLOW = "The current node timed out during startup. The GCS may be overloaded."
+
+
+class SlowStart:
+    """Ray's `init` that starts a process and fails so many times."""
+
+    def __init__(self, failures: int, says: str = SLOW) -> None:
+        self._failures, self._says = failures, says
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def __call__(self, **_: object) -> None:
+        self.started.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
+        if len(self.started) <= self._failures:
+            raise RuntimeError(self._says)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[SlowStart]:
+    start = SlowStart(*request.param)
+    monkeypatch.setattr(ray, "init", start)
+    yield start
+    for process in start.started:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("slow", [(1,)], indirect=True)
+def test_start_that_took_too_long_is_tried_once_more_without_what_it_left(slow: SlowStart, tmp_path: Path) -> None:
+    with corpus_build_cluster(tmp_path, cpus=1):
+        assert [psutil.pid_exists(one.pid) for one in slow.started] == [False, True]
+
+
+@pytest.mark.parametrize(("slow", "starts"), [((9,), 2), ((9, "no such folder"), 1)], indirect=["slow"])
+def test_start_that_fails_is_told_in_one_sentence(slow: SlowStart, starts: int, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="Ray has not started"), corpus_build_cluster(tmp_path, cpus=1):
+        pytest.fail("It has not started.")
+    assert len(slow.started) == starts
