@@ -158,7 +158,7 @@ def refused(homes: Homes) -> Refused:
 
 
 def revoked(homes: Homes) -> Evaluated:
-    """The key stops working when the first of two ideas has its report."""
+    """The key stops working when one of two ideas has its report."""
     program = homes.fresh("revoked").having(EVALUATION__CONCURRENCY=1)
     with Simulator(latency_mean=0.1) as simulated:
         process = program.asking(simulated).start("evaluate", *TWO_IDEAS, "--format", "json")
