@@ -25,6 +25,7 @@ _APART = re.compile(r"(?<![0-9])[0-9]{1,3}(?: [0-9]{3}){1,4}(?![0-9])")
 """Thousands apart, `12 000`."""
 _COMMA = re.compile(r"(?<![0-9,.])[0-9]{1,9},[0-9]{1,2}(?![0-9,])")
 """A decimal comma."""
+_RAISED = re.compile("[¹²³⁰⁴-⁹₀-₉½¼¾]")
 _TIMES = {
     "k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "b": 10**9, "bn": 10**9, "billion": 10**9,
     "t": 10**12, "trillion": 10**12,
@@ -60,7 +61,12 @@ class _Stated(NamedTuple):
 
 def numbers_in(text: str) -> frozenset[Decimal]:
     """Every number of a text, in all the ways it may be told again."""
-    return _numbers_in(folded(text))
+    return _numbers_in(_read(text))
+
+
+def _read(text: str) -> str:
+    """As long as the text, in plain digits. What stands raised or lowered beside a number is a mark or a power."""
+    return folded(_RAISED.sub(" ", text))
 
 
 @lru_cache(maxsize=256)
@@ -117,7 +123,7 @@ class KnownNumbers(NamedTuple):
 
 def _stated(claim: str) -> Iterator[_Stated]:
     """In the claim's order but for those with spaces or commas in them, which come first."""
-    read = folded(claim)
+    read = _read(claim)
     for pattern, mark, instead in ((_APART, " ", ""), (_COMMA, ",", ".")):
         for match in pattern.finditer(read):
             pieces = tuple(Decimal(one).normalize() for one in match[0].split(mark))

@@ -41,6 +41,8 @@ def missing(claim: str, text: str, idea: str = "") -> tuple[str, ...]:
         ("a 5m cable", "a cable of 5 m"),
         ("９７% of them", "97 % of them"),
         ("in step 3 of experiment 12", "nothing"),
+        ("5000 patients", "5000¹ patients"),
+        ("3 days", "3½ days"),
         ("rose 2x", "rose twofold, or twice as much"),
     ],
 )
@@ -62,6 +64,7 @@ def test_number_told_in_another_way_is_found(claim: str, text: str) -> None:
         ("They group 40 items", "They group items", ("40",)),
         ("It was ９７%", "It was 79 %", ("９７%",)),
         ("12 000 patients", "1,200 patients", ("12 000",)),
+        ("105 samples", "10⁵ samples", ("105",)),
         ("10m parameters", "12 million parameters", ("10m",)),
     ],
 )
