@@ -19,8 +19,9 @@ def quote_of(point: Point) -> tuple[str | None, bool]:
 
 
 def test_quote_given_for_one_side_does_not_go_with_the_other() -> None:
-    found = [given("for", "Sampling helps.", "sampling helps in all of our tasks")]
-    assert quote_of(quoted_point("support", "It helps [P1].", PAPERS, found)) == (found[0].quoted.words, False)  # type: ignore[union-attr]
+    words = "sampling helps in all of our tasks"
+    found = [given("for", "Sampling helps.", words)]
+    assert quote_of(quoted_point("support", "It helps [P1].", PAPERS, found)) == (words, False)
     assert quote_of(quoted_point("contradiction", "It does not help [P1].", PAPERS, found)) == (None, False)
     assert quote_of(quoted_point("suggestion", "Try it as in [P1].", PAPERS, found)) == (None, False)
 
