@@ -52,6 +52,11 @@ class Task(Generic[In, Out]):
     """What a schema cannot say: complaints in plain words, sent back to the model as they are. Of citations only where
     there must be some: what may not be cited is checked for all tasks, by the roles of their fields."""
     fallback: Callable[[In, Embedder], Awaitable[Out]] | None = None
+    temperature: float | None = None
+    """None: what the settings say."""
+    sample: int = 0
+    """Which of several answers to the same question, each asked and kept for itself; they differ only at a temperature
+    above 0."""
 
     @cached_property
     def version(self) -> int:
@@ -96,6 +101,8 @@ class Task(Generic[In, Out]):
             "parameters": parameters,
             "messages": [message.model_dump() for message in messages],
         }
+        if self.sample:
+            content["sample"] = self.sample
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -6,8 +6,8 @@ from typing import Literal
 from assayer.models.base import Frozen
 from assayer.models.coverage import Fault
 
-Tier = Literal["fast", "strong"]
-"""`fast` judges and extracts, `strong` synthesises; settings map tiers to models."""
+Tier = Literal["fast", "strong", "judge"]
+"""`fast` judges and extracts, `strong` synthesises, `judge` gives rewards; settings map tiers to models."""
 
 
 class Message(Frozen):

@@ -42,6 +42,16 @@ def answers(request: pytest.FixtureRequest) -> AnswerStore:
     return InMemoryAnswerStore() if request.param == "memory" else PgAnswerCache(request.getfixturevalue("database"))
 
 
+async def test_samples_of_one_question_are_asked_and_kept_each_for_itself_at_their_own_temperature() -> None:
+    answers = InMemoryAnswerStore()
+    samples = [replace(WEIGHING, sample=number, temperature=0.7) for number in range(3)]
+    async with ScriptedLlm(GOOD, GOOD, GOOD) as llm, a_gateway(llm, answers, seed=5) as gateway:
+        for task in (*samples, *samples):
+            await gateway.run(task, a_question(), a_run("one"))
+        assert [(request["temperature"], request["seed"]) for request in llm.requests] == [(0.7, 5), (0.7, 6), (0.7, 7)]
+    assert len({row.key for row in answers.ledger}) == 3
+
+
 async def test_second_time_the_answer_comes_from_the_cache_with_its_original_costs_and_faults() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(say(""), GOOD) as llm:

@@ -14,6 +14,12 @@ def test_tiers_map_to_models_and_each_model_is_named_once() -> None:
     assert (two.model_for("fast"), two.model_for("strong"), two.models) == ("small", "big", ("big", "small"))
 
 
+def test_judge_may_be_a_model_of_its_own() -> None:
+    assert LlmSettings(base_url="http://host/v1", model="big", fast_model="small").model_for("judge") == "big"
+    three = LlmSettings(base_url="http://host/v1", model="big", fast_model="small", judge_model="fair")
+    assert (three.model_for("judge"), three.models) == ("fair", ("big", "small", "fair"))
+
+
 def test_key_is_hidden_in_every_printed_form() -> None:
     settings = LlmSettings(base_url="http://host", model="m", api_key=SecretStr("sk-very-secret"))
     assert "secret" not in f"{settings!r} {settings} {settings.model_dump_json()}"

@@ -184,6 +184,8 @@ class ChatRequest(NamedTuple):
     seed: int | None
     repair_attempt: int = 0
     """How often an answer has been sent back: the same words sent again are another request."""
+    sample: int = 0
+    """The same question asked for another answer is another request too."""
 
     @property
     def key(self) -> bytes:

@@ -307,7 +307,7 @@ class LlmGateway:
         settings = self._settings
         return {
             "endpoint": settings.endpoint,
-            "temperature": settings.temperature,
+            "temperature": settings.temperature if task.temperature is None else task.temperature,
             "seed": settings.seed,
             "max_tokens": task.max_tokens,
         }

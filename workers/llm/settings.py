@@ -45,6 +45,8 @@ class LlmSettings(Frozen):
     """Under which its answers are kept. Empty: its address. An endpoint that moves keeps its answers by a name."""
     fast_model: str | None = None
     """Answers the tasks of the `fast` tier; None leaves them to `model`."""
+    judge_model: str | None = None
+    """Gives rewards, so that no model judges what it wrote itself; None leaves them to `model`."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
     """None leaves it to the endpoint, for models that accept no temperature."""
     seed: int | None = None
@@ -94,9 +96,10 @@ class LlmSettings(Frozen):
         return {"endpoint": endpoint, **self.model_dump(include={"temperature", "seed", "max_answer_tokens"})}
 
     def model_for(self, tier: Tier) -> str:
-        return self.fast_model if tier == "fast" and self.fast_model else self.model
+        own = {"fast": self.fast_model, "strong": None, "judge": self.judge_model}[tier]
+        return own or self.model
 
     @property
     def models(self) -> tuple[str, ...]:
         """Every model that some tier maps to, the strong one first."""
-        return tuple(dict.fromkeys((self.model, self.model_for("fast"))))
+        return tuple(dict.fromkeys((self.model, self.model_for("fast"), self.model_for("judge"))))

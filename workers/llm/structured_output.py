@@ -325,8 +325,10 @@ class RepairConversation:
             repair_messages=(),
             schema=answer_schema(output).text,
             max_tokens=task.max_tokens,
-            temperature=settings.temperature,
-            seed=settings.seed,
+            temperature=settings.temperature if task.temperature is None else task.temperature,
+            # An endpoint that honours seeds would say the same again.
+            seed=None if settings.seed is None else settings.seed + task.sample,
+            sample=task.sample,
         )
 
     def repair(self, completion: Completion, parsed: ParsedAnswer[Any]) -> None:
