@@ -35,24 +35,39 @@ _OTHER_CLUSTERS = ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_NAMESPACE")
 """They would lead to somebody else's cluster."""
 
 
+_ONE_MACHINE = {
+    # Ray's own mode for one machine, named after where it is the default: every port of it listens on loopback alone.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    # Figures of Ray itself, which anybody on the machine could read; ours are at /metrics.
+    "RAY_enable_metrics_collection": "0",
+}
+
+
 @contextmanager
-def private_environment() -> Iterator[Path]:
-    """For a cluster of our own: its folder, deleted afterwards. Its processes show each other a token kept there."""
+def private_environment(several_nodes: bool = False) -> Iterator[Path]:
+    """For a cluster of our own: its folder, deleted afterwards. Its processes show each other a token kept beside it.
+
+    Other users of the machine cannot enter the folder, and other machines reach no port. Only a cluster of several
+    nodes listens on every address.
+    """
     # Not the usual place for such folders: sockets need a short path. This one is private too.
     temporary = tempfile.TemporaryDirectory(prefix="assayer-ray-", dir="/tmp", ignore_cleanup_errors=True)
     with temporary as name:
-        folder = Path(name)
-        token = folder / "token"
+        # Ray opens its own folder to everybody: it lies in one that stays closed.
+        folder = Path(name, "ray")
+        folder.mkdir()
+        token = Path(name, "token")
         token.touch(mode=0o600)
         token.write_text(_token(), "ascii")
         with _environment_variables(
             {
-                "RAY_TMPDIR": name,
+                "RAY_TMPDIR": str(folder),
                 "RAY_AUTH_MODE": "token",
                 "RAY_AUTH_TOKEN_PATH": str(token),
                 "RAY_USAGE_STATS_ENABLED": "0",
                 # Ray's default is 15: behind every ordinary process of the machine, the database included.
                 "RAY_worker_niceness": "0",
+                **({} if several_nodes else _ONE_MACHINE),
             }
         ):
             yield folder

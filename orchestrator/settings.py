@@ -34,8 +34,10 @@ class DatabaseSettings(Frozen):
 class ApiKeySettings(Frozen):
     requests_per_minute: int = Field(default=600, ge=1)
     """Of a key that has no limit of its own."""
+    requests_per_minute_per_tenant: int = Field(default=6_000, ge=1)
+    """Of all keys of a tenant together, however many it makes and whatever limits it gives them."""
     burst_seconds: float = Field(default=10.0, ge=0)
-    """A key may send at once as many requests as its rate allows in so long."""
+    """A key, or a tenant, may send at once as many requests as its rate allows in so long."""
 
 
 class QueueSettings(Frozen):
@@ -128,7 +130,7 @@ class ApiSettings(Frozen):
     """At once in this process; further ones are answered 503 unread."""
     max_streams: int = Field(default=512, ge=1)
     """Event streams and waiting requests held open at once in this process. They are not counted as requests."""
-    max_streams_per_key: int = Field(default=32, ge=1)
+    max_streams_per_tenant: int = Field(default=128, ge=1)
     max_wait_seconds: float = Field(default=60.0, gt=0)
     """The longest time that `Prefer: wait=N` waits."""
     stream_seconds: float = Field(default=3_600.0, gt=0)

@@ -96,7 +96,7 @@ class Node:
 @asynccontextmanager
 async def nodes(cpus: Sequence[int], environment: Mapping[str, str]) -> AsyncIterator[tuple[Node, ...]]:
     """A head without CPUs and a node for each of `cpus`; they leave nothing behind."""
-    with private_environment() as folder:
+    with private_environment(several_nodes=True) as folder:
         port = free_port()
         head = Node(folder, port, 0, environment, head=True)
         tasks = [asyncio.create_task(head.run())]

@@ -6,7 +6,7 @@ from typing import Literal
 from assayer_client.requests import ApiCall, path, reads, reads_nothing
 from assayer_client.resources import Body, JobState, Page, Resource
 
-Scope = Literal["submit", "read", "manage", "admin"]
+Scope = Literal["submit", "read", "manage", "metrics", "admin"]
 
 
 class TenantPatch(Body):

@@ -28,7 +28,9 @@ def create_key(
     tenant: OfTenant,
     scopes: Annotated[
         list[str] | None,
-        typer.Option("--scope", help="submit, read, manage or admin; repeat for several. submit and read by default."),
+        typer.Option(
+            "--scope", help="submit, read, manage, metrics or admin; repeat for several. submit and read by default."
+        ),
     ] = None,
     requests_per_minute: Annotated[int | None, typer.Option(help="Rate limit; by default as in the settings.")] = None,
     expires: Annotated[str | None, typer.Option(help="YYYY-MM-DD: not valid from that day on (UTC).")] = None,

@@ -43,7 +43,8 @@ _REASONS = {
 _bearer = HTTPBearer(
     scheme_name="apiKey",
     bearerFormat="ak_<id>_<secret>",
-    description="An API key. Scopes: submit; read; manage (one's own keys, webhooks, deletion); admin (all tenants).",
+    description="An API key. Scopes: submit; read; manage (one's own keys, webhooks, deletion); "
+    "metrics (figures of all tenants); admin (all tenants).",
     auto_error=False,
 )
 
@@ -109,10 +110,17 @@ def _unauthenticated(reason: str, detail: str) -> HttpProblem:
 
 
 def _rejection(refused: KeyRejection) -> HttpProblem:
-    if refused.reason != "rate":
+    if refused.reason not in ("rate", "tenant rate"):
         return _unauthenticated(refused.reason, _REASONS[refused.reason])
     seconds = max(1, math.ceil(refused.retry_after or 0))
     rate = refused.rate
+    if refused.reason == "tenant rate":
+        return HttpProblem(
+            "rate-limited",
+            f"All keys of the tenant together have used up its rate limit. The next request may come in {seconds} s.",
+            retry_after=seconds,
+            headers=rate_headers(rate) if rate else {},
+        )
     allowed = f" of {rate.per_minute} requests a minute" if rate else ""
     return HttpProblem(
         "rate-limited",

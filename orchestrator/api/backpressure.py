@@ -172,28 +172,29 @@ class StreamLimit:
         self._settings = settings
         self._held: Counter[str] = Counter()
 
-    def has_room(self, key: str) -> bool:
+    def has_room(self, tenant: str) -> bool:
         settings = self._settings
-        return self._held[key] < settings.max_streams_per_key and self._held.total() < settings.max_streams
+        return self._held[tenant] < settings.max_streams_per_tenant and self._held.total() < settings.max_streams
 
     @contextmanager
-    def hold(self, key: str, scope: Mapping[str, object]) -> Iterator[None]:
+    def hold(self, tenant: str, scope: Mapping[str, object]) -> Iterator[None]:
         """Raises HttpProblem (429) when there are too many. Meanwhile the request's slot is free for others."""
-        if not self.has_room(key):
+        settings = self._settings
+        if not self.has_room(tenant):
             raise HttpProblem(
                 "too-many-streams",
-                f"{self._held[key]} streams of this key are open here. The limit is "
-                f"{self._settings.max_streams_per_key} for a key and {self._settings.max_streams} in all. Close some.",
-                retry_after=self._settings.retry_seconds,
+                f"{self._held[tenant]} streams of this tenant are open here; it may have "
+                f"{settings.max_streams_per_tenant}, and all together {settings.max_streams}. Close some.",
+                retry_after=settings.retry_seconds,
             )
         _release_slot(scope)
-        self._held[key] += 1
+        self._held[tenant] += 1
         try:
             yield
         finally:
-            self._held[key] -= 1
-            if not self._held[key]:
-                del self._held[key]
+            self._held[tenant] -= 1
+            if not self._held[tenant]:
+                del self._held[tenant]
 
 
 class UploadLimit:

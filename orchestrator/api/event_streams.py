@@ -23,7 +23,7 @@ class _Notifications(Protocol):
 
 async def count_as_stream(request: Request, caller: Reader, streams: StreamLimitDependency) -> AsyncIterator[None]:
     """A dependency: the request counts as a stream. Raises HttpProblem when there are too many."""
-    with streams.hold(caller.key, request.scope):
+    with streams.hold(caller.tenant, request.scope):
         yield
 
 

@@ -98,9 +98,9 @@ async def answer_when_ended(
 ) -> Response:
     """The answer of `accept_job`, or the ended job (200) when it ends in the time that the caller prefers to wait."""
     seconds = preferred_wait(prefer or (), services.settings.max_wait_seconds)
-    if seconds is None or not streams.has_room(caller.key):
+    if seconds is None or not streams.has_room(caller.tenant):
         return answer
-    with streams.hold(caller.key, request.scope):
+    with streams.hold(caller.tenant, request.scope):
         ended = await wait_for_verdict(seconds, services, caller.tenant, _job_in(answer))
     answer.headers["Preference-Applied"] = f"wait={seconds:g}"
     if ended is None:

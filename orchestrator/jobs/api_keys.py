@@ -25,8 +25,8 @@ __all__ = [
     "hash_key",
 ]
 
-Scope = Literal["submit", "read", "manage", "admin"]
-"""manage: a tenant's own keys, webhooks and deletion; admin: all tenants."""
+Scope = Literal["submit", "read", "manage", "metrics", "admin"]
+"""manage: a tenant's own keys, webhooks and deletion; metrics: figures of all tenants, and nothing else; admin: all."""
 
 _KEY = re.compile(r"ak_[A-Za-z0-9]{1,40}_[A-Za-z0-9_-]{43}")
 
@@ -78,9 +78,9 @@ class AuthenticatedCaller(NamedTuple):
 
 
 class KeyRejection(NamedTuple):
-    reason: Literal["unknown", "expired", "revoked", "rate"]
+    reason: Literal["unknown", "expired", "revoked", "rate", "tenant rate"]
     retry_after: float | None = None
-    """Seconds until the next request is admitted, where the rate limit was the reason."""
+    """Seconds until the next request is admitted, where a rate limit was the reason."""
     rate: KeyRate | None = None
     tenant: TenantId | None = None
     key: KeyId | None = None

@@ -31,12 +31,15 @@ _CREATE = f"""
 """  # noqa: S608 - put together from constants
 
 # The generic cell rate algorithm: `full_at` is when the key's full burst is available again. A request postpones it by
-# `each` seconds, and is refused where that would be more than `burst` from now.
+# `each` seconds, and is refused where that would be more than `burst` from now. The same once more for all keys of the
+# tenant: it may make as many as it likes.
 _AUTHENTICATE = """
     WITH known AS (
         SELECT *, coalesce(requests_per_minute, $3) AS per_minute,
                60.0::float8 / coalesce(requests_per_minute, $3) * interval '1 second' AS each,
-               greatest($4::float8, 60.0::float8 / coalesce(requests_per_minute, $3)) * interval '1 second' AS burst
+               greatest($4::float8, 60.0::float8 / coalesce(requests_per_minute, $3)) * interval '1 second' AS burst,
+               60.0::float8 / $5 * interval '1 second' AS tenant_each,
+               greatest($4::float8, 60.0::float8 / $5) * interval '1 second' AS tenant_burst
         FROM api_keys WHERE hash = $1
     ), counted AS (
         INSERT INTO key_rates AS rate (key, full_at)
@@ -45,11 +48,20 @@ _AUTHENTICATE = """
         ON CONFLICT (key) DO UPDATE SET full_at = greatest(rate.full_at, $2) + (SELECT each FROM known)
         WHERE greatest(rate.full_at, $2) + (SELECT each - burst FROM known) <= $2
         RETURNING full_at
+    ), counted_together AS (
+        INSERT INTO tenant_rates AS rate (tenant, full_at)
+        SELECT tenant, $2::timestamptz + tenant_each FROM known WHERE EXISTS (SELECT FROM counted)
+        ON CONFLICT (tenant) DO UPDATE SET full_at = greatest(rate.full_at, $2) + (SELECT tenant_each FROM known)
+        WHERE greatest(rate.full_at, $2) + (SELECT tenant_each - tenant_burst FROM known) <= $2
+        RETURNING full_at
     )
     SELECT id, tenant, scopes, per_minute, revoked_at IS NOT NULL AS revoked, expires_at <= $2 AS expired,
            extract(epoch FROM each)::float8 AS each, extract(epoch FROM burst)::float8 AS burst,
            (SELECT extract(epoch FROM full_at - $2)::float8 FROM counted) AS backlog,
-           (SELECT extract(epoch FROM full_at - $2)::float8 FROM key_rates WHERE key = known.id) AS backlog_before
+           (SELECT extract(epoch FROM full_at - $2)::float8 FROM key_rates WHERE key = known.id) AS backlog_before,
+           EXISTS (SELECT FROM counted_together) AS within_tenant_rate,
+           (SELECT extract(epoch FROM greatest(full_at - $2 + tenant_each - tenant_burst, tenant_each))::float8
+            FROM tenant_rates WHERE tenant = known.tenant) AS tenant_wait
     FROM known
 """
 
@@ -107,13 +119,18 @@ class PgKeys:
         return None if row is None else _key(row)
 
     async def authenticate(self, secret: str, now: dt.datetime) -> AuthenticatedCaller | KeyRejection:
-        """One statement, which also counts the request against the key's rate limit."""
+        """One statement, which also counts the request against the rate limits of the key and of its tenant."""
         hashed = hash_key(secret)
         if hashed is None:
             return KeyRejection("unknown")
         settings = self._settings
         row = await self._database.fetch_one(
-            _AUTHENTICATE, hashed, now, settings.requests_per_minute, settings.burst_seconds
+            _AUTHENTICATE,
+            hashed,
+            now,
+            settings.requests_per_minute,
+            settings.burst_seconds,
+            settings.requests_per_minute_per_tenant,
         )
         return KeyRejection("unknown") if row is None else _admission(row)
 
@@ -129,6 +146,8 @@ def _admission(row: asyncpg.Record) -> AuthenticatedCaller | KeyRejection:
     rate = KeyRate(row["per_minute"], left, max(0.0, backlog))
     if not taken:
         return KeyRejection("rate", backlog + row["each"] - row["burst"], rate, tenant, key)
+    if not row["within_tenant_rate"]:
+        return KeyRejection("tenant rate", row["tenant_wait"], rate, tenant, key)
     return AuthenticatedCaller(tenant, key, frozenset(row["scopes"]), rate)
 
 

@@ -82,6 +82,7 @@ async def purge(database: Database, now: dt.datetime) -> int:
     await database.execute(_DELETE_BATCHES, now)
     await database.execute("UPDATE batches SET open = false WHERE open AND created_at < $1", now - _DAY)
     await database.execute("DELETE FROM idempotency WHERE created_at < $1", now - _WEEK)
-    await database.execute("DELETE FROM key_rates WHERE full_at < $1", now - _WEEK)
+    for table in ("key_rates", "tenant_rates"):
+        await database.execute(f"DELETE FROM {table} WHERE full_at < $1", now - _WEEK)  # noqa: S608 - of constants
     await database.execute("DELETE FROM deliveries WHERE state <> 'pending' AND created_at < $1", now - _WEEK)
     return deleted

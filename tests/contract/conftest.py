@@ -22,6 +22,7 @@ _TABLES = (
     "viewpoint_graphs",
     "tenants",
     "key_rates",
+    "tenant_rates",
 )
 _EMPTY = "; ".join(f"DELETE FROM {table}" for table in _TABLES)  # noqa: S608 - put together from constants
 """Not TRUNCATE, which makes new files for every table and index and takes twenty times as long. Cascades."""

@@ -120,6 +120,25 @@ async def test_many_processes_at_once_share_one_rate(keys: PgKeys) -> None:
     assert all(one.retry_after is None or one.retry_after >= 0.999 for one in told if isinstance(one, KeyRejection))
 
 
+async def test_keys_that_a_tenant_makes_for_itself_share_one_ceiling(database: Database) -> None:
+    """Ten a minute, two at once; another tenant is not held up."""
+    await tenant(database)
+    await tenant(database, OTHER)
+    keys = PgKeys(database, ApiKeySettings(requests_per_minute_per_tenant=10, burst_seconds=12))
+    greedy = [await made(keys, READER.model_copy(update={"requests_per_minute": 1_000_000})) for _ in range(3)]
+    honest = generate_key()
+    await keys.create(OTHER, READER, honest)
+
+    told = [await keys.authenticate(key.secret, NOW) for key in greedy]
+
+    assert [type(one) for one in told] == [AuthenticatedCaller, AuthenticatedCaller, KeyRejection]
+    refused = told[-1]
+    assert isinstance(refused, KeyRejection)
+    assert (refused.reason, refused.retry_after) == ("tenant rate", pytest.approx(6.0))
+    assert isinstance(await keys.authenticate(honest.secret, NOW), AuthenticatedCaller)
+    assert isinstance(await keys.authenticate(greedy[2].secret, after(6)), AuthenticatedCaller)
+
+
 async def test_neither_database_nor_representation_holds_a_key(keys: PgKeys, database: Database) -> None:
     drawn = await made(keys)
     random = drawn.secret.removeprefix(f"{drawn.id}_")

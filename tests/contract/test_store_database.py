@@ -28,6 +28,7 @@ TABLES = {
     "idempotency",
     "jobs",
     "key_rates",
+    "tenant_rates",
     "ledger",
     "papers",
     "queue_clock",

@@ -54,13 +54,13 @@ async def ready(services: ServicesDependency, readiness: ReadinessDependency) ->
     "/metrics",
     response_class=Response,
     responses={**_TEXT, **problem_responses()},
-    openapi_extra={"security": [{"apiKey": ["admin"]}]},
+    openapi_extra={"security": [{"apiKey": ["metrics"]}]},
 )
 async def metrics(request: Request, services: ServicesDependency) -> Response:
     """Metrics of the whole cluster, from the database, and of this process. Needs an `admin` key, as they name
     every tenant, unless the settings open them to everybody."""
     if not services.settings.open_metrics:
-        require_scope(request.scope["assayer.caller"], "admin")
+        require_scope(request.scope["assayer.caller"], "metrics")
     try:
         service_metrics = await services.metrics.collect()
     except StorageError as error:

@@ -34,7 +34,7 @@ __all__ = ["Key", "KeyBody", "KeyCreation", "KeysQuery", "NewKey", "router"]
 
 class KeyBody(Body):
     name: Name
-    scopes: tuple[Scope, ...] = Field(min_length=1, max_length=4)
+    scopes: tuple[Scope, ...] = Field(min_length=1, max_length=5)
     requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Null: the service's setting."""
     expires_at: Moment | None = None
@@ -94,7 +94,7 @@ async def create(
 ) -> Response:
     """Creates a key. Only this answer contains the key itself, and the answer to the same request sent again."""
     tenant = tenant_for(caller, body.tenant)
-    if "admin" in body.scopes:
+    if not {"admin", "metrics"}.isdisjoint(body.scopes):
         require_scope(caller, "admin")
     if body.expires_at is not None and body.expires_at <= services.clock.now():
         raise HttpProblem.invalid("It is in the past.", "/expires_at")

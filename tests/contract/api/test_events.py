@@ -11,7 +11,7 @@ from assayer.errors import StorageError
 from assayer.models.timeline import Timeline
 from orchestrator.jobs.models import JobId
 from orchestrator.store import PgEvents
-from tests.contract.api.service import BODY, Service, served
+from tests.contract.api.service import BODY, OTHER, Service, served
 from tests.contract.api.test_problems import problem
 
 
@@ -99,12 +99,15 @@ async def test_a_stream_ends_after_its_time_so_that_its_reader_comes_again(servi
         assert [event["event"] for event in await events(client, job)] == ["queued"]
 
 
-async def test_streams_of_one_key_are_counted_and_others_are_let_in(service: Service) -> None:
-    narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_streams_per_key": 1}))
+async def test_streams_of_all_keys_of_a_tenant_are_counted_and_others_are_let_in(
+    service: Service,
+) -> None:
+    narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_streams_per_tenant": 1}))
     async with (
         served(narrow.app) as url,
         narrow.client(await narrow.key(), url) as client,
         narrow.client(await narrow.key(), url) as colleague,
+        narrow.client(await narrow.key(tenant=OTHER), url) as stranger,
         asyncio.timeout(60),
     ):
         job = await submitted(client)
@@ -112,8 +115,9 @@ async def test_streams_of_one_key_are_counted_and_others_are_let_in(service: Ser
         async with client.stream("GET", path) as held:
             stream = told(held.aiter_lines())  # kept: a reader that nobody has any more closes the connection
             await anext(stream)
-            refused = await client.get(path)
-            async with colleague.stream("GET", path) as other:
+            refused = await colleague.get(path)
+            others = f"/v1/evaluations/{await submitted(stranger)}/events"
+            async with stranger.stream("GET", others) as other:
                 assert other.status_code == 200
         assert problem(refused, 429, "too-many-streams").retry_after == int(refused.headers["retry-after"])
         await service.finish()

@@ -64,7 +64,7 @@ async def test_a_refused_key_is_never_repeated(service: Service, caplog: pytest.
         ("POST", "/v1/keys", "manage"),
         ("GET", "/v1/tenants", "admin"),
         ("GET", "/v1/usage?tenant=other", "admin"),
-        ("GET", "/metrics", "admin"),
+        ("GET", "/metrics", "metrics"),
     ],
 )
 async def test_the_scope_that_is_missing_is_named(service: Service, method: str, path: str, scope: str) -> None:
@@ -78,6 +78,13 @@ async def test_the_scope_that_is_missing_is_named(service: Service, method: str,
     document = problem(answer, 403, "forbidden")
     assert document.scope == scope
     assert f'scope="{scope}"' in answer.headers["www-authenticate"]
+
+
+async def test_a_key_for_figures_is_good_for_nothing_else(service: Service) -> None:
+    async with service.caller("metrics") as prometheus:
+        assert (await prometheus.get("/metrics")).status_code == 200
+        for path in ("/v1/evaluations", "/v1/keys", "/v1/tenants", "/v1/usage"):
+            problem(await prometheus.get(path), 403, "forbidden")
 
 
 async def test_a_key_that_asks_too_fast_is_told_when_to_come_back(service: Service) -> None:

@@ -17,7 +17,7 @@ from orchestrator.api.request_log import RequestLogging, RequestRecord
 from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.settings import ApiSettings, BatchSettings
 
-SETTINGS = ApiSettings(max_body_bytes=1_000, max_upload_bytes=2_000, max_streams=3, max_streams_per_key=2)
+SETTINGS = ApiSettings(max_body_bytes=1_000, max_upload_bytes=2_000, max_streams=3, max_streams_per_tenant=2)
 
 
 def scope_of(path: str = "/v1/evaluations", length: str | None = None) -> Scope:

@@ -1,0 +1,41 @@
+"""A Ray of the service's own is nobody else's: its folder is closed, and its ports are the machine's own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from tests.cluster.processes import family
+
+_CLUSTER = """
+import sys
+from cluster.ray_cluster import private_environment, service_cluster
+from cluster.serving.settings import ServingSettings
+
+with private_environment() as folder, service_cluster(folder, ServingSettings()):
+    import ray
+
+    ray.get(ray.remote(lambda: 1).remote())
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_folder_is_closed_to_other_users_and_ports_to_other_machines() -> None:
+    # A process of its own, as Ray reads its environment once.
+    with subprocess.Popen(
+        [sys.executable, "-c", _CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as cluster:
+        assert cluster.stdout is not None
+        folder = Path(cluster.stdout.readline().strip())
+        assert (folder / "session_latest").exists()
+        assert folder.parent.stat().st_mode & 0o077 == 0
+        listening = [
+            connection.laddr.ip
+            for process in (psutil.Process(cluster.pid), *family(cluster.pid))
+            for connection in process.net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        ]
+        assert len(listening) > 3
+        assert set(listening) <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
