@@ -1,0 +1,282 @@
+"""The state graph: what is merged into it, and which edits of it are applied or refused, with the reason. Pure.
+
+A graph is a value: every change gives a new one. Order of nodes and edges is order of arrival, so the same changes give
+the same graph. Papers come from searches only; nobody can add one by naming it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from assayer.models import EdgeBasis, EdgeKey, EdgeKind, EvidenceEdge, EvidenceNode, NodeKey, NodeKind, PaperId
+
+__all__ = [
+    "IDEA_NODE",
+    "KINDS_JOINED",
+    "RECORDED_KINDS",
+    "Changed",
+    "GraphLimits",
+    "NewEdge",
+    "StateGraph",
+    "empty_graph",
+    "normalised_name",
+]
+
+IDEA_NODE = NodeKey("N0")
+RECORDED_KINDS: frozenset[EdgeKind] = frozenset(("cites", "co_cited", "near"))
+"""What only records and searches can say."""
+_UNDIRECTED: frozenset[EdgeKind] = frozenset(("co_cited", "near", "shares_method"))
+_WORKS: frozenset[NodeKind] = frozenset(("idea", "paper"))
+_CONTENTS: frozenset[NodeKind] = frozenset(("concept", "method", "claim"))
+KINDS_JOINED: Mapping[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]] = {
+    "cites": (_WORKS, frozenset(("paper",))),
+    "co_cited": (frozenset(("paper",)), frozenset(("paper",))),
+    "near": (frozenset(("paper",)), frozenset(("paper",))),
+    "derives": (_WORKS | _CONTENTS, frozenset(("paper", "concept", "method", "claim"))),
+    "shares_method": (_WORKS, _WORKS),
+    "uses": (_WORKS | {"method"}, frozenset(("method", "concept"))),
+    "concerns": (_WORKS | {"method", "claim"}, frozenset(("concept",))),
+    "states": (_WORKS, frozenset(("claim",))),
+    "supports": (_WORKS | {"claim"}, frozenset(("claim",))),
+    "contradicts": (_WORKS | {"claim"}, frozenset(("claim",))),
+}
+"""Kinds of nodes at the source and at the target of each kind of edge."""
+
+
+@dataclass(frozen=True)
+class GraphLimits:
+    nodes: int = 120
+    edges: int = 300
+
+
+@dataclass(frozen=True)
+class NewEdge:
+    """An edge without its key."""
+
+    source: NodeKey
+    target: NodeKey
+    kind: EdgeKind
+    basis: EdgeBasis = "stated"
+    statement: str = ""
+    quote: str = ""
+    evidence: PaperId | None = None
+    """The paper that the words are from."""
+
+
+class Changed(NamedTuple):
+    """The graph after one change; the same one where the change was refused."""
+
+    graph: "StateGraph"
+    refused: str | None = None
+    node: NodeKey | None = None
+    """The node that was added, merged into or revised."""
+
+
+@dataclass(frozen=True)
+class StateGraph:
+    nodes: Mapping[NodeKey, EvidenceNode]
+    edges: Mapping[EdgeKey, EvidenceEdge]
+    papers: dict[PaperId, NodeKey]
+    """The node of each paper in it."""
+    evidence: Mapping[EdgeKey, PaperId]
+    """The paper that the words of an edge are from."""
+    pruned: frozenset[PaperId] = frozenset()
+    """Papers that were deleted: they do not come back."""
+    limits: GraphLimits = GraphLimits()
+    given_nodes: int = 0
+    given_edges: int = 0
+
+    @cached_property
+    def _names(self) -> Mapping[tuple[NodeKind, str], NodeKey]:
+        names: dict[tuple[NodeKind, str], NodeKey] = {}
+        for node in self.nodes.values():
+            names.setdefault((node.kind, normalised_name(node.name)), node.key)
+        return names
+
+    @cached_property
+    def _joined(self) -> Mapping[tuple[NodeKey, NodeKey, EdgeKind], EdgeKey]:
+        return {_ends(one): one.key for one in self.edges.values()}
+
+    @cached_property
+    def paper_of_node(self) -> Mapping[NodeKey, PaperId]:
+        """The first record of each."""
+        return {node: paper for paper, node in reversed(self.papers.items())}
+
+    def edges_of(self, node: NodeKey) -> tuple[EvidenceEdge, ...]:
+        return tuple(one for one in self.edges.values() if node in (one.source, one.target))
+
+    # What searches bring
+
+    def with_paper(self, paper: PaperId, title: str, step: int) -> Changed:
+        """Merges by the paper's id, and two records of one title into one node."""
+        if paper in self.pruned:
+            return Changed(self, "it was deleted before, and does not come back")
+        known = self.papers.get(paper) or self._names.get(("paper", normalised_name(title)))
+        if known is not None:
+            return Changed(replace(self, papers={**self.papers, paper: known}), None, known)
+        added = self._with_node("paper", title, "", step)
+        if added.node is None:
+            return added
+        return added._replace(graph=replace(added.graph, papers={**self.papers, paper: added.node}))
+
+    # What is proposed
+
+    def with_node(self, kind: NodeKind, name: str, note: str, step: int, same: NodeKey | None = None) -> Changed:
+        """Merges into the node of that kind with the same normalised name, or into `same`, which somebody found to mean
+        the same."""
+        if kind not in _CONTENTS:
+            return Changed(self, "papers come from searches only" if kind == "paper" else "there is one idea only")
+        if not normalised_name(name):
+            return Changed(self, "it has no name")
+        known = self._names.get((kind, normalised_name(name)), same)
+        if known is not None and known in self.nodes and self.nodes[known].kind == kind:
+            node = self.nodes[known]
+            return Changed(
+                self if node.note or not note else self._put(node.model_copy(update={"note": note})), None, known
+            )
+        return self._with_node(kind, name, note, step)
+
+    def with_edge(self, new: NewEdge, step: int) -> Changed:
+        fault = self._fault_of(new)
+        if fault is not None:
+            return Changed(self, fault)
+        key = EdgeKey(f"E{self.given_edges + 1}")
+        edge = EvidenceEdge(
+            key=key,
+            source=new.source,
+            target=new.target,
+            kind=new.kind,
+            basis=new.basis,
+            statement=new.statement,
+            quote=new.quote,
+            step=step,
+        )
+        evidence = self.evidence if new.evidence is None else {**self.evidence, key: new.evidence}
+        graph = replace(self, edges={**self.edges, key: edge}, evidence=evidence, given_edges=self.given_edges + 1)
+        return Changed(graph)
+
+    def without_node(self, key: NodeKey) -> Changed:
+        """With its edges. A deleted paper does not come back."""
+        if key == IDEA_NODE:
+            return Changed(self, "the idea itself cannot be deleted")
+        if key not in self.nodes:
+            return Changed(self, f"there is no node {key}")
+        gone = frozenset(paper for paper, node in self.papers.items() if node == key)
+        edges = {one.key: one for one in self.edges.values() if key not in (one.source, one.target)}
+        return Changed(
+            replace(
+                self,
+                nodes={one: node for one, node in self.nodes.items() if one != key},
+                edges=edges,
+                papers={paper: node for paper, node in self.papers.items() if paper not in gone},
+                evidence={edge: paper for edge, paper in self.evidence.items() if edge in edges},
+                pruned=self.pruned | gone,
+            )
+        )
+
+    def without_edge(self, key: EdgeKey) -> Changed:
+        if key not in self.edges:
+            return Changed(self, f"there is no edge {key}")
+        edges = {one: edge for one, edge in self.edges.items() if one != key}
+        evidence = {one: paper for one, paper in self.evidence.items() if one != key}
+        return Changed(replace(self, edges=edges, evidence=evidence))
+
+    def with_revised_node(self, key: NodeKey, name: str | None, note: str | None) -> Changed:
+        """A paper's title and the idea's are records and stay; notes on them do not."""
+        node = self.nodes.get(key)
+        if node is None:
+            return Changed(self, f"there is no node {key}")
+        if name is not None and node.kind not in _CONTENTS:
+            return Changed(self, "the title of a paper or of the idea is a record and stays as it is")
+        if name is not None and not normalised_name(name):
+            return Changed(self, "it would have no name")
+        other = None if name is None else self._names.get((node.kind, normalised_name(name)))
+        if other not in (None, key):
+            return Changed(self, f"there is a {node.kind} of that name already: {other}")
+        revised = node.model_copy(
+            update={"name": node.name if name is None else name, "note": node.note if note is None else note}
+        )
+        if revised == node:
+            return Changed(self, "nothing would change")
+        return Changed(self._put(revised), None, key)
+
+    def with_revised_edge(self, key: EdgeKey, kind: EdgeKind | None, statement: str | None) -> Changed:
+        """What records say stays as it is, but can be deleted where it does not matter."""
+        edge = self.edges.get(key)
+        if edge is None:
+            return Changed(self, f"there is no edge {key}")
+        if edge.basis == "record":
+            return Changed(self, "it is on record: it can be deleted, not changed")
+        revised = edge.model_copy(
+            update={
+                "kind": edge.kind if kind is None else kind,
+                "statement": edge.statement if statement is None else statement,
+            }
+        )
+        if revised == edge:
+            return Changed(self, "nothing would change")
+        others = replace(self, edges={one: each for one, each in self.edges.items() if one != key})
+        fault = others._fault_of(NewEdge(revised.source, revised.target, revised.kind, revised.basis))
+        if fault is not None:
+            return Changed(self, fault)
+        return Changed(replace(self, edges={**self.edges, key: revised}))
+
+    # How
+
+    def _fault_of(self, new: NewEdge) -> str | None:
+        unknown = [key for key in (new.source, new.target) if key not in self.nodes]
+        if unknown:
+            return f"there is no node {unknown[0]}"
+        source, target = self.nodes[new.source].kind, self.nodes[new.target].kind
+        sources, targets = KINDS_JOINED[new.kind]
+        faults = {
+            "a node cannot be joined to itself": new.source == new.target,
+            f"only records and searches can say “{new.kind}”": new.kind in RECORDED_KINDS and new.basis != "record",
+            f"“{new.kind}” cannot lead from {_a(source)} to {_a(target)}": source not in sources
+            or target not in targets,
+            f"it is there already: {self._joined.get(_ends(new))}": _ends(new) in self._joined,
+            f"the graph is full: it holds {self.limits.edges} edges": len(self.edges) >= self.limits.edges,
+        }
+        return next((fault for fault, holds in faults.items() if holds), None)
+
+    def _with_node(self, kind: NodeKind, name: str, note: str, step: int) -> Changed:
+        if len(self.nodes) >= self.limits.nodes:
+            return Changed(self, f"the graph is full: it holds {self.limits.nodes} nodes")
+        key = NodeKey(f"N{self.given_nodes + 1}")
+        node = EvidenceNode(key=key, kind=kind, name=name, note=note, step=step)
+        return Changed(replace(self, nodes={**self.nodes, key: node}, given_nodes=self.given_nodes + 1), None, key)
+
+    def _put(self, node: EvidenceNode) -> "StateGraph":
+        return replace(self, nodes={**self.nodes, node.key: node})
+
+
+def empty_graph(title: str, limits: GraphLimits) -> StateGraph:
+    """The idea alone."""
+    idea = EvidenceNode(key=IDEA_NODE, kind="idea", name=title, step=0)
+    return StateGraph({IDEA_NODE: idea}, {}, {}, {}, limits=limits)
+
+
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def normalised_name(name: str) -> str:
+    """Case, accents, punctuation and a plural s are no difference between names."""
+    plain = "".join(one for one in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(one))
+    words = _NOT_WORD.sub(" ", plain).split()
+    return " ".join(
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in words
+    )
+
+
+def _ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:
+    """What makes two edges one; some kinds have no direction."""
+    if edge.kind in _UNDIRECTED and edge.target < edge.source:
+        return edge.target, edge.source, edge.kind
+    return edge.source, edge.target, edge.kind
+
+
+def _a(kind: NodeKind) -> str:
+    return "the idea" if kind == "idea" else f"a {kind}"

@@ -1,0 +1,177 @@
+"""The state graph: what merges, what is refused and why, and that no change breaks it."""
+
+from collections.abc import Callable
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assayer.methods.scicompanion.graph import (
+    IDEA_NODE,
+    KINDS_JOINED,
+    RECORDED_KINDS,
+    Changed,
+    GraphLimits,
+    NewEdge,
+    StateGraph,
+    empty_graph,
+    normalised_name,
+)
+from assayer.models import EdgeKey, EdgeKind, NodeKey, NodeKind, PaperId
+
+N1, N2, N3, N9 = (NodeKey(f"N{number}") for number in (1, 2, 3, 9))
+
+
+def _graph(limits: GraphLimits | None = None) -> StateGraph:
+    """The idea, a paper N1, a paper N2 that N1 cites, a claim N3 that N1 states."""
+    graph = empty_graph("An idea", limits or GraphLimits())
+    graph = graph.with_paper(PaperId("one"), "First paper", 1).graph
+    graph = graph.with_paper(PaperId("two"), "Second paper", 1).graph
+    graph = graph.with_node("claim", "Quotes are often wrong", "", 1).graph
+    graph = graph.with_edge(NewEdge(N1, N2, "cites", "record"), 1).graph
+    return graph.with_edge(NewEdge(N1, N3, "states"), 1).graph
+
+
+def test_a_paper_found_again_or_under_another_id_is_one_node() -> None:
+    graph = _graph().with_paper(PaperId("one"), "First paper", 2).graph
+    graph = graph.with_paper(PaperId("copy"), "FIRST   paper.", 2).graph
+    assert list(graph.nodes) == [IDEA_NODE, N1, N2, N3]
+    assert graph.papers[PaperId("copy")] == N1
+    assert graph.paper_of_node[N1] == "one"
+
+
+def test_names_that_differ_in_case_accents_and_plural_are_one() -> None:
+    assert normalised_name("Naïve  Bayes-classifiers!") == normalised_name("naive bayes classifier")
+    graph = _graph()
+    changed = graph.with_node("claim", "Quotes are often WRONG.", "Counted twice.", 2)
+    assert changed.node == N3
+    assert changed.graph.nodes[N3].note == "Counted twice."
+    assert changed.graph.nodes[N3].step == 1
+
+
+def test_names_that_mean_the_same_are_one_only_within_their_kind() -> None:
+    graph = _graph().with_node("method", "Edit distance", "", 1).graph
+    assert graph.with_node("method", "Levenshtein distance", "", 2, same=NodeKey("N4")).node == "N4"
+    assert graph.with_node("concept", "Levenshtein distance", "", 2, same=NodeKey("N4")).node == "N5"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda one: one.with_node("paper", "A paper from memory", "", 2), "papers come from searches only"),
+        (lambda one: one.with_node("idea", "Another idea", "", 2), "there is one idea only"),
+        (lambda one: one.with_node("concept", " … ", "", 2), "it has no name"),
+        (lambda one: one.with_edge(NewEdge(N1, N9, "supports"), 2), "there is no node N9"),
+        (lambda one: one.with_edge(NewEdge(N1, N1, "derives"), 2), "a node cannot be joined to itself"),
+        (lambda one: one.with_edge(NewEdge(N2, N1, "cites"), 2), "only records and searches can say “cites”"),
+        (lambda one: one.with_edge(NewEdge(N1, N2, "supports"), 2), "“supports” cannot lead from a paper to a paper"),
+        (lambda one: one.with_edge(NewEdge(N1, N3, "states"), 2), "it is there already: E2"),
+        (lambda one: one.without_node(IDEA_NODE), "the idea itself cannot be deleted"),
+        (lambda one: one.without_node(N9), "there is no node N9"),
+        (lambda one: one.without_edge(EdgeKey("E9")), "there is no edge E9"),
+        (lambda one: one.with_revised_node(N9, "New", None), "there is no node N9"),
+        (
+            lambda one: one.with_revised_node(N1, "A better title", None),
+            "the title of a paper or of the idea is a record and stays as it is",
+        ),
+        (lambda one: one.with_revised_node(N3, "Quotes are often wrong", None), "nothing would change"),
+        (lambda one: one.with_revised_node(N3, "?", None), "it would have no name"),
+        (
+            lambda one: one.with_revised_edge(EdgeKey("E1"), "derives", None),
+            "it is on record: it can be deleted, not changed",
+        ),
+        (lambda one: one.with_revised_edge(EdgeKey("E2"), None, None), "nothing would change"),
+        (
+            lambda one: one.with_revised_edge(EdgeKey("E2"), "uses", None),
+            "“uses” cannot lead from a paper to a claim",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_reason(change: Callable[[StateGraph], Changed], reason: str) -> None:
+    graph = _graph()
+    changed = change(graph)
+    assert changed.refused == reason
+    assert changed.graph == graph
+
+
+def test_kinds_without_direction_join_two_nodes_once() -> None:
+    graph = _graph().with_edge(NewEdge(N2, N1, "shares_method"), 1).graph
+    assert graph.with_edge(NewEdge(N1, N2, "shares_method"), 2).refused == "it is there already: E3"
+
+
+def test_a_deleted_paper_takes_its_edges_along_and_does_not_come_back() -> None:
+    graph = _graph().without_node(N1).graph
+    assert not graph.edges
+    assert graph.with_paper(PaperId("one"), "First paper", 2).refused == "it was deleted before, and does not come back"
+    again = graph.with_node("claim", "Another claim", "", 2)
+    assert again.node == "N4", "a key is never given twice"
+
+
+def test_a_full_graph_refuses_more() -> None:
+    graph = _graph(GraphLimits(nodes=4, edges=2))
+    assert graph.with_paper(PaperId("three"), "Third", 2).refused == "the graph is full: it holds 4 nodes"
+    assert graph.with_edge(NewEdge(N2, N3, "supports"), 2).refused == "the graph is full: it holds 2 edges"
+
+
+KEYS = st.integers(0, 8).map(lambda number: NodeKey(f"N{number}"))
+EDGE_KEYS = st.integers(0, 8).map(lambda number: EdgeKey(f"E{number}"))
+KINDS = st.sampled_from(get_args(EdgeKind))
+NAMES = st.sampled_from(["Alpha", "alphas", "Beta", "Gamma ray", "", "Déjà vu"])
+Change = Callable[[StateGraph], Changed]
+CHANGES: st.SearchStrategy[Change] = st.one_of(
+    st.builds(lambda name: lambda graph: graph.with_paper(PaperId(name), name, 1), NAMES),
+    st.builds(
+        lambda kind, name, same: lambda graph: graph.with_node(kind, name, "", 1, same),
+        st.sampled_from(get_args(NodeKind)),
+        NAMES,
+        st.none() | KEYS,
+    ),
+    st.builds(
+        lambda source, target, kind, basis: lambda graph: graph.with_edge(NewEdge(source, target, kind, basis), 1),
+        KEYS,
+        KEYS,
+        KINDS,
+        st.sampled_from(["record", "stated", "quoted"]),
+    ),
+    st.builds(lambda key: lambda graph: graph.without_node(key), KEYS),
+    st.builds(lambda key: lambda graph: graph.without_edge(key), EDGE_KEYS),
+    st.builds(lambda key, name: lambda graph: graph.with_revised_node(key, name, None), KEYS, NAMES),
+    st.builds(lambda key, kind: lambda graph: graph.with_revised_edge(key, kind, None), EDGE_KEYS, KINDS),
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(CHANGES, max_size=25))
+def test_no_sequence_of_changes_breaks_a_graph(changes: list[Change]) -> None:
+    limits = GraphLimits(nodes=6, edges=5)
+    graph = empty_graph("An idea", limits)
+    for change in changes:
+        before = graph
+        graph, refused, _ = change(graph)
+        assert refused is None or graph == before
+        assert IDEA_NODE in graph.nodes
+        assert len(graph.nodes) <= limits.nodes
+        assert len(graph.edges) <= limits.edges
+        assert all(node in graph.nodes for node in graph.papers.values())
+        names = [(node.kind, normalised_name(node.name)) for node in graph.nodes.values()]
+        assert len(names) == len(set(names))
+        for edge in graph.edges.values():
+            sources, targets = KINDS_JOINED[edge.kind]
+            assert graph.nodes[edge.source].kind in sources
+            assert graph.nodes[edge.target].kind in targets
+            assert edge.source != edge.target
+            assert edge.basis == "record" or edge.kind not in RECORDED_KINDS
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(CHANGES, max_size=15))
+def test_the_same_changes_give_the_same_graph(changes: list[Change]) -> None:
+    def built() -> StateGraph:
+        graph = empty_graph("An idea", GraphLimits())
+        for change in changes:
+            graph = change(graph).graph
+        return graph
+
+    assert list(built().nodes.items()) == list(built().nodes.items())
+    assert list(built().edges.items()) == list(built().edges.items())
