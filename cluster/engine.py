@@ -94,6 +94,7 @@ class Engine:
                 clock=self.clock,
                 progress=progress,
                 budget=run_request.budget(self.settings.evaluation),
+                answers_of=run_request.answers_of,
             )
             if run_request.corpus not in ("", corpus.version):
                 run.journal.record_dropped(*_CORPUS_VERSION_GONE)

@@ -47,6 +47,7 @@ class EnginePerformer:
             max_usd=lease.max_usd,
             paid_usd=lease.paid_usd,
             paid_prompt_tokens=lease.paid_prompt_tokens,
+            answers_of="" if self.engine.settings.evaluation.share_answers else lease.tenant,
             on_start=on_start,
         )
         match lease.request:

@@ -153,6 +153,7 @@ class Ranker:
             clock=self.clock,
             progress=progress,
             budget=run_request.budget(self.settings.ranking),
+            answers_of=run_request.answers_of,
         )
         await run_request.begin(run.id, request)
         return run

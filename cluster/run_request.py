@@ -43,6 +43,8 @@ class RunRequest:
     """What earlier attempts have sent; they count in every limit of tokens."""
     blind: bool = False
     """Names, affiliations and the like are masked before anything judges the ideas: another run than with them."""
+    answers_of: str = ""
+    """The tenant whose answers of language models alone may be used; empty: everybody's."""
     corpus: str = ""
     """The version of the corpus that an earlier attempt of the job began with; empty at the first."""
     on_start: OnStart | None = None

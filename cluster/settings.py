@@ -85,6 +85,9 @@ class EvaluationSettings(Frozen):
     blind: BlindDefault = "several"
     """Which ideas are judged without names, affiliations and the like, where the request does not say."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
+    share_answers: bool = True
+    """Between tenants of the service: the same question is paid for once, and who asks it again can tell that it was
+    asked before, by speed and cost. Off, each tenant pays for its own."""
 
 
 class RankingSettings(RankingOptions):

@@ -25,6 +25,8 @@ class Run:
     clock: Clock
     progress: Progress
     budget: Budget = field(default_factory=Budget)
+    answers_of: str = ""
+    """Whose answers of language models it may use and adds to: of all who have the same here. Empty: everybody's."""
     journal: Journal = field(default_factory=Journal)
     unread_characters: int = 0
     """Of the idea, beyond the length that prompts show."""

@@ -42,6 +42,14 @@ def answers(request: pytest.FixtureRequest) -> AnswerStore:
     return InMemoryAnswerStore() if request.param == "memory" else PgAnswerCache(request.getfixturevalue("database"))
 
 
+async def test_answers_of_one_tenant_are_not_given_to_another_where_they_are_not_shared(answers: AnswerStore) -> None:
+    async with ScriptedLlm(GOOD, GOOD, GOOD) as llm, a_gateway(llm, answers) as gateway:
+        runs = [replace(a_run(f"{owner}{number}"), answers_of=owner) for owner in ("a", "b", "") for number in (1, 2)]
+        cached = [(await gateway.run(WEIGHING, a_question(), run)).record.cached for run in runs]
+        assert len(llm.requests) == 3
+    assert cached == [False, True] * 3
+
+
 async def test_samples_of_one_question_are_asked_and_kept_each_for_itself_at_their_own_temperature() -> None:
     answers = InMemoryAnswerStore()
     samples = [replace(WEIGHING, sample=number, temperature=0.7) for number in range(3)]

@@ -186,6 +186,8 @@ class ChatRequest(NamedTuple):
     """How often an answer has been sent back: the same words sent again are another request."""
     sample: int = 0
     """The same question asked for another answer is another request too."""
+    answers_of: str = ""
+    """Who alone may be given the result too; empty: whoever makes the same request."""
 
     @property
     def key(self) -> bytes:

@@ -209,7 +209,7 @@ class LlmGateway:
         if run.budget.max_usd is not None:
             self.require_prices()
         messages = task.messages(data)
-        key = task.key(model, self._parameters(task), messages)
+        key = task.key(model, self._parameters(task, run), messages)
         outcome, shared = await self._in_flight.run(key, lambda: self._answer(task, data, run, model, messages, key))
         if shared:
             return await self._follow(task, model, run, key, outcome)
@@ -253,7 +253,7 @@ class LlmGateway:
         unusable: CachedAnswer | None,
     ) -> "_Answered":
         """`unusable` is what the cache holds; the new answer takes its place."""
-        conversation = RepairConversation(task, model, messages, self._settings)
+        conversation = RepairConversation(task, model, messages, self._settings, run.answers_of)
         usage = self._new_usage(task, model)
         try:
             value = await self._converse(task, data, run, conversation, usage)
@@ -301,15 +301,16 @@ class LlmGateway:
     def _new_usage(self, task: Task[In, Out], model: str) -> CallUsage:
         return CallUsage(task.name, task.version, model, self._settings.prices.get(model))
 
-    def _parameters(self, task: Task[In, Out]) -> dict[str, Any]:
-        """What determines an answer beside task, model and messages. How JSON was asked for is not part of
-        it: every answer is held against the same schema."""
+    def _parameters(self, task: Task[In, Out], run: Run) -> dict[str, Any]:
+        """What determines an answer beside task, model and messages, and whose it is. How JSON was asked for is not
+        part of it: every answer is held against the same schema."""
         settings = self._settings
         return {
             "endpoint": settings.endpoint,
             "temperature": settings.temperature if task.temperature is None else task.temperature,
             "seed": settings.seed,
             "max_tokens": task.max_tokens,
+            **({"answers_of": run.answers_of} if run.answers_of else {}),
         }
 
 

@@ -315,7 +315,14 @@ class RepairConversation:
     Only the last unusable answer is kept, so that asking again does not grow the prompt without end.
     """
 
-    def __init__(self, task: Task[Any, Any], model: str, messages: Sequence[Message], settings: LlmSettings) -> None:
+    def __init__(
+        self,
+        task: Task[Any, Any],
+        model: str,
+        messages: Sequence[Message],
+        settings: LlmSettings,
+        answers_of: str = "",
+    ) -> None:
         self._most_tokens = settings.max_answer_tokens
         output: type[BaseModel] = task.output
         self.request = ChatRequest(
@@ -329,6 +336,7 @@ class RepairConversation:
             # An endpoint that honours seeds would say the same again.
             seed=None if settings.seed is None else settings.seed + task.sample,
             sample=task.sample,
+            answers_of=answers_of,
         )
 
     def repair(self, completion: Completion, parsed: ParsedAnswer[Any]) -> None:
