@@ -1,0 +1,58 @@
+"""A reward function for TRL's trainers: `GRPOTrainer(reward_funcs=trl_reward(ServiceRewards()), ...)`."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from assayer_client.errors import InvalidRequest
+from assayer_client.trainers.reward_sources import RewardQuery, RewardSource
+
+__all__ = ["TrlReward", "completed_text", "trl_reward"]
+
+Completion = str | Sequence[Mapping[str, Any]]
+"""A text, or the messages of a conversation."""
+
+
+class TrlReward(Protocol):
+    def __call__(
+        self, prompts: Sequence[Completion], completions: Sequence[Completion], **columns: Any
+    ) -> Awaitable[list[float | None]]: ...
+
+
+def trl_reward(
+    source: RewardSource,
+    *,
+    judge: str | None = None,
+    question: str = "question",
+    abstract: str = "abstract",
+    idea: Callable[[Completion], str] | None = None,
+) -> TrlReward:
+    """`question` and `abstract` name columns of the data set; `idea` takes it out of a completion, whose whole text it
+    is otherwise. None, where the judge came to no verdict, is what TRL leaves out of the group's mean. The share of
+    completions that were judged is logged as `judged`."""
+    take_idea = idea or completed_text
+
+    async def assayer_reward(
+        prompts: Sequence[Completion], completions: Sequence[Completion], **columns: Any
+    ) -> list[float | None]:
+        for name in (question, abstract):
+            if name not in columns:
+                raise InvalidRequest(
+                    f"The data set has no column {name!r}.", "Name the right one: trl_reward(question=…, abstract=…)."
+                )
+        rows = zip(columns[question], completions, columns[abstract], strict=True)
+        values = await source.rewards(
+            [RewardQuery(asked, take_idea(done), known) for asked, done, known in rows], judge
+        )
+        if (log := columns.get("log_metric")) is not None:
+            log("judged", sum(value is not None for value in values) / max(1, len(values)))
+        return values
+
+    return assayer_reward
+
+
+def completed_text(completion: Completion) -> str:
+    """The text, or that of the last message."""
+    if isinstance(completion, str):
+        return completion
+    content = completion[-1]["content"] if completion else ""
+    return content if isinstance(content, str) else "".join(str(part.get("text", "")) for part in content)

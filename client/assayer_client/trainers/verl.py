@@ -1,0 +1,44 @@
+"""A score for verl, which loads `compute_score` by its path:
+
+reward.custom_reward_function.path=pkg://assayer_client.trainers.verl
+reward.custom_reward_function.name=compute_score
++reward.custom_reward_function.reward_kwargs.unjudged=0.0
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from assayer_client.errors import InvalidRequest
+from assayer_client.trainers.reward_sources import RewardQuery, RewardSource, rewards_of_environment
+
+__all__ = ["VerlScore", "compute_score"]
+
+
+class VerlScore(TypedDict):
+    score: float
+    judged: float
+    """1, or 0 where `score` stands in for a verdict that the judge did not come to."""
+
+
+async def compute_score(
+    data_source: str,
+    solution_str: str,
+    ground_truth: str,
+    extra_info: Mapping[str, Any] | None = None,
+    *,
+    unjudged: float,
+    judge: str | None = None,
+    source: RewardSource | None = None,
+    **_: Any,
+) -> VerlScore:
+    """Of one completion, against the abstract in `ground_truth`, for `question` of `extra_info`. verl knows no missing
+    reward: what a completion gets that the judge came to no verdict on is for the caller to say (`unjudged`), and
+    `judged` tells both apart in verl's own figures. Without `source`, that of ASSAYER_API_URL and ASSAYER_API_KEY."""
+    question = (extra_info or {}).get("question")
+    if not isinstance(question, str):
+        raise InvalidRequest(
+            f"A row of {data_source} has no research question.", "Put it into the column extra_info, as `question`."
+        )
+    asked = RewardQuery(question, solution_str, ground_truth)
+    [value] = await (source or rewards_of_environment()).rewards([asked], judge)
+    return {"score": unjudged if value is None else value, "judged": float(value is not None)}

@@ -1,0 +1,264 @@
+"""Rewards in the trainers' own hands: TRL, verl and verifiers call what the client gives them."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import create_model
+
+from assayer_client import ApiProblem, ConfigurationError, RetryPolicy, ServiceUnreachable
+from assayer_client.errors import InvalidRequest
+from assayer_client.trainers import (
+    GatheredRewards,
+    RewardQuery,
+    ServiceRewards,
+    Unjudged,
+    compute_score,
+    trl_reward,
+    verifiers_reward,
+)
+from assayer_client.trainers.reward_sources import rewards_of_environment
+from tests.contract.scripted_service import answer, problem, serving
+
+KEY = "ak_0123_a-secret"
+ITEMS = [RewardQuery("Why?", f"idea {number}", "Because.") for number in range(3)]
+
+
+class KnownWords:
+    """A judge to whom an idea with the abstract's first word is a match, and an empty one no case at all."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[RewardQuery]] = []
+
+    async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
+        self.asked.append(list(items))
+        return [float(one.abstract.split()[0] in one.idea.split()) if one.idea else None for one in items]
+
+
+def _service(url: str, attempts: int = 3) -> ServiceRewards:
+    async def at_once(_: float) -> None:
+        return None
+
+    return ServiceRewards(url, KEY, retries=RetryPolicy(attempts=attempts, seconds=100), sleep=at_once)
+
+
+def _outcome(item: int, value: Any) -> dict[str, Any]:
+    return {"item": item, "reward": {"value": value, "reason": "", "judge": "pair"}}
+
+
+def _job(state: str, *items: dict[str, Any]) -> bytes:
+    return answer({"id": "rw_1", "state": state, "items": items})
+
+
+ABSENT = {"reason": "The model was out of reach."}
+
+
+def test_rewards_come_in_order_and_are_none_where_the_judge_failed() -> None:
+    refused = {"item": 1, "problem": {"type": "budget-exhausted", "title": "Spent", "detail": "Nothing is left."}}
+    job = _job("done", _outcome(2, 1), refused, _outcome(0, 0))
+    with serving([job]) as scripted:
+        assert asyncio.run(_service(scripted.url).rewards(ITEMS, "pair")) == [0.0, None, 1.0]
+    [asked] = scripted.received
+    assert json.loads(asked.body)["judge"] == "pair"
+    assert json.loads(asked.body)["items"][1] == {"question": "Why?", "idea": "idea 1", "abstract": "Because."}
+    assert asked.headers["prefer"].startswith("wait=")
+
+
+def test_job_that_takes_longer_is_waited_for() -> None:
+    answers = [_job("queued"), _job("running", _outcome(0, 1)), _job("done", *(_outcome(n, ABSENT) for n in range(3)))]
+    with serving(answers) as scripted:
+        assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [None, None, None]
+    assert [one.method for one in scripted.received] == ["POST", "GET", "GET"]
+
+
+@pytest.mark.parametrize("state", ["failed", "dead", "cancelled"])
+def test_job_that_ends_without_a_result_keeps_the_rewards_it_has(state: str) -> None:
+    with serving([_job(state, _outcome(1, 1))]) as scripted:
+        assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [None, 1.0, None]
+
+
+def test_group_that_takes_too_long_counts_as_not_judged() -> None:
+    with serving([_job("queued")]) as scripted:
+        service = ServiceRewards(scripted.url, KEY, seconds=0)
+        assert asyncio.run(service.rewards(ITEMS)) == [None, None, None]
+
+
+def test_request_that_was_lost_is_sent_again_as_the_same() -> None:
+    with serving([b"", problem("busy", 503), _job("done", *(_outcome(n, 1) for n in range(3)))]) as scripted:
+        assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [1.0, 1.0, 1.0]
+    assert len({one.headers["idempotency-key"] for one in scripted.received}) == 1
+
+
+def test_service_that_stays_away_or_refuses_stops_the_trainer() -> None:
+    with serving([]) as scripted, pytest.raises(ServiceUnreachable):
+        asyncio.run(_service(scripted.url).rewards(ITEMS))
+    with serving([problem("unauthorized", 401)]) as scripted, pytest.raises(ApiProblem, match="401"):
+        asyncio.run(_service(scripted.url).rewards(ITEMS))
+
+
+def test_missing_key_is_told_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASSAYER_API_KEY", raising=False)
+    with pytest.raises(ConfigurationError):
+        ServiceRewards()
+
+
+def test_more_than_a_thousand_items_are_several_requests_in_order() -> None:
+    def part(first: int, count: int) -> bytes:
+        return _job("done", *(_outcome(number, (first + number) % 2) for number in range(count)))
+
+    items = [RewardQuery("Why?", str(number), "Because.") for number in range(1_001)]
+    with serving([part(0, 1_000), part(1_000, 1)]) as scripted:
+        found = asyncio.run(_service(scripted.url).rewards(items))
+    assert [len(json.loads(one.body)["items"]) for one in scripted.received] == [1_000, 1]
+    assert found == [float(number % 2) for number in range(1_001)]
+
+
+def test_completions_asked_for_one_by_one_are_one_request() -> None:
+    judge = KnownWords()
+
+    async def together() -> list[list[float | None]]:
+        gathered = GatheredRewards(judge)
+        return await asyncio.gather(
+            *(gathered.rewards([RewardQuery("Why?", idea, "red")]) for idea in ("red", "blue", ""))
+        )
+
+    assert asyncio.run(together()) == [[1.0], [0.0], [None]]
+    assert [len(asked) for asked in judge.asked] == [3]
+
+
+def test_one_who_gives_up_waiting_takes_nothing_from_the_others() -> None:
+    judge = KnownWords()
+
+    async def one_leaves() -> list[float | None]:
+        gathered = GatheredRewards(judge)
+        leaving = asyncio.ensure_future(gathered.rewards([RewardQuery("Why?", "red", "red")]))
+        staying = asyncio.ensure_future(gathered.rewards([RewardQuery("Why?", "blue", "red")]))
+        await asyncio.sleep(0)
+        leaving.cancel()
+        return await staying
+
+    assert asyncio.run(one_leaves()) == [0.0]
+
+
+async def test_trl_reward_reads_conversations_and_logs_how_many_were_judged() -> None:
+    logged: dict[str, float] = {}
+    messages = [{"role": "assistant", "content": [{"type": "text", "text": "red"}]}]
+    reward = trl_reward(KnownWords())
+    columns = {"question": ["Why?"] * 3, "abstract": ["red"] * 3, "log_metric": logged.__setitem__}
+    assert await reward([""] * 3, ["blue", messages, ""], **columns) == [0.0, 1.0, None]
+    assert logged == {"judged": pytest.approx(2 / 3)}
+
+
+async def test_trl_reward_names_a_column_that_is_missing() -> None:
+    with pytest.raises(InvalidRequest, match="abstract"):
+        await trl_reward(KnownWords())([""], ["blue"], question=["Why?"])
+
+
+async def test_verl_score_of_a_judge_that_failed_is_the_callers_and_says_so() -> None:
+    info = {"question": "Why?"}
+    judged = await compute_score("ideas", "red", "red", info, unjudged=-1.0, source=KnownWords())
+    assert judged == {"score": 1.0, "judged": 1.0}
+    failed = await compute_score("ideas", "", "red", info, unjudged=-1.0, source=KnownWords())
+    assert failed == {"score": -1.0, "judged": 0.0}
+    with pytest.raises(InvalidRequest, match="question"):
+        await compute_score("ideas", "red", "red", {}, unjudged=0.0, source=KnownWords())
+
+
+@pytest.mark.filterwarnings("ignore")  # of TRL and transformers about each other
+def test_trl_goes_on_where_the_judge_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
+    trl = pytest.importorskip("trl")
+    datasets = pytest.importorskip("datasets")
+    from benchmarks.policy_training.tiny_policy import tiny_policy
+
+    policy = tiny_policy(("red", "blue", "which"), seed=0)
+    rows = [{"prompt": "which", "question": "which", "abstract": "red"}] * 8
+    judge = KnownWords()
+    arguments = trl.GRPOConfig(
+        output_dir=str(tmp_path),
+        per_device_train_batch_size=8,
+        num_generations=4,
+        max_completion_length=2,
+        max_steps=2,
+        logging_steps=1,
+        loss_type="dr_grpo",
+        scale_rewards="none",
+        save_strategy="no",
+        report_to=[],
+        disable_tqdm=True,
+        use_cpu=True,
+        bf16=False,
+        seed=3,
+    )
+    trainer = trl.GRPOTrainer(
+        policy.model,
+        trl_reward(judge),
+        arguments,
+        train_dataset=datasets.Dataset.from_list(rows),
+        processing_class=policy.tokenizer,
+    )
+    trainer.train()
+    assert [len(asked) for asked in judge.asked] == [8, 8]
+    assert any(not one.idea for asked in judge.asked for one in asked)
+    logged = [row for row in trainer.state.log_history if "judged" in row]
+    assert len(logged) == 2
+    assert all(0 < row["judged"] <= 1 for row in logged)
+    assert {key for key in logged[0] if key.startswith("rewards/")} == {
+        "rewards/assayer_reward/mean",
+        "rewards/assayer_reward/std",
+    }
+
+
+@pytest.mark.filterwarnings("ignore")  # of verl's own imports
+async def test_verl_loads_the_score_by_its_path_and_awaits_it() -> None:
+    reward = pytest.importorskip("verl.trainer.ppo.reward", reason="verl needs transformers before 5.11")
+    omegaconf = pytest.importorskip("omegaconf")
+    choice = {
+        "path": "pkg://assayer_client.trainers.verl",
+        "name": "compute_score",
+        "reward_kwargs": {"unjudged": 0.0},
+    }
+    loaded = reward.get_custom_reward_fn(omegaconf.OmegaConf.create({"reward": {"custom_reward_function": choice}}))
+    said = await loaded(
+        data_source="ideas",
+        solution_str="red",
+        ground_truth="red",
+        extra_info={"question": "Why?"},
+        source=KnownWords(),
+    )
+    assert said == {"score": 1.0, "judged": 1.0}
+
+
+@pytest.mark.filterwarnings("ignore")  # of verifiers' own imports
+async def test_verifiers_finds_the_reward_by_its_path_and_has_none_where_the_judge_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    vf = pytest.importorskip("verifiers.v1", reason="verifiers needs openai before 3")
+    data = create_model("IdeaData", __base__=vf.TaskData, question=(str, ""), abstract=(str, ""))
+    plugged = {"methodology": {"fn": "assayer_client.trainers.verifiers:methodology"}}
+    task = vf.Task(data(idx=0, prompt="Why?", question="Why?", abstract="red"), vf.TaskConfig(rewards=plugged))
+    traces = [vf.Trace.model_construct(root_reply="red", rewards={}, metrics={}) for _ in range(2)]
+    rewards_of_environment.cache_clear()
+    with serving([_job("done", _outcome(0, 1)), _job("done", _outcome(0, ABSENT))]) as scripted:
+        monkeypatch.setenv("ASSAYER_API_URL", scripted.url)
+        monkeypatch.setenv("ASSAYER_API_KEY", KEY)
+        await task.score(traces[0])
+        with pytest.raises(vf.TaskError, match="no verdict"):
+            await task.score(traces[1])
+    rewards_of_environment.cache_clear()
+    assert [trace.rewards["methodology"] and trace.rewards["methodology"].score for trace in traces] == [1.0, None]
+    assert json.loads(scripted.received[0].body)["items"][0]["idea"] == "red"
+
+
+async def test_verifiers_reward_of_a_judge_that_failed_is_an_error_of_that_rollout() -> None:
+    class Task:
+        question, abstract = "Why?", "red"
+
+    class Trace:
+        last_reply = ""
+
+    with pytest.raises(Unjudged):
+        await verifiers_reward(KnownWords())(Task(), Trace())
