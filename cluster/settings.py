@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_va
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from assayer.methods.debate.options import DebateOptions
 from assayer.methods.grapheval.options import GraphEvalOptions
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.scholareval import ScholarEvalOptions
@@ -191,6 +192,7 @@ class Settings(BaseSettings):
     scholareval: ScholarEvalOptions = ScholarEvalOptions()
     grapheval: GraphEvalOptions = GraphEvalOptions()
     innoeval: InnoEvalOptions = InnoEvalOptions()
+    debate: DebateOptions = DebateOptions()
     literature: LiteratureSettings = LiteratureSettings()
     own_references: OwnReferenceOptions = OwnReferenceOptions()
     # Not as values: what depends on a key must not be written down before the key is known.

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from assayer.errors import InputError
-from assayer.methods.innoeval.toml_files import parse_entries, parse_toml, read_text_file, require_distinct
+from assayer.methods.toml_files import parse_entries, parse_toml, read_text_file, require_distinct
 from assayer.models import Frozen
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from assayer.methods.innoeval.toml_files import parse_entries, parse_toml, read_text_file, require_distinct
+from assayer.methods.toml_files import parse_entries, parse_toml, read_text_file, require_distinct
 from assayer.models import Familiarity, Frozen
 
 __all__ = ["Persona", "PersonaPool", "built_in_persona_pool", "load_persona_pool"]

@@ -23,7 +23,7 @@ from assayer.methods.innoeval.board.thresholds import (
     macro_f1,
     shuffled_recalls,
 )
-from assayer.methods.innoeval.toml_files import read_text_file
+from assayer.methods.toml_files import read_text_file
 from assayer.models import Absent, BoardRecord, Decision, Frozen
 
 __all__ = [

@@ -1,4 +1,5 @@
-"""Personas and dimensions that users register: TOML files, checked entry by entry, with errors that name the place."""
+"""Reviewers, dimensions and compositions that users register: TOML files, checked entry by entry, with errors that name
+the place."""
 
 import tomllib
 from collections import Counter
@@ -23,7 +24,7 @@ def read_text_file(path: Path) -> str:
     """Raises InputError where there is no readable text."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise InputError(f"{path} is larger than {_MOST_BYTES:,} bytes: no file of personas or dimensions is.")
+            raise InputError(f"{path} is larger than {_MOST_BYTES:,} bytes: no file of entries like these is.")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}.", "Name a TOML file in UTF-8.") from error
