@@ -1,4 +1,4 @@
-"""Does the service's jobs with the engine and the ranker."""
+"""Does the service's jobs with the engine, the ranker and the judges of rewards."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -11,13 +11,15 @@ from assayer.ports import Progress
 from assayer.run.context_variables import urgency
 from cluster.engine import Engine
 from cluster.ranker import Ranker, RankingInputs
+from cluster.reward_jobs import RewardJobs
+from cluster.reward_judge import RewardJudge
 from cluster.run_request import OnStart, RunRequest
 from cluster.settings import Settings
 from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import JobVerdict, Lease
-from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest
+from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest, RewardsRequest
 from orchestrator.jobs.results import RankingResult
-from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases
+from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases, PgRewards
 from workers.documents import DocumentLimits
 from workers.documents.idea_reader import read_pdf_idea
 
@@ -30,6 +32,7 @@ class EnginePerformer:
 
     engine: Engine
     ranker: Ranker
+    rewards: RewardJobs
     documents: DocumentLimits
     _parsers: asyncio.Semaphore = field(init=False)
 
@@ -65,6 +68,10 @@ class EnginePerformer:
                 ranked = await self.ranker.rank(_ranking_inputs(request), progress, run)
                 combined = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
                 return JobVerdict(state="done", result=combined.model_dump(mode="json"))
+            case RewardsRequest() as request:
+                run = new_run(limits=request.limits)
+                rewarded = await self.rewards.perform(lease, request, progress, run)
+                return JobVerdict(state="done", result=rewarded.model_dump(mode="json"))
             case _:
                 assert_never(lease.request)
 
@@ -96,8 +103,12 @@ def make_worker(
     name: str, settings: Settings, database: Database, listener: NotificationListener, engine: Engine
 ) -> Worker:
     """Takes as many jobs at once as the settings allow."""
+    llm, embedder = engine.backends.llm, engine.backends.embedder
     performer = EnginePerformer(
-        engine, Ranker(settings, engine.backends.llm, engine.backends.embedder, engine.clock), DocumentLimits()
+        engine,
+        Ranker(settings, llm, embedder, engine.clock),
+        RewardJobs(settings, RewardJudge(settings, llm, embedder), PgRewards(database), engine.clock),
+        DocumentLimits(),
     )
     return Worker(
         name=name,

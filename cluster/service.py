@@ -22,6 +22,7 @@ from cluster.engine import Engine, open_engine
 from cluster.engine_parts import NOTHING_SHARED, SharedParts
 from cluster.job_performer import make_worker
 from cluster.methods import METHOD_DESCRIPTIONS
+from cluster.reward_judge import known_judges
 from cluster.settings import Settings
 from cluster.telemetry import trace_export
 from cluster.webhooks import check_webhook_address, load_secret_cipher, open_deliverer, re_encrypt_secrets
@@ -29,7 +30,7 @@ from orchestrator.api.application import create_app
 from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import id_generator
 from orchestrator.api.searchable_corpus import SearchableCorpora
-from orchestrator.api.services import Services
+from orchestrator.api.services import RewardJudges, Services
 from orchestrator.execution.dispatcher import Dispatcher, PeriodicTask
 from orchestrator.execution.ports import WorkerPool
 from orchestrator.execution.worker import LocalWorkerPool, Worker
@@ -44,6 +45,8 @@ from orchestrator.store import (
     PgKeys,
     PgLeases,
     PgLedger,
+    PgRewardGroups,
+    PgRewards,
     PgServiceMetrics,
     PgTenants,
     PgUsage,
@@ -79,6 +82,9 @@ def api_services(
         jobs=PgJobs(database),
         events=PgEvents(database),
         ledger=PgLedger(database),
+        rewards=PgRewards(database),
+        groups=PgRewardGroups(database),
+        judges=RewardJudges(known_judges(), settings.debate.composition),
         tenants=PgTenants(database),
         keys=PgKeys(database, settings.keys),
         usage=PgUsage(database),
@@ -91,6 +97,7 @@ def api_services(
         cipher=load_secret_cipher(settings),
         check_address=partial(check_webhook_address, settings.webhooks),
         batches=settings.batches,
+        group_seconds=settings.rewards.group_seconds,
         blind=settings.evaluation.blind,
     )
 

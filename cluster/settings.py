@@ -30,6 +30,7 @@ from orchestrator.settings import (
     DatabaseSettings,
     ExecutionSettings,
     QueueSettings,
+    RewardSettings,
     WebhookDeliverySettings,
 )
 from workers.code.settings import CodeSettings
@@ -189,6 +190,7 @@ class Settings(BaseSettings):
     release: ReleaseMinima = ReleaseMinima()
     """What a report must reach to carry a total."""
     ranking: RankingSettings = RankingSettings()
+    rewards: RewardSettings = RewardSettings()
     scholareval: ScholarEvalOptions = ScholarEvalOptions()
     grapheval: GraphEvalOptions = GraphEvalOptions()
     innoeval: InnoEvalOptions = InnoEvalOptions()

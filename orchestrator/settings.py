@@ -14,6 +14,7 @@ __all__ = [
     "DatabaseSettings",
     "ExecutionSettings",
     "QueueSettings",
+    "RewardSettings",
     "WebhookDeliverySettings",
 ]
 
@@ -92,6 +93,16 @@ class BatchSettings(Frozen):
     """Batches that one process parses at once; further ones wait."""
     uploads: int = Field(default=16, ge=1)
     """Bodies of batches that one process receives at once, onto its disk; further ones are told to come later."""
+
+
+class RewardSettings(Frozen):
+    concurrency: int = Field(default=64, ge=1, le=4_096)
+    """Items of one job that are judged at once."""
+    max_usd: float | None = Field(default=None, gt=0)
+    """What one job may spend on all of its items."""
+    max_prompt_tokens: int | None = Field(default=None, gt=0)
+    group_seconds: float = Field(default=60.0, gt=0, le=86_400)
+    """How long the members of a group that are there wait for the next one."""
 
 
 class WebhookDeliverySettings(Frozen):

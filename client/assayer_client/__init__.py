@@ -25,6 +25,7 @@ from assayer_client.errors import (
 from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
 from assayer_client.rankings import RankedIdeaBody, RankingBody
 from assayer_client.requests import Upload
+from assayer_client.rewards import CompareBody, RewardItemBody, RewardsBody, VerifyBody
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.version import __version__
 from assayer_client.webhooks import WebhookBody, verified
@@ -35,6 +36,7 @@ __all__ = [
     "BatchQuery",
     "Client",
     "ClientError",
+    "CompareBody",
     "ComparisonBody",
     "ConfigurationError",
     "CorpusBody",
@@ -47,12 +49,15 @@ __all__ = [
     "RankedIdeaBody",
     "RankingBody",
     "RetryPolicy",
+    "RewardItemBody",
+    "RewardsBody",
     "SectionBody",
     "ServiceUnreachable",
     "TenantBody",
     "TenantPatch",
     "Timeouts",
     "Upload",
+    "VerifyBody",
     "WebhookBody",
     "__version__",
     "verified",

@@ -25,6 +25,7 @@ from assayer_client.reports import Report
 from assayer_client.requests import ApiCall, Response
 from assayer_client.resources import Event
 from assayer_client.retries import next_poll, options
+from assayer_client.reward_operations import AsyncRewards
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.transport import RequestBuilder
 
@@ -54,6 +55,7 @@ class AsyncClient(Operations):
         self._retries = retries or RetryPolicy()
         self._http = httpx2.AsyncClient(transport=transport)
         self._sleep = sleep
+        self.rewards = AsyncRewards(self, self._followed, sleep)
 
     async def __aenter__(self) -> Self:
         return self

@@ -24,6 +24,7 @@ from assayer_client.reports import Report
 from assayer_client.requests import ApiCall, Response
 from assayer_client.resources import Event
 from assayer_client.retries import next_poll, options
+from assayer_client.reward_operations import Rewards
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.transport import RequestBuilder
 
@@ -53,6 +54,7 @@ class Client(Operations):
         self._retries = retries or RetryPolicy()
         self._http = httpx2.Client(transport=transport)
         self._sleep = sleep
+        self.rewards = Rewards(self, self._followed, sleep)
 
     def __enter__(self) -> Self:
         return self

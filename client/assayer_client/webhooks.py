@@ -9,11 +9,14 @@ from assayer_client.errors import InvalidRequest
 from assayer_client.requests import ApiCall, path, reads, reads_nothing
 from assayer_client.resources import Body, Page, Resource
 
-WebhookEvent = Literal["evaluation.finished", "comparison.finished", "ranking.finished", "batch.finished"]
+WebhookEvent = Literal[
+    "evaluation.finished", "comparison.finished", "ranking.finished", "rewards.finished", "batch.finished"
+]
 EVENTS: tuple[WebhookEvent, ...] = (
     "evaluation.finished",
     "comparison.finished",
     "ranking.finished",
+    "rewards.finished",
     "batch.finished",
 )
 

@@ -33,6 +33,8 @@ from orchestrator.api.routes import (
     keys,
     methods,
     rankings,
+    reward_verification,
+    rewards,
     tenants,
     usage,
     webhooks,
@@ -54,6 +56,8 @@ _ROUTERS = (
     batches,
     comparisons,
     rankings,
+    rewards,
+    reward_verification,
     corpus,
     methods,
     webhooks,
@@ -63,7 +67,7 @@ _ROUTERS = (
     health,
     console,
 )
-_UPLOAD_PATHS = re.compile(r"/v1/(batches(/[^/]+/rows)?|rankings)")
+_UPLOAD_PATHS = re.compile(r"/v1/(batches(/[^/]+/rows)?|rankings|rewards)")
 """Paths whose bodies may hold many ideas."""
 _DESCRIPTION = """Evaluates research ideas against the literature.
 
@@ -165,7 +169,11 @@ def _response(request: Request, refusal: HttpProblem) -> Response:
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """Every method that any route answers at this path; Starlette names only those of the first route."""
+    """Every method that any route answers at this path; Starlette names only those of the first route. A path that the
+    document names outright is no id of something else."""
+    named = request.app.openapi()["paths"].get(request.url.path)
+    if named is not None:
+        return sorted(map(str.upper, named))
     return sorted(
         method
         for method in ("DELETE", "GET", "PATCH", "POST", "PUT")

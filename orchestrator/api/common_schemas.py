@@ -95,13 +95,15 @@ class ProblemDocument(Resource):
     """Of a 401: missing, malformed, unknown, expired or revoked."""
     state: JobState | None = None
     """Of a job that has no result."""
+    missing: tuple[int, ...] | None = None
+    """Of a group that is not whole: the numbers of the members that have not come."""
     checks: tuple[Check, ...] | None = None
     rows: tuple[RowError, ...] | None = None
     """Of a batch in which no row holds a usable idea."""
 
 
 class JobResource(Resource):
-    """What evaluations, comparisons and rankings have in common."""
+    """What evaluations, comparisons, rankings and rewards have in common."""
 
     id: str
     state: JobState

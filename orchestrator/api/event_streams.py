@@ -11,10 +11,13 @@ from assayer.ports import Clock
 from orchestrator.api.authentication import Reader
 from orchestrator.api.services import Services, StreamLimitDependency
 from orchestrator.jobs.models import TERMINAL, Job, JobId, TenantId
+from orchestrator.store.reward_groups import RewardGroup
 
-__all__ = ["count_as_stream", "wait_for_change", "wait_for_verdict"]
+__all__ = ["count_as_stream", "wait_for_change", "wait_for_group", "wait_for_outcomes", "wait_for_verdict"]
 
 _MIN_INTERVAL_SECONDS = 1.0
+_MEMBER_SECONDS = 1.0
+"""Between two looks for members of a group that have come: nobody is notified of them."""
 
 
 class _Notifications(Protocol):
@@ -49,3 +52,50 @@ async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId,
                 await notifications.next(services.settings.poll_seconds)
     except (TimeoutError, StorageError):
         return None
+
+
+async def wait_for_outcomes(seconds: float, services: Services, job: Job, after: int) -> None:
+    """Returns when the job has an outcome with a greater number, has ended, is gone, or the time is over."""
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            services.listener.subscribe("assayer_events", only=job.id) as notifications,
+        ):
+            while not (await services.rewards.after(job.id, after, 1)).outcomes:
+                found = await services.jobs.get(job.tenant, job.id)
+                if found is None or found.state in TERMINAL:
+                    return
+                await notifications.next(services.settings.poll_seconds)
+    except (TimeoutError, StorageError):
+        return
+
+
+async def wait_for_group(seconds: float, services: Services, tenant: TenantId, group: str) -> RewardGroup | None:
+    """The group once all its members are judged, or its time or that of the caller is over. None when it cannot be
+    seen."""
+    clock = services.clock
+    end = clock.monotonic() + seconds
+    try:
+        async with services.listener.subscribe("assayer_jobs") as notifications:
+            while True:
+                found = await services.groups.state(tenant, group)
+                left = end - clock.monotonic()
+                if found is None or found.has_ended or left <= 0 or (found.missing and found.seconds_left <= 0):
+                    return found
+                if found.missing:
+                    await asyncio.sleep(min(left, _MEMBER_SECONDS, max(found.seconds_left, 0.01)))
+                    continue
+                running = {f"finished {one.job}" for one in found.members.values() if one.state not in TERMINAL}
+                await _finished(notifications, running, clock, min(left, services.settings.poll_seconds))
+    except StorageError:
+        return None
+
+
+async def _finished(notifications: _Notifications, awaited: set[str], clock: Clock, seconds: float) -> None:
+    """Returns when all of these were heard, some may have been missed, or the time is over."""
+    end = clock.monotonic() + seconds
+    while awaited and (rest := end - clock.monotonic()) > 0:
+        heard = await notifications.next(rest)
+        if not isinstance(heard, str):
+            return
+        awaited.discard(heard)

@@ -1,4 +1,4 @@
-"""What the routes of evaluations, comparisons and rankings share: submit a job, wait for it, find, list, cancel it."""
+"""What the routes of every kind of job share: submit a job, wait for it, find, list, cancel it."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -36,6 +36,7 @@ __all__ = [
     "find_job",
     "idea_of",
     "job_fields",
+    "job_in",
     "no_result_problem",
     "report_representations",
     "report_response",
@@ -83,7 +84,7 @@ async def accept_job(
     traced = job.model_copy(update={"traceparent": traceparent_of(request)})
     recorded = await services.jobs.add(caller.tenant, [traced], record=record)
     answer = Response(content, 202, {"Location": path}, _JSON) if recorded is None else replayed_response(recorded)
-    request_record(request.scope).jobs.append(_job_in(answer))
+    request_record(request.scope).jobs.append(job_in(answer))
     return answer
 
 
@@ -101,7 +102,7 @@ async def answer_when_ended(
     if seconds is None or not streams.has_room(caller.tenant):
         return answer
     with streams.hold(caller.tenant, request.scope):
-        ended = await wait_for_verdict(seconds, services, caller.tenant, _job_in(answer))
+        ended = await wait_for_verdict(seconds, services, caller.tenant, job_in(answer))
     answer.headers["Preference-Applied"] = f"wait={seconds:g}"
     if ended is None:
         return answer
@@ -109,7 +110,8 @@ async def answer_when_ended(
     return Response((await show(services, ended)).model_dump_json(), 200, kept, _JSON)
 
 
-def _job_in(answer: Response) -> JobId:
+def job_in(answer: Response) -> JobId:
+    """Of an answer of `accept_job`."""
     return JobId(answer.headers["Location"].rpartition("/")[2])
 
 

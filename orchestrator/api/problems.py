@@ -36,6 +36,7 @@ PROBLEM_KINDS: Mapping[str, ProblemKind] = {
         ProblemKind("conflict", 409, "The resource's state does not allow this"),
         ProblemKind("not-finished", 409, "There is no result yet"),
         ProblemKind("cancelled", 409, "There is no result: it was cancelled"),
+        ProblemKind("group-incomplete", 409, "Members of the group are missing"),
         ProblemKind("gone", 410, "The result has been deleted"),
         ProblemKind("content-too-large", 413, "The body is too large"),
         ProblemKind("unsupported-media-type", 415, "The body's media type is not supported"),

@@ -11,6 +11,7 @@ from assayer.ports import Clock
 from orchestrator.api.backpressure import StreamLimit, UploadLimit
 from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import IdGenerator
+from orchestrator.api.problems import HttpProblem
 from orchestrator.api.searchable_corpus import SearchableCorpora
 from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.store import (
@@ -19,6 +20,8 @@ from orchestrator.store import (
     PgJobs,
     PgKeys,
     PgLedger,
+    PgRewardGroups,
+    PgRewards,
     PgServiceMetrics,
     PgTenants,
     PgUsage,
@@ -26,7 +29,23 @@ from orchestrator.store import (
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 
-__all__ = ["Services", "ServicesDependency", "StreamLimitDependency", "UploadLimitDependency"]
+__all__ = ["RewardJudges", "Services", "ServicesDependency", "StreamLimitDependency", "UploadLimitDependency"]
+
+
+@dataclass(frozen=True)
+class RewardJudges:
+    """Those that rewards may be asked of."""
+
+    about: Mapping[str, str]
+    """What each is, in one line, by name."""
+    default: str
+
+    def checked(self, said: str | None) -> str:
+        """Raises HttpProblem for one that is not there."""
+        if said is not None and said not in self.about:
+            detail = f"There is no judge {said[:80]!r}. Judges: {', '.join(self.about)}."
+            raise HttpProblem.invalid(detail, "/judge")
+        return said or self.default
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,9 @@ class Services:
     jobs: PgJobs
     events: PgEvents
     ledger: PgLedger
+    rewards: PgRewards
+    groups: PgRewardGroups
+    judges: RewardJudges
     tenants: PgTenants
     keys: PgKeys
     usage: PgUsage
@@ -54,6 +76,8 @@ class Services:
     check_address: Callable[[str], None]
     """Raises AddressRefused for what no webhook may be."""
     batches: BatchSettings
+    group_seconds: float = 60.0
+    """How long the members of a group of rollouts wait for the next one."""
     blind: BlindDefault = "several"
     """Which ideas are judged blind where the request does not say."""
 

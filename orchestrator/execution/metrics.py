@@ -4,7 +4,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from assayer.errors import AssayerError
 
-__all__ = ["ATTEMPTS", "IN_WORK", "SECONDS", "count_fault"]
+__all__ = ["ATTEMPTS", "IN_WORK", "REWARDS", "REWARD_SECONDS", "SECONDS", "count_fault"]
 
 ATTEMPTS = Counter(
     "assayer_job_attempts_total",
@@ -23,6 +23,17 @@ FAULTS = Counter(
     ["boundary", "error"],
 )
 IN_WORK = Gauge("assayer_worker_jobs", "Jobs in this process's hands.", multiprocess_mode="livesum")
+REWARDS = Counter(
+    "assayer_rewards_total",
+    "Items judged, by how they ended: match, no_match, guard (before any call), absent (the judge failed), problem.",
+    ["judge", "outcome"],
+)
+REWARD_SECONDS = Histogram(
+    "assayer_reward_seconds",
+    "Time from the beginning of an item's judgement to its end.",
+    ["judge"],
+    buckets=(0.01, 0.1, 0.5, 1, 2.5, 5, 7.5, 10, 15, 20, 40, 80, 160),
+)
 
 
 def count_fault(error: AssayerError) -> None:

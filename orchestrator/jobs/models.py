@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from assayer.models import EvaluationId, Frozen
-from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest
+from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest, RewardsRequest
 
 __all__ = [
     "TERMINAL",
@@ -34,13 +34,15 @@ KeyId = NewType("KeyId", str)
 JobId = NewType("JobId", str)
 BatchId = NewType("BatchId", str)
 
-JobKind = Literal["evaluation", "comparison", "ranking"]
+JobKind = Literal["evaluation", "comparison", "ranking", "rewards"]
 Priority = Literal["interactive", "batch"]
 JobState = Literal["queued", "running", "done", "failed", "dead", "cancelled"]
 """failed: for a reason that another attempt would not change; dead: given up after too many attempts."""
 TERMINAL: frozenset[JobState] = frozenset({"done", "failed", "dead", "cancelled"})
 
-JobRequest: TypeAlias = Annotated[EvaluationRequest | ComparisonRequest | RankingRequest, Field(discriminator="kind")]
+JobRequest: TypeAlias = Annotated[
+    EvaluationRequest | ComparisonRequest | RankingRequest | RewardsRequest, Field(discriminator="kind")
+]
 
 EventKind: TypeAlias = Literal[
     "queued", "started", "progress", "retried", "repinned", "done", "failed", "dead", "cancelled"
@@ -114,7 +116,7 @@ class JobVerdict(Frozen):
     state: Literal["done", "failed", "dead"]
     run_id: EvaluationId | None = None
     result: dict[str, Any] | None = None
-    """Of a comparison or a ranking; an evaluation's report is stored with its run."""
+    """Of a comparison, a ranking or rewards; an evaluation's report is stored with its run."""
     problem: Problem | None = None
     cost_usd: float | None = None
     """None: what the ledger says of all its runs."""

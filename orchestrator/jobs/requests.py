@@ -7,8 +7,16 @@ from pydantic import Field
 
 from assayer.models import Frozen, Idea
 from assayer.models.ranking import Comparison
+from assayer.models.reward import RewardItem
 
-__all__ = ["ComparisonRequest", "EvaluationRequest", "Limits", "RankingRequest"]
+__all__ = [
+    "ComparisonRequest",
+    "EvaluationRequest",
+    "Limits",
+    "NamedRewardItem",
+    "RankingRequest",
+    "RewardsRequest",
+]
 
 
 class Limits(Frozen):
@@ -55,4 +63,25 @@ class RankingRequest(Frozen):
     """Of an earlier ranking; those between two of these ideas are not asked again."""
     blind: bool = False
     """Names, affiliations and the like are masked before the judge sees the ideas."""
+    limits: Limits = Limits()
+
+
+class NamedRewardItem(RewardItem):
+    """With what the caller calls it."""
+
+    id: str = ""
+    reference: str = ""
+    """Where the abstract is from: a title, a DOI. Nothing is judged by it."""
+
+    @property
+    def item(self) -> RewardItem:
+        """What is judged, without its names: two with the same are judged once."""
+        return RewardItem(question=self.question, idea=self.idea, abstract=self.abstract)
+
+
+class RewardsRequest(Frozen):
+    kind: Literal["rewards"] = "rewards"
+    items: tuple[NamedRewardItem, ...] = Field(min_length=1)
+    judge: str | None = None
+    """Name of a composition, or of the judge without a language model; None: what the service's settings say."""
     limits: Limits = Limits()

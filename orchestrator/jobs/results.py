@@ -1,8 +1,10 @@
-"""What a comparison and a ranking come to: the `result` of their job. An evaluation's report lies with its run.
+"""What a comparison, a ranking and rewards come to: the `result` of their job. An evaluation's report lies with its
+run, and what became of each item of rewards in a row of its own.
 
 Whoever performs a job dumps one of these (`model_dump(mode="json")`); whoever reads it validates it as `JobResult`.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self, TypeAlias
 
@@ -11,8 +13,18 @@ from pydantic import Field, model_validator
 from assayer.models import Absent, Blinding, Frozen, IdeaId, PromptVersion
 from assayer.models.base import Dollars
 from assayer.models.ranking import Comparison, Ranking
+from assayer.models.reward import Reward
+from orchestrator.jobs.models import Problem
 
-__all__ = ["ComparisonResult", "JobResult", "Outcome", "RankingResult", "outcomes_of"]
+__all__ = [
+    "ComparisonResult",
+    "JobResult",
+    "Outcome",
+    "RankingResult",
+    "RewardOutcome",
+    "RewardsResult",
+    "outcomes_of",
+]
 
 _OTHER: dict[str, Literal["first", "second", "tie"]] = {"first": "second", "second": "first", "tie": "tie"}
 
@@ -64,7 +76,81 @@ class RankingResult(Frozen):
     """All that it rests on, those handed in included."""
 
 
-JobResult: TypeAlias = Annotated[ComparisonResult | RankingResult, Field(discriminator="kind")]
+class RewardOutcome(Frozen):
+    """What became of one item: a reward, or a problem that says why there is none."""
+
+    item: int = Field(ge=0)
+    """Its place in the request, from 0."""
+    id: str = ""
+    """The caller's name for it."""
+    reward: Reward | None = None
+    """A judge that failed leaves its value absent, with the reason."""
+    problem: Problem | None = None
+    same_as: int | None = None
+    """An earlier item with the same words, with which it was judged: it cost nothing more."""
+    seconds: float = Field(default=0.0, ge=0)
+    """From the beginning of its judgement to its end."""
+
+    @model_validator(mode="after")
+    def _ends_in_one(self) -> Self:
+        if (self.reward is None) == (self.problem is None):
+            raise ValueError("an item ends in a reward or in a problem")
+        return self
+
+    @property
+    def ended_as(self) -> Literal["match", "no_match", "absent", "guard", "problem"]:
+        if self.reward is None:
+            return "problem"
+        if self.reward.guard is not None:
+            return "guard"
+        if isinstance(self.reward.value, Absent):
+            return "absent"
+        return "match" if self.reward.value else "no_match"
+
+
+class RewardsResult(Frozen):
+    """How many of the items ended how; each has its own outcome beside it."""
+
+    kind: Literal["rewards"] = "rewards"
+    judge: str
+    items: int
+    match: int
+    no_match: int
+    guard: int
+    """Stopped before any call to a model."""
+    absent: int
+    """The judge failed: no reward."""
+    problem: int
+    repeated: int
+    """Had the words of an earlier item."""
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: Dollars | Absent
+
+    @classmethod
+    def of(cls, judge: str, outcomes: Sequence[RewardOutcome]) -> "RewardsResult":
+        ended = Counter(one.ended_as for one in outcomes)
+        rewards = [one.reward for one in outcomes if one.reward is not None]
+        unknown = next((one.cost_usd for one in rewards if isinstance(one.cost_usd, Absent)), None)
+        paid = sum(one.cost_usd for one in rewards if not isinstance(one.cost_usd, Absent))
+        return cls(
+            judge=judge,
+            items=len(outcomes),
+            match=ended["match"],
+            no_match=ended["no_match"],
+            guard=ended["guard"],
+            absent=ended["absent"],
+            problem=ended["problem"],
+            repeated=sum(one.same_as is not None for one in outcomes),
+            calls=sum(one.calls for one in rewards),
+            prompt_tokens=sum(one.prompt_tokens for one in rewards),
+            completion_tokens=sum(one.completion_tokens for one in rewards),
+            cost_usd=round(paid, 6) if unknown is None else unknown,
+        )
+
+
+JobResult: TypeAlias = Annotated[ComparisonResult | RankingResult | RewardsResult, Field(discriminator="kind")]
 
 
 def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, ...]:

@@ -16,6 +16,8 @@ from orchestrator.store.notifications import NotificationListener, Notifications
 from orchestrator.store.rate_limits import PgRateLimits
 from orchestrator.store.reports import PgPapers, PgReports
 from orchestrator.store.response_cache import PgResponseCache
+from orchestrator.store.reward_groups import PgRewardGroups
+from orchestrator.store.rewards import PgRewards
 from orchestrator.store.service_metrics import PgServiceMetrics, ServiceMetrics
 from orchestrator.store.tenants import PgTenants
 from orchestrator.store.usage import PgUsage, TenantUsage
@@ -39,6 +41,8 @@ __all__ = [
     "PgRateLimits",
     "PgReports",
     "PgResponseCache",
+    "PgRewardGroups",
+    "PgRewards",
     "PgServiceMetrics",
     "PgTenants",
     "PgUsage",

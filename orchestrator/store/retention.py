@@ -58,6 +58,13 @@ _DELETE_BATCHES = """
       AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id)
 """
 
+# Its members go with their jobs; a group of which none is left is forgotten.
+_DELETE_GROUPS = """
+    DELETE FROM reward_groups AS of WHERE created_at < $1::timestamptz - interval '7 days' AND NOT EXISTS (
+        SELECT FROM reward_group_members AS member WHERE member.tenant = of.tenant AND member."group" = of.id
+    )
+"""
+
 
 async def delete_jobs(database: Database, tenant: TenantId, jobs: Sequence[JobId]) -> int:
     return len(await database.fetch(_DELETE_JOBS, tenant, list(jobs)))
@@ -80,6 +87,7 @@ async def purge(database: Database, now: dt.datetime) -> int:
     await database.execute(_DELETE_LATE_REPORTS)
     await database.execute("DELETE FROM erased_runs WHERE erased_at < $1", now - _WEEK)
     await database.execute(_DELETE_BATCHES, now)
+    await database.execute(_DELETE_GROUPS, now)
     await database.execute("UPDATE batches SET open = false WHERE open AND created_at < $1", now - _DAY)
     await database.execute("DELETE FROM idempotency WHERE created_at < $1", now - _WEEK)
     for table in ("key_rates", "tenant_rates"):

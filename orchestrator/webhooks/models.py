@@ -10,11 +10,14 @@ from orchestrator.jobs.models import TenantId
 __all__ = ["EVENTS", "ClaimedDelivery", "Delivery", "DeliveryState", "Webhook", "WebhookEvent", "WebhookId"]
 
 WebhookId = NewType("WebhookId", str)
-WebhookEvent: TypeAlias = Literal["evaluation.finished", "comparison.finished", "ranking.finished", "batch.finished"]
+WebhookEvent: TypeAlias = Literal[
+    "evaluation.finished", "comparison.finished", "ranking.finished", "rewards.finished", "batch.finished"
+]
 EVENTS: tuple[WebhookEvent, ...] = (
     "evaluation.finished",
     "comparison.finished",
     "ranking.finished",
+    "rewards.finished",
     "batch.finished",
 )
 """finished: it has ended, however it ended; the payload says how."""

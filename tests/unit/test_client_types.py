@@ -8,12 +8,23 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from assayer_client import accounts, batches, comparisons, corpus, evaluations, rankings, reports, resources, webhooks
+from assayer_client import (
+    accounts,
+    batches,
+    comparisons,
+    corpus,
+    evaluations,
+    rankings,
+    reports,
+    resources,
+    rewards,
+    webhooks,
+)
 from assayer_client.rankings import Ranking
 from assayer_client.reports import Report
 
 DOCS = Path(__file__).parents[2] / "docs"
-MODULES = (accounts, batches, comparisons, corpus, evaluations, rankings, reports, resources, webhooks)
+MODULES = (accounts, batches, comparisons, corpus, evaluations, rankings, reports, resources, rewards, webhooks)
 NOT_OFFERED = {"Check", "Health", "ProblemDocument", "ProblemError"}
 """What monitors and refusals hold: the client turns problem documents into ApiProblem."""
 

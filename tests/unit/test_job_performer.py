@@ -14,6 +14,7 @@ from assayer.run.context_variables import is_urgent
 from cluster.engine import Engine
 from cluster.job_performer import EnginePerformer
 from cluster.ranker import Ranker
+from cluster.reward_jobs import RewardJobs
 from cluster.run_request import RunRequest
 from orchestrator.jobs.models import JobId, Lease, Priority, TenantId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
@@ -70,7 +71,7 @@ async def test_job_that_has_begun_before_names_the_version_of_the_corpus_it_bega
     pinned: dict[str, Any] | None, corpus: str
 ) -> None:
     engine = RefusingEngine()
-    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), DocumentLimits())
+    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), cast(RewardJobs, None), DocumentLimits())
     with pytest.raises(BudgetExhausted):
         await performer.perform(lease_of(pinned=pinned), Silent(), _begun)
     assert [one.corpus for one in engine.asked] == [corpus]
@@ -79,7 +80,7 @@ async def test_job_that_has_begun_before_names_the_version_of_the_corpus_it_bega
 @pytest.mark.parametrize("priority", ["interactive", "batch"])
 async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priority) -> None:
     engine = RefusingEngine()
-    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), DocumentLimits())
+    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), cast(RewardJobs, None), DocumentLimits())
 
     with pytest.raises(BudgetExhausted):
         await performer.perform(lease_of(priority), Silent(), _begun)

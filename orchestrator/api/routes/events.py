@@ -50,7 +50,8 @@ _LAST_EVENT_DESCRIPTION = "Number of the last event that was received; the strea
 
 
 def _stream_router(kind: JobKind) -> APIRouter:
-    streams = APIRouter(prefix=f"/v1/{kind}s/{{id}}", tags=[f"{kind}s"])
+    things = kind if kind == "rewards" else f"{kind}s"
+    streams = APIRouter(prefix=f"/v1/{things}/{{id}}", tags=[things])
 
     @streams.get(
         "/events",
@@ -110,6 +111,6 @@ async def drawn(id: PathId, caller: Reader, services: ServicesDependency) -> Tim
     return timeline_of(job, events, await services.ledger.rows_of_job(job.id), services.clock.now())
 
 
-_KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking")
+_KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking", "rewards")
 for _kind in _KINDS:
     router.include_router(_stream_router(_kind))

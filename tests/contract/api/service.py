@@ -20,7 +20,7 @@ from cluster.webhooks import check_webhook_address
 from orchestrator.api.application import create_app
 from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import id_generator
-from orchestrator.api.services import Services
+from orchestrator.api.services import RewardJudges, Services
 from orchestrator.jobs.api_keys import KeyPlan, Scope, generate_key
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobVerdict, Lease, Problem, TenantId, TenantPlan
@@ -35,6 +35,8 @@ from orchestrator.store import (
     PgLeases,
     PgLedger,
     PgReports,
+    PgRewardGroups,
+    PgRewards,
     PgServiceMetrics,
     PgTenants,
     PgUsage,
@@ -80,6 +82,9 @@ class Service:
             jobs=PgJobs(database),
             events=PgEvents(database),
             ledger=PgLedger(database),
+            rewards=PgRewards(database),
+            groups=PgRewardGroups(database),
+            judges=RewardJudges({"two_analysts": "Two who compare.", "viewpoints": "No model."}, "two_analysts"),
             tenants=PgTenants(database),
             keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),
             usage=PgUsage(database),

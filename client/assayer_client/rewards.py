@@ -1,0 +1,273 @@
+"""Rewards: does each idea match the methodology of a reference?"""
+
+import datetime as dt
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from assayer_client.event_stream import EventStream
+from assayer_client.requests import ApiCall, path, reads, reads_nothing
+from assayer_client.resources import (
+    TERMINAL,
+    Absent,
+    Body,
+    Event,
+    JobState,
+    Limits,
+    Page,
+    Priority,
+    Problem,
+    PromptVersion,
+    Resource,
+)
+
+
+class DebateQuote(Resource):
+    """Words that a speaker relies on."""
+
+    source: Literal["idea", "abstract"]
+    text: str
+    found: bool
+
+
+class DebateTurn(Resource):
+    """What one seat said in one round."""
+
+    round: int
+    role: Literal["moderator", "analyst", "critic", "evaluator"]
+    seat: int
+    vote: Literal["match", "no_match"] | Absent
+    """Absent where the role has no vote, or its answer was lost."""
+    argument: str
+    quotes: tuple[DebateQuote, ...] = ()
+
+
+class Reward(Resource):
+    """A judge's verdict on one item. A judge that failed gives none: absent, never 0."""
+
+    value: Literal[0, 1] | Absent
+    reason: str
+    judge: str
+    guard: str | None = None
+    """The check that decided before any call to a model; None where none did."""
+    leakage: bool = False
+    """The idea repeats the reference's own words: a match that earns nothing."""
+    transcript: tuple[DebateTurn, ...] = ()
+    decided_in_round: int | None = None
+    similarity: float | None = None
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | Absent = 0.0
+    models: tuple[str, ...] = ()
+    prompts: tuple[PromptVersion, ...] = ()
+
+
+class RewardOutcome(Resource):
+    """What became of one item: a reward, or a problem that says why there is none."""
+
+    item: int
+    """Its place in the request, from 0."""
+    id: str = ""
+    """The caller's name for it."""
+    reward: Reward | None = None
+    problem: Problem | None = None
+    same_as: int | None = None
+    """An earlier item with the same words, with which it was judged: it cost nothing more."""
+    seconds: float = 0.0
+
+    @property
+    def value(self) -> float | None:
+        """0 or 1; None where there is no reward, which is never 0."""
+        value = None if self.reward is None else self.reward.value
+        return None if value is None or isinstance(value, Absent) else float(value)
+
+
+class RewardsResult(Resource):
+    """How many of the items ended how; each has its own outcome beside it."""
+
+    kind: Literal["rewards"] = "rewards"
+    judge: str
+    items: int
+    match: int
+    no_match: int
+    guard: int
+    """Stopped before any call to a model."""
+    absent: int
+    """The judge failed: no reward."""
+    problem: int
+    repeated: int
+    """Had the words of an earlier item."""
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | Absent
+
+
+class RewardItemBody(Body):
+    question: str
+    idea: str
+    """An empty one is judged as well: it earns 0, before any call."""
+    abstract: str
+    id: str = ""
+    """The caller's name for it; comes back with its outcome."""
+    reference: str = ""
+    """Where the abstract is from: a title, a DOI. Nothing is judged by it."""
+
+
+class RewardsBody(Body):
+    items: tuple[RewardItemBody, ...]
+    """1 to 1,000; those with the same words are judged once."""
+    judge: str | None = None
+    """A composition of the debate, or `viewpoints` for the judge without a language model; None: the service's."""
+    limits: Limits = Limits()
+    priority: Priority = "interactive"
+
+
+class RewardsLinks(Resource):
+    rewards: str
+    items: str
+    events: str
+
+
+class AcceptedRewards(Resource):
+    """The items are stored, and each will end in a reward or a problem."""
+
+    id: str
+    state: JobState = "queued"
+    asked: int
+    """How many items were sent in."""
+    judge: str
+    links: RewardsLinks
+
+
+class RewardsResource(Resource):
+    id: str
+    state: JobState
+    title: str
+    priority: Priority
+    attempt: int
+    """How often it was begun."""
+    problem: Problem | None
+    """Why it ended before all items had: null unless the state is failed or dead."""
+    cost_usd: float | None
+    """Null while it is not known."""
+    created_at: dt.datetime
+    started_at: dt.datetime | None
+    finished_at: dt.datetime | None
+    asked: int | None
+    """How many items were sent in; null in lists."""
+    items: tuple[RewardOutcome, ...] | None
+    """The outcomes that are there so far, in the order of the items; null in lists."""
+    result: RewardsResult | None
+    """How many ended how; null until the state is done, and in lists."""
+    links: RewardsLinks
+
+    def values(self) -> list[float | None]:
+        """One for each item that was asked for, in order; None where there is no reward."""
+        values: list[float | None] = [None] * (self.asked or 0)
+        for outcome in self.items or ():
+            values[outcome.item] = outcome.value
+        return values
+
+
+class RewardItems(Resource):
+    """Outcomes in the order in which they came."""
+
+    items: tuple[RewardOutcome, ...]
+    last: int
+    """Give it as `after` to read on."""
+    state: JobState
+
+
+class VerifyBody(Body):
+    """A rollout as NeMo Gym sends it, with what it is judged against. Further fields are echoed."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    responses_create_params: dict[str, Any] = Field(default_factory=dict)
+    response: dict[str, Any]
+    """In the form of the Responses API: the text of its last message is the idea."""
+    question: str | None = None
+    """None: the last message of a user in `responses_create_params`."""
+    abstract: str | None = None
+    """Of the reference; may also stand in `verifier_metadata`."""
+    verifier_metadata: dict[str, Any] | None = None
+    judge: str | None = None
+    limits: Limits = Limits()
+
+
+class CompareBody(VerifyBody):
+    """One member of a group of rollouts of the same prompt."""
+
+    group: str
+    """Its id, the caller's own: new for every group."""
+    size: int
+    """How many members the group has."""
+    member: int | None = None
+    """Its number in the group, from 0; None: `_ng_rollout_index`."""
+
+
+class VerifiedRollout(Resource):
+    """The rollout as it came, with its reward."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+
+    responses_create_params: dict[str, Any]
+    response: dict[str, Any]
+    reward: float | None
+    """Of `verify` 0 or 1; of `compare` the difference from the group's mean; None: the judge failed."""
+    reward_components: dict[str, float]
+    outcome: RewardOutcome
+    failure_class: str | None = Field(default=None, alias="_ng_failure_class")
+    job: str
+
+
+def submit(body: RewardsBody, *, key: str | None = None) -> ApiCall[AcceptedRewards]:
+    """Asks for a reward for each item."""
+    return ApiCall("POST", path("rewards"), reads(AcceptedRewards), body=body, key=key)
+
+
+def rewards(job: str) -> ApiCall[RewardsResource]:
+    """Where they stand, with the outcomes that are there so far."""
+    return ApiCall("GET", path("rewards", job), reads(RewardsResource))
+
+
+def items(job: str, *, after: int = 0, limit: int = 100, seconds: float = 0.0) -> ApiCall[RewardItems]:
+    """Outcomes in the order in which they came; with `seconds`, waits so long for the next one."""
+    query = {"after": after, "limit": limit}
+    headers = {"Prefer": f"wait={seconds:g}"} if seconds else {}
+    where = path("rewards", job, "items")
+    return ApiCall("GET", where, reads(RewardItems), query=query, headers=headers, seconds=seconds)
+
+
+def listed(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[RewardsResource]]:
+    """One's own, the newest first, without their items."""
+    return ApiCall("GET", path("rewards"), reads(Page[RewardsResource]), query={"after": after, "limit": limit})
+
+
+def cancel(job: str) -> ApiCall[RewardsResource]:
+    return ApiCall("DELETE", path("rewards", job), reads(RewardsResource))
+
+
+def erase(job: str) -> ApiCall[None]:
+    """With all that belongs to it; needs the scope `manage`."""
+    return ApiCall("DELETE", path("rewards", job), reads_nothing, query={"erase": "true"})
+
+
+_HELD_SECONDS = 60.0
+"""For which the service holds the answer to a rollout."""
+
+
+def verify(body: VerifyBody, *, key: str | None = None) -> ApiCall[VerifiedRollout]:
+    """Judges one rollout and waits for its reward."""
+    return ApiCall("POST", path("rewards", "verify"), reads(VerifiedRollout), body=body, key=key, seconds=_HELD_SECONDS)
+
+
+def compare(body: CompareBody) -> ApiCall[VerifiedRollout]:
+    """Judges one member of a group and waits, until all of them are there, for its reward relative to the group."""
+    return ApiCall("POST", path("rewards", "compare"), reads(VerifiedRollout), body=body, seconds=_HELD_SECONDS)
+
+
+def events(job: str) -> EventStream[Event]:
+    return EventStream(path("rewards", job, "events"), Event, lambda event: event.kind in TERMINAL)

@@ -1,0 +1,147 @@
+"""`/v1/rewards`: does each idea match the methodology of a reference? Rewards for trainers, item by item."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import Field
+
+from orchestrator.api.authentication import Reader, Submitter
+from orchestrator.api.common_schemas import Body, JobResource, Resource
+from orchestrator.api.content_negotiation import preferred_wait
+from orchestrator.api.event_streams import wait_for_outcomes
+from orchestrator.api.idempotency import IdempotencyKey
+from orchestrator.api.identifiers import PathId
+from orchestrator.api.job_routes import (
+    JobRoutes,
+    PreferHeader,
+    accept_job,
+    answer_when_ended,
+    find_job,
+    job_fields,
+    submission_route,
+)
+from orchestrator.api.openapi import problem_responses
+from orchestrator.api.reward_bodies import RewardsBody
+from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.jobs.models import Job, JobId, JobState
+from orchestrator.jobs.requests import RewardsRequest
+from orchestrator.jobs.results import RewardOutcome, RewardsResult
+from orchestrator.jobs.submissions import NewJob
+
+__all__ = ["AcceptedRewards", "RewardItems", "RewardsLinks", "RewardsResource", "router"]
+
+
+class RewardsLinks(Resource):
+    rewards: str
+    items: str
+    """Outcomes in the order in which they come."""
+    events: str
+
+
+class AcceptedRewards(Resource):
+    """The items are stored, and each will end in a reward or a problem."""
+
+    id: str
+    state: JobState = "queued"
+    asked: int
+    """How many items were sent in."""
+    judge: str
+    links: RewardsLinks
+
+
+class RewardsResource(JobResource):
+    asked: int | None
+    """How many items were sent in; null in lists."""
+    items: tuple[RewardOutcome, ...] | None
+    """The outcomes that are there so far, in the order of the items; null in lists."""
+    result: RewardsResult | None
+    """How many ended how; null until the state is done, and in lists."""
+    links: RewardsLinks
+
+
+class RewardItemsQuery(Body):
+    after: int = Field(default=0, ge=0, le=2**31 - 1)
+    """`last` of the answer before."""
+    limit: int = Field(default=100, ge=1, le=1_000)
+
+
+class RewardItems(Resource):
+    """Outcomes in the order in which they came."""
+
+    items: tuple[RewardOutcome, ...]
+    last: int
+    """Give it as `after` to read on."""
+    state: JobState
+    """Of the whole request: once it has ended and `items` is empty, all have been read."""
+
+
+router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
+
+
+@router.post(**submission_route(accepted=AcceptedRewards, ended=RewardsResource))
+async def ask(
+    body: RewardsBody,
+    request: Request,
+    caller: Submitter,
+    services: ServicesDependency,
+    streams: StreamLimitDependency,
+    idempotency_key: IdempotencyKey = None,
+    prefer: PreferHeader = None,
+) -> Response:
+    """Asks for a reward for each item: does the idea match the core methodology of the abstract?"""
+    job, judge = JobId(services.new_id("rw")), services.judges.checked(body.judge)
+    work = RewardsRequest(items=tuple(item.named() for item in body.items), judge=judge, limits=body.limits)
+    new = NewJob(id=job, request=work, subject=f"{len(work.items):,} items", priority=body.priority)
+    links = rewards_links(job)
+    accepted = AcceptedRewards(id=job, asked=len(work.items), judge=judge, links=links)
+    answer = await accept_job(request, caller, services, new, links.rewards, accepted, idempotency_key)
+    return await answer_when_ended(answer, request, caller, services, streams, prefer, show_rewards)
+
+
+@router.get("/{id}/items", response_model=RewardItems, responses=problem_responses(404, 422))
+async def items(
+    id: PathId,
+    request: Request,
+    caller: Reader,
+    services: ServicesDependency,
+    streams: StreamLimitDependency,
+    query: Annotated[RewardItemsQuery, Query()],
+    prefer: PreferHeader = None,
+) -> RewardItems:
+    """Outcomes as they come; with `Prefer: wait=N`, as soon as there is another one."""
+    job = await find_job(services, caller.tenant, id, "rewards")
+    page = await services.rewards.after(job.id, query.after, query.limit)
+    seconds = preferred_wait(prefer or (), services.settings.max_wait_seconds)
+    if not page.outcomes and seconds is not None and streams.has_room(caller.tenant):
+        with streams.hold(caller.tenant, request.scope):
+            await wait_for_outcomes(seconds, services, job, query.after)
+        job = await find_job(services, caller.tenant, id, "rewards")
+        page = await services.rewards.after(job.id, query.after, query.limit)
+    return RewardItems(items=page.outcomes, last=page.last, state=job.state)
+
+
+async def show_rewards(services: Services, job: Job) -> RewardsResource:
+    stored = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
+    return RewardsResource(
+        **job_fields(job),
+        asked=await services.rewards.asked(job.id),
+        items=await services.rewards.outcomes(job.id),
+        result=None if stored is None else RewardsResult.model_validate(stored),
+        links=rewards_links(job.id),
+    )
+
+
+def rewards_summary(job: Job) -> RewardsResource:
+    return RewardsResource(**job_fields(job), asked=None, items=None, result=None, links=rewards_links(job.id))
+
+
+def rewards_links(job: str) -> RewardsLinks:
+    own = f"/v1/rewards/{job}"
+    return RewardsLinks(rewards=own, items=f"{own}/items", events=f"{own}/events")
+
+
+_ROUTES = JobRoutes(router, "rewards", RewardsResource, rewards_summary, show_rewards)
+_ROUTES.add_list("One's own requests for rewards, the newest first, without their items.")
+_ROUTES.add_one("The rewards as they stand: those there are so far, in the order of the items.", 422)
+_ROUTES.add_cancel()

@@ -1,0 +1,155 @@
+"""Groups of ideas that are rewarded against each other. Members come one by one, to any process; each is a job of its
+own, so that it is judged while the others are still on their way, and is paid once however often it is sent."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import asyncpg
+
+from assayer.errors import InputError
+from orchestrator.jobs.models import TERMINAL, JobId, JobState, TenantId
+from orchestrator.jobs.results import RewardOutcome
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.json_columns import from_json_column, storable_text
+
+__all__ = ["GroupConflict", "GroupMember", "GroupPlan", "PgRewardGroups", "RewardGroup"]
+
+_BEGIN = """
+    INSERT INTO reward_groups (tenant, id, size, judge, due_at)
+    VALUES ($1, $2, $3, $4, statement_timestamp() + $5 * interval '1 second') ON CONFLICT (tenant, id) DO NOTHING
+"""
+
+_GROUP = "SELECT size, judge FROM reward_groups WHERE tenant = $1 AND id = $2"
+
+_MEMBER = """
+    SELECT digest, job, state FROM reward_group_members JOIN jobs ON jobs.id = job
+    WHERE reward_group_members.tenant = $1 AND "group" = $2 AND member = $3
+"""
+
+# Whoever comes last gives the others more time, but not whoever comes again.
+_JOIN = """
+    WITH joined AS (
+        INSERT INTO reward_group_members AS before (tenant, "group", member, digest, job) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (tenant, "group", member) DO UPDATE SET job = excluded.job
+        WHERE before.digest = excluded.digest AND before.job <> excluded.job
+        RETURNING tenant, "group"
+    )
+    UPDATE reward_groups AS of SET due_at = greatest(due_at, statement_timestamp() + $6 * interval '1 second')
+    FROM joined WHERE of.tenant = joined.tenant AND of.id = joined."group"
+"""
+
+_STATE = """
+    SELECT size, extract(epoch FROM due_at - statement_timestamp())::float8 AS seconds_left, member, jobs.id AS job,
+           state, outcome
+    FROM reward_groups AS of
+    LEFT JOIN reward_group_members AS member ON member.tenant = of.tenant AND member."group" = of.id
+    LEFT JOIN jobs ON jobs.id = member.job
+    LEFT JOIN rewards ON rewards.job = jobs.id AND item = 0
+    WHERE of.tenant = $1 AND of.id = $2 ORDER BY member
+"""
+
+
+class GroupConflict(InputError):
+    """What was sent does not go with what the group has."""
+
+    def __init__(self, message: str, hint: str, field: str) -> None:
+        super().__init__(message, hint)
+        self.args = (message, hint, field)
+        self.field = field
+
+
+class GroupPlan(NamedTuple):
+    """What all members of a group say of it."""
+
+    id: str
+    size: int
+    judge: str
+
+
+class GroupMember(NamedTuple):
+    job: JobId
+    state: JobState
+    outcome: RewardOutcome | None
+    """Once it is judged."""
+
+
+class RewardGroup(NamedTuple):
+    """A group as it stands."""
+
+    size: int
+    seconds_left: float
+    """In which missing members are waited for; below 0 it is over."""
+    members: Mapping[int, GroupMember]
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        return tuple(number for number in range(self.size) if number not in self.members)
+
+    @property
+    def has_ended(self) -> bool:
+        return not self.missing and all(one.state in TERMINAL for one in self.members.values())
+
+
+class PgRewardGroups:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, tenant: TenantId, plan: GroupPlan, member: int, digest: bytes, seconds: float) -> JobId:
+        """The id under which the member's job is to be submitted, or was. A member whose job ended without a verdict of
+        the judge gets another. Raises GroupConflict; then nothing is to be submitted."""
+        plan = plan._replace(id=storable_text(plan.id))
+
+        async def work(connection: Connection) -> tuple[asyncpg.Record | None, asyncpg.Record | None]:
+            await connection.fetch(_BEGIN, tenant, *plan, seconds)
+            group = await connection.fetchrow(_GROUP, tenant, plan.id)
+            return group, await connection.fetchrow(_MEMBER, tenant, plan.id, member)
+
+        group, before = await self._database.run(work)
+        if group is not None:
+            _check_plan(plan, group)
+        if before is None:
+            return _job_id(tenant, plan.id, member, digest, "")
+        if before["digest"] != digest:
+            raise GroupConflict(
+                f"Member {member} of group {plan.id!r} was sent before, with other words.",
+                "Give every group an id of its own, and every member its own number.",
+                "member",
+            )
+        over = before["state"] in ("failed", "dead", "cancelled")
+        return _job_id(tenant, plan.id, member, digest, before["job"]) if over else JobId(before["job"])
+
+    async def join(self, tenant: TenantId, group: str, member: int, digest: bytes, job: JobId, seconds: float) -> None:
+        """After its job was submitted. The others are waited for at least so many seconds more."""
+        await self._database.execute(_JOIN, tenant, storable_text(group), member, digest, job, seconds)
+
+    async def state(self, tenant: TenantId, group: str) -> RewardGroup | None:
+        rows = await self._database.fetch(_STATE, tenant, storable_text(group))
+        if not rows:
+            return None
+        members = {row["member"]: _member(row) for row in rows if row["member"] is not None}
+        return RewardGroup(rows[0]["size"], rows[0]["seconds_left"], members)
+
+
+def _check_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
+    if group["size"] != plan.size:
+        message = f"The group {plan.id!r} has {group['size']} members, and this one says {plan.size}."
+        raise GroupConflict(message, "Say the same in every member.", "size")
+    if group["judge"] != plan.judge:
+        message = f"The group {plan.id!r} is judged by {group['judge']}, and this member asks for {plan.judge}."
+        raise GroupConflict(message, "Rewards of two judges cannot be compared.", "judge")
+
+
+def _member(row: asyncpg.Record) -> GroupMember:
+    outcome = row["outcome"]
+    known = None if outcome is None else from_json_column(RewardOutcome, outcome, f"The reward of job {row['job']}")
+    return GroupMember(JobId(row["job"]), row["state"], known)
+
+
+def _job_id(tenant: TenantId, group: str, member: int, digest: bytes, before: str) -> JobId:
+    """The same for the same member sent twice at once: the queue takes it once."""
+    said = hashlib.sha256()
+    for part in (tenant.encode(), group.encode(), str(member).encode(), digest, before.encode()):
+        said.update(len(part).to_bytes(8))
+        said.update(part)
+    return JobId(f"rw_{said.hexdigest()[:26]}")

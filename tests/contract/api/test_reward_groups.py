@@ -1,0 +1,203 @@
+"""Rollouts in the shapes of NeMo Gym: one by one, and in groups whose members are rewarded against each other."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+
+from assayer_client import ApiProblem, AsyncClient, VerifyBody
+from orchestrator.jobs.requests import RewardsRequest
+from orchestrator.store import NotificationListener
+from tests.contract.api.service import ACME, OTHER, Service, served
+from tests.contract.api.test_problems import problem
+from tests.contract.api.test_rewards import ITEM, finish, keep, outcome
+
+
+def rollout(idea: str = ITEM["idea"], **more: Any) -> dict[str, Any]:
+    """As NeMo Gym sends it: what was asked, what was answered, and the columns of its row."""
+    thought = {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": idea}]}
+    return {
+        "responses_create_params": {"input": [{"role": "user", "content": ITEM["question"]}]},
+        "response": {"id": "resp_1", "object": "response", "output": [thought, said]},
+        "verifier_metadata": {"abstract": ITEM["abstract"]},
+        **more,
+    }
+
+
+def member(number: int, idea: str = "", **more: Any) -> dict[str, Any]:
+    return rollout(idea or f"Idea {number}", group="step 1, prompt 4", size=3, member=number, **more)
+
+
+@asynccontextmanager
+async def judged(service: Service, values: Mapping[str, int | None]) -> AsyncIterator[list[str]]:
+    """Does every job that comes, by its idea; gives the ideas that were judged."""
+    seen: list[str] = []
+
+    async def work() -> None:
+        async with service.services.listener.subscribe("assayer_jobs") as notifications:
+            while True:
+                for row in await service.database.fetch("SELECT id FROM jobs WHERE state = 'queued'"):
+                    assert row["id"].startswith("rw_")
+                    lease = await service.lease()
+                    assert isinstance(lease.request, RewardsRequest)
+                    idea = lease.request.items[0].idea
+                    seen.append(idea)
+                    found = outcome(0, values[idea])
+                    await keep(service, lease, found)
+                    await finish(service, lease, [found])
+                await notifications.next(0.2)
+
+    working = asyncio.create_task(work())
+    try:
+        yield seen
+    finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
+    async with service.caller() as opened:
+        yield opened
+
+
+async def test_rollout_comes_back_with_its_reward(service: Service, client: httpx2.AsyncClient) -> None:
+    sent = rollout(_ng_task_index=7)
+    async with judged(service, {ITEM["idea"]: 1}):
+        answer = await client.post("/v1/rewards/verify", json=sent)
+    found = answer.json()
+    assert (answer.status_code, found["reward"], found["reward_components"]) == (200, 1.0, {"match": 1.0})
+    assert {key: found[key] for key in sent} == sent
+    assert found["outcome"]["reward"]["reason"] == "It says so."
+    assert found["_ng_failure_class"] is None
+
+
+async def test_judge_that_failed_gives_null_and_not_zero(service: Service, client: httpx2.AsyncClient) -> None:
+    async with judged(service, {ITEM["idea"]: None}):
+        found = (await client.post("/v1/rewards/verify", json=rollout())).json()
+    assert (found["reward"], found["reward_components"]) == (None, {})
+    assert found["_ng_failure_class"] == "judge_failed"
+
+
+async def test_client_verifies_a_rollout(service: Service) -> None:
+    async with served(service.app) as url, AsyncClient(url, await service.key()) as assayer:
+        async with judged(service, {ITEM["idea"]: 0}):
+            found = await assayer.rewards.verify(VerifyBody.model_validate(rollout()))
+        assert (found.reward, found.failure_class) == (0.0, None)
+        with pytest.raises(ApiProblem, match="judge"):
+            await assayer.rewards.verify(VerifyBody.model_validate(rollout(judge="nobody")))
+
+
+@pytest.mark.parametrize(
+    ("sent", "pointer"),
+    [
+        (rollout(verifier_metadata={}), "/abstract"),
+        (rollout(responses_create_params={}), "/question"),
+        (rollout(response={"output": "text"}), "/response/output"),
+        (rollout("x" * 100_001), "/response/output"),
+        (rollout(judge="nobody"), "/judge"),
+    ],
+)
+async def test_rollout_that_cannot_be_judged_says_why(
+    client: httpx2.AsyncClient, sent: dict[str, Any], pointer: str
+) -> None:
+    refused = problem(await client.post("/v1/rewards/verify", json=sent), 422, "invalid-request")
+    assert [one.pointer for one in refused.errors or ()] == [pointer]
+
+
+async def test_verdict_that_takes_too_long_is_waited_for_again(database: Any, listener: NotificationListener) -> None:
+    service = Service.of(database, listener, max_wait_seconds=0.05)
+    await service.tenant()
+    async with service.caller() as client:
+        for _ in range(2):
+            answer = await client.post("/v1/rewards/verify", json=rollout(), headers={"Idempotency-Key": "one"})
+            problem(answer, 503, "busy")
+    assert len(await service.database.fetch("SELECT FROM jobs")) == 1
+
+
+async def _all(client: httpx2.AsyncClient, sent: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    answers = await asyncio.gather(*(client.post("/v1/rewards/compare", json=one) for one in sent))
+    assert [one.status_code for one in answers] == [200] * len(sent)
+    return [one.json() for one in answers]
+
+
+async def test_group_is_rewarded_once_whole_and_the_same_when_sent_again(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
+    sent = [member(number) for number in range(3)]
+    async with judged(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
+        first = await _all(client, sent)
+        again = await _all(client, sent)
+    assert [one["reward"] for one in first] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
+    assert first[0]["reward_components"] == {"match": 1.0, "group_mean": pytest.approx(1 / 3), "group_judged": 3}
+    assert again == first
+    assert sorted(seen) == ["Idea 0", "Idea 1", "Idea 2"]
+
+
+async def test_member_without_a_reward_counts_for_nobody(service: Service, client: httpx2.AsyncClient) -> None:
+    async with judged(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}):
+        found = await _all(client, [member(number) for number in range(3)])
+    assert [one["reward"] for one in found] == [0.5, None, -0.5]
+    assert found[1]["reward_components"] == {"group_mean": 0.5, "group_judged": 2}
+
+
+async def test_group_sent_in_half_names_its_missing_members_and_can_be_completed(service: Service) -> None:
+    hurried = service.with_services(group_seconds=0.2)
+    async with hurried.caller() as client:
+        async with judged(hurried, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
+            for _ in range(2):
+                refused = problem(await client.post("/v1/rewards/compare", json=member(1)), 409, "group-incomplete")
+                assert refused.missing == (0, 2)
+        async with service.caller() as patient, judged(service, {"Idea 0": 1, "Idea 2": 0}) as later:
+            found = await _all(patient, [member(number) for number in (0, 1, 2)])
+    assert [one["reward"] for one in found] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
+    assert (seen, sorted(later)) == (["Idea 1"], ["Idea 0", "Idea 2"])
+
+
+async def test_group_is_known_to_other_processes_and_to_no_other_tenant(
+    service: Service, listener: NotificationListener
+) -> None:
+    other_process = Service.of(service.database, listener)
+    async with (
+        service.caller() as here,
+        other_process.caller() as there,
+        service.caller(tenant=OTHER) as stranger,
+        judged(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}),
+    ):
+        posts = [(here, 0), (there, 1), (here, 2), *((stranger, number) for number in range(3))]
+        answers = await asyncio.gather(*(one.post("/v1/rewards/compare", json=member(number)) for one, number in posts))
+    assert [one.json()["reward"] for one in answers] == pytest.approx([2 / 3, -1 / 3, -1 / 3] * 2)
+    groups = await service.database.fetch("SELECT tenant FROM reward_groups ORDER BY tenant")
+    assert [row["tenant"] for row in groups] == [ACME, OTHER]
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "slug", "pointer"),
+    [
+        ({"response": rollout("Another idea")["response"]}, 409, "conflict", "/member"),
+        ({"size": 4}, 409, "conflict", "/size"),
+        ({"judge": "viewpoints"}, 409, "conflict", "/judge"),
+        ({"member": 3}, 422, "invalid-request", "/member"),
+        ({"member": None, "_ng_rollout_index": "1"}, 422, "invalid-request", "/member"),
+    ],
+)
+async def test_member_that_does_not_go_with_its_group_is_refused_and_not_judged(
+    service: Service, changed: dict[str, Any], status: int, slug: str, pointer: str
+) -> None:
+    hurried = service.with_services(group_seconds=0.01)
+    async with hurried.caller() as client:
+        problem(await client.post("/v1/rewards/compare", json=member(1)), 409, "group-incomplete")
+        refused = problem(await client.post("/v1/rewards/compare", json={**member(1), **changed}), status, slug)
+    assert [one.pointer for one in refused.errors or ()] == [pointer]
+    assert len(await service.database.fetch("SELECT FROM jobs")) == 1
+
+
+async def test_number_of_a_rollout_is_its_place_in_the_group(service: Service, client: httpx2.AsyncClient) -> None:
+    sent = [{**member(number), "member": None, "_ng_rollout_index": number} for number in range(3)]
+    async with judged(service, {"Idea 0": 1, "Idea 1": 1, "Idea 2": 1}):
+        found = await _all(client, sent)
+    assert [one["reward"] for one in found] == [0.0] * 3
