@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from assayer.errors import AssayerError, ConfigurationError, Defect, NoFallback, PartUnavailable, StorageError
 from assayer.models.reward import Reward, RewardItem
@@ -17,7 +17,7 @@ from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.jobs.results import RewardOutcome
 from orchestrator.jobs.retry_policy import problem_of_error
 
-__all__ = ["ItemJudge", "KeepOutcomes", "judge_items"]
+__all__ = ["KeepOutcomes", "OneJudge", "judge_items"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -28,23 +28,24 @@ _EVERYBODYS = (ConfigurationError, NoFallback, PartUnavailable, StorageError)
 """Errors that every other item would meet as well: the work ends with them, and may be begun again."""
 
 
-class ItemJudge(Protocol):
-    async def reward(self, item: RewardItem, judge: str | None, run: Run) -> Reward: ...
+OneJudge: TypeAlias = Callable[[RewardItem, Run], Awaitable[Reward]]
+"""Raises AssayerError where it could not even begin; that it failed is told by a reward whose value is absent."""
 
 
 async def judge_items(
     items: Sequence[NamedRewardItem],
-    judge: str,
-    judged_by: ItemJudge,
+    judge: OneJudge,
+    label: str,
     run: Run,
     concurrency: int,
     keep: KeepOutcomes,
     known: Mapping[int, RewardOutcome],
 ) -> None:
-    """`known`: outcomes that are there already, by the items' places; these are not judged again. All items share the
-    run's budget, and each has a journal of its own, from which its reward tells what it took. One item's failure is its
-    own; errors that all items would meet are raised."""
-    work = _Batch(items, judge, judged_by, run, asyncio.Semaphore(concurrency), asyncio.Queue())
+    """`label`: the judge's name in the metrics. `known`: outcomes that are there already, by the items' places; these
+    are not judged again. All items share the run's budget, and each has a journal of its own, from which its reward
+    tells what it took. One item's failure is its own; errors that all items would meet are raised, in an
+    ExceptionGroup."""
+    work = _Batch(items, judge, label, run, asyncio.Semaphore(concurrency), asyncio.Queue())
     run.report_progress("rewards", len(known), len(items))
     async with asyncio.TaskGroup() as group:
         keeping = group.create_task(_keep_all(work, keep, len(known)))
@@ -81,8 +82,8 @@ class _Unwatched:
 @dataclass(frozen=True)
 class _Batch:
     items: Sequence[NamedRewardItem]
-    judge_name: str
-    judged_by: ItemJudge
+    judged: OneJudge
+    label: str
     run: Run
     slots: asyncio.Semaphore
     ended: "asyncio.Queue[Sequence[RewardOutcome] | None]"
@@ -115,14 +116,14 @@ class _Batch:
             problem=ended if isinstance(ended, Problem) else None,
             seconds=seconds,
         )
-        REWARDS.labels(self.judge_name, outcome.ended_as).inc()
-        REWARD_SECONDS.labels(self.judge_name).observe(seconds)
+        REWARDS.labels(self.label, outcome.ended_as).inc()
+        REWARD_SECONDS.labels(self.label).observe(seconds)
         return outcome
 
     async def _judged(self, named: NamedRewardItem) -> Reward | Problem:
         run = replace(self.run, journal=Journal(), progress=_Unwatched())
         try:
-            return await self.judged_by.reward(named.item, self.judge_name, run)
+            return await self.judged(named.item, run)
         except _EVERYBODYS:
             raise
         except AssayerError as error:

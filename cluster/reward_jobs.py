@@ -3,8 +3,11 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from assayer import __version__
+from assayer.methods.debate.composition import Composition
+from assayer.models.reward import Reward, RewardItem
 from assayer.ports import Progress
 from assayer.run.run import Run
 from cluster.clock import SystemClock
@@ -36,7 +39,7 @@ class RewardJobs:
     ) -> RewardsResult:
         """Raises InputError and NoFallback for a judge that cannot be asked, ConfigurationError where a budget in
         dollars has no prices, StorageError, and LeaseLost; begun again it goes on from what is stored."""
-        judge = self.judge.name_of(request.judge)
+        judge = self.judge.chosen(request.composition or request.judge)
         self.judge.require_model(judge)
         run = Run(
             id=run_id("rw", inputs := self._inputs(request.items, judge), run_request.job),
@@ -44,6 +47,7 @@ class RewardJobs:
             clock=self.clock,
             progress=progress,
             budget=run_request.budget(self.settings.rewards),
+            answers_of=run_request.answers_of,
         )
         if run.budget.max_usd is not None and isinstance(self.judge.llm, LlmGateway):
             self.judge.llm.require_prices()
@@ -57,13 +61,18 @@ class RewardJobs:
                 raise LeaseLost
             stored += len(outcomes)
 
+        label = "own" if request.composition else judge.name
+        concurrency = self.settings.rewards.concurrency
         try:
-            await judge_items(request.items, judge, self.judge, run, self.settings.rewards.concurrency, keep, known)
+            await judge_items(request.items, partial(self._reward, judge), label, run, concurrency, keep, known)
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
-        return RewardsResult.of(judge, await self.outcomes.outcomes(lease.job))
+        return RewardsResult.of(judge.name, await self.outcomes.outcomes(lease.job))
 
-    def _inputs(self, items: Sequence[NamedRewardItem], judge: str) -> ResultInputs:
+    async def _reward(self, judge: Composition, item: RewardItem, run: Run) -> Reward:
+        return await self.judge.reward(item, judge, run)
+
+    def _inputs(self, items: Sequence[NamedRewardItem], judge: Composition) -> ResultInputs:
         """Everything that determines the rewards; the words of the items by their digest."""
         words = hashlib.sha256()
         for named in items:
@@ -73,7 +82,7 @@ class RewardJobs:
             {
                 "assayer": __version__,
                 "items": [len(items), words.hexdigest()],
-                "judge": judge,
+                "judge": judge.model_dump(),
                 "options": self.settings.debate.model_dump(mode="json"),
                 "models": self.judge.llm.models,
                 "llm": llm.result_inputs if llm else None,

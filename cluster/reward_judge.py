@@ -1,31 +1,29 @@
-"""The judges of rewards behind one name each: the compositions of the debate, and the one without a language model."""
+"""The judges of rewards behind one name each: the compositions of the debate, and one's own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assayer.methods.debate.composition import COMPOSITIONS, composition
-from assayer.methods.debate.judge import judge_by_debate
-from assayer.methods.debate.viewpoint_judge import judge_by_viewpoints
-
-from assayer.errors import InputError, NoFallback
+from assayer.errors import NoFallback
 from assayer.llm import Llm
+from assayer.methods.debate.composition import Composition
+from assayer.methods.debate.judge import judge_by_debate
+from assayer.methods.debate.options import DebateOptions
 from assayer.models.reward import Reward, RewardItem
 from assayer.ports import Embedder
 from assayer.run.run import Run
 from cluster.settings import Settings
 
-__all__ = ["VIEWPOINTS", "RewardJudge", "known_judges"]
-
-VIEWPOINTS = "viewpoints"
-"""By name only: a judge without a model is another judge, and never stands in for one that lacks its model."""
+__all__ = ["RewardJudge", "known_judges"]
 
 
-def known_judges() -> Mapping[str, str]:
-    """What each judge is, in one line, by name."""
-    return {
-        **{name: " ".join(one.about.split()) for name, one in COMPOSITIONS.items()},
-        VIEWPOINTS: "No language model: the share of the abstract's method viewpoints that the idea meets.",
-    }
+def known_judges(options: DebateOptions) -> Mapping[str, str]:
+    """What each judge is, in one line, by name. Raises InputError for a file of compositions that cannot be used."""
+    return {name: _described(one) for name, one in options.known_compositions().items()}
+
+
+def _described(composition: Composition) -> str:
+    seats = ", ".join(f"{len(group)} {group[0].role}{'s' * (len(group) > 1)}" for group in composition.groups)
+    return f"A debate of {seats}, in at most {composition.rounds} rounds."
 
 
 @dataclass(frozen=True)
@@ -36,27 +34,23 @@ class RewardJudge:
     llm: Llm
     embedder: Embedder
 
-    def name_of(self, judge: str | None) -> str:
+    def chosen(self, judge: str | Composition | None) -> Composition:
         """None: what the settings say. Raises InputError for a name that is none."""
-        name = judge or self.settings.debate.composition
-        if name not in known_judges():
-            raise InputError(f"There is no judge {name!r}.", f"Judges: {', '.join(known_judges())}.")
-        return name
+        if isinstance(judge, Composition):
+            return judge
+        return self.settings.debate.composition_called(judge)
 
-    def require_model(self, judge: str | None) -> None:
+    def require_model(self, judge: str | Composition | None) -> None:
         """Raises NoFallback where the judge needs a language model and there is none."""
-        if self.name_of(judge) != VIEWPOINTS and self.settings.llm is None:
+        if self.chosen(judge) and self.settings.llm is None:
             raise NoFallback(
                 "Rewards by debate need a language model, and none is configured.",
-                "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL (and ASSAYER_LLM__JUDGE_MODEL for another judge), "
-                f"or ask for the judge {VIEWPOINTS!r} by name.",
+                "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__JUDGE_MODEL where another model "
+                "is to judge.",
             )
 
-    async def reward(self, item: RewardItem, judge: str | None, run: Run) -> Reward:
+    async def reward(self, item: RewardItem, judge: str | Composition | None, run: Run) -> Reward:
         """Absent, with the reason, where the judge failed. Raises InputError and NoFallback for a judge that cannot be
         asked at all."""
-        name = self.name_of(judge)
-        if name == VIEWPOINTS:
-            return await judge_by_viewpoints(item, self.embedder, self.settings.debate)
-        self.require_model(name)
-        return await judge_by_debate(item, composition(name), self.llm, run)
+        self.require_model(judge)
+        return await judge_by_debate(item, self.chosen(judge), self.llm, run)

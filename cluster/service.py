@@ -84,7 +84,7 @@ def api_services(
         ledger=PgLedger(database),
         rewards=PgRewards(database),
         groups=PgRewardGroups(database),
-        judges=RewardJudges(known_judges(), settings.debate.composition),
+        judges=RewardJudges(known_judges(settings.debate), settings.debate.composition),
         tenants=PgTenants(database),
         keys=PgKeys(database, settings.keys),
         usage=PgUsage(database),

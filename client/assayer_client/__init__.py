@@ -25,7 +25,7 @@ from assayer_client.errors import (
 from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
 from assayer_client.rankings import RankedIdeaBody, RankingBody
 from assayer_client.requests import Upload
-from assayer_client.rewards import CompareBody, RewardItemBody, RewardsBody, VerifyBody
+from assayer_client.rewards import CompareBody, Composition, RewardItemBody, RewardsBody, VerifyBody
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.version import __version__
 from assayer_client.webhooks import WebhookBody, verified
@@ -38,6 +38,7 @@ __all__ = [
     "ClientError",
     "CompareBody",
     "ComparisonBody",
+    "Composition",
     "ConfigurationError",
     "CorpusBody",
     "EvaluationBody",

@@ -104,6 +104,20 @@ class RewardsResult(Resource):
     cost_usd: float | Absent
 
 
+class Composition(Body):
+    """Who sits in a debate, and for how long it may go on."""
+
+    name: str
+    """Lower-case words joined by hyphens."""
+    moderators: int = 0
+    analysts: int = 0
+    critics: int = 0
+    evaluators: int = 0
+    rounds: int = 2
+    temperature: float = 0.7
+    """Of roles with several seats."""
+
+
 class RewardItemBody(Body):
     question: str
     idea: str
@@ -119,7 +133,9 @@ class RewardsBody(Body):
     items: tuple[RewardItemBody, ...]
     """1 to 1,000; those with the same words are judged once."""
     judge: str | None = None
-    """A composition of the debate, or `viewpoints` for the judge without a language model; None: the service's."""
+    """By name; None: the service's."""
+    composition: Composition | None = None
+    """A debate of one's own, in place of a judge by name."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 

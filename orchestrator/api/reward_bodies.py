@@ -7,10 +7,11 @@ data sets keep what only a verifier may see. Other fields of a row are echoed as
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
+from assayer.methods.debate.composition import Composition
 from orchestrator.api.common_schemas import Body
 from orchestrator.api.problems import HttpProblem
 from orchestrator.jobs.models import Priority
@@ -59,10 +60,18 @@ class RewardItemBody(Body):
 class RewardsBody(Body):
     items: tuple[RewardItemBody, ...] = Field(min_length=1, max_length=MOST_REWARD_ITEMS)
     judge: str | None = Field(default=None, max_length=200)
-    """A composition of the debate, or `viewpoints` for the judge without a language model; null: the service's."""
+    """By name; null: the service's."""
+    composition: Composition | None = None
+    """A debate of one's own, in place of a judge by name."""
     limits: Limits = Limits()
     """Of all items together."""
     priority: Priority = "interactive"
+
+    @model_validator(mode="after")
+    def _has_one_judge(self) -> Self:
+        if self.judge is not None and self.composition is not None:
+            raise ValueError("Give either `judge` or `composition`")
+        return self
 
 
 class VerifyBody(Body):

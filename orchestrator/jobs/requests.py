@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from assayer.methods.debate.composition import Composition
 from assayer.models import Frozen, Idea
 from assayer.models.ranking import Comparison
 from assayer.models.reward import RewardItem
@@ -83,5 +84,7 @@ class RewardsRequest(Frozen):
     kind: Literal["rewards"] = "rewards"
     items: tuple[NamedRewardItem, ...] = Field(min_length=1)
     judge: str | None = None
-    """Name of a composition, or of the judge without a language model; None: what the service's settings say."""
+    """By name; None: what the service's settings say."""
+    composition: Composition | None = None
+    """One of the caller's own, in place of a judge by name."""
     limits: Limits = Limits()

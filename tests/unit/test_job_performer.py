@@ -16,6 +16,7 @@ from cluster.job_performer import EnginePerformer
 from cluster.ranker import Ranker
 from cluster.reward_jobs import RewardJobs
 from cluster.run_request import RunRequest
+from cluster.settings import Settings
 from orchestrator.jobs.models import JobId, Lease, Priority, TenantId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from workers.documents import DocumentLimits
@@ -32,6 +33,7 @@ class RefusingEngine:
     """Remembers what it was asked, and has no money for it."""
 
     def __init__(self) -> None:
+        self.settings = Settings()
         self.asked: list[RunRequest] = []
         self.waiting: list[bool] = []
 

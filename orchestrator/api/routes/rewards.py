@@ -90,17 +90,19 @@ async def ask(
     prefer: PreferHeader = None,
 ) -> Response:
     """Asks for a reward for each item: does the idea match the core methodology of the abstract?"""
-    job, judge = JobId(services.new_id("rw")), services.judges.checked(body.judge)
-    work = RewardsRequest(items=tuple(item.named() for item in body.items), judge=judge, limits=body.limits)
-    new = NewJob(id=job, request=work, subject=f"{len(work.items):,} items", priority=body.priority)
+    job, own = JobId(services.new_id("rw")), body.composition
+    judge = services.judges.checked(body.judge) if own is None else None
+    items = tuple(item.named() for item in body.items)
+    work = RewardsRequest(items=items, judge=judge, composition=own, limits=body.limits)
+    new = NewJob(id=job, request=work, subject=f"{len(items):,} items", priority=body.priority)
     links = rewards_links(job)
-    accepted = AcceptedRewards(id=job, asked=len(work.items), judge=judge, links=links)
+    accepted = AcceptedRewards(id=job, asked=len(items), judge=judge or (own.name if own else ""), links=links)
     answer = await accept_job(request, caller, services, new, links.rewards, accepted, idempotency_key)
     return await answer_when_ended(answer, request, caller, services, streams, prefer, show_rewards)
 
 
 @router.get("/{id}/items", response_model=RewardItems, responses=problem_responses(404, 422))
-async def items(
+async def outcomes(
     id: PathId,
     request: Request,
     caller: Reader,

@@ -1,0 +1,173 @@
+"""Jobs of rewards, with a real queue and a real gateway: each item ends, once, and money holds."""
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from assayer.models import Absent
+from cluster.clock import SystemClock
+from cluster.settings import Settings
+from orchestrator.jobs.models import JobId
+from orchestrator.jobs.requests import Limits, NamedRewardItem, RewardsRequest
+from orchestrator.jobs.results import RewardOutcome, RewardsResult
+from orchestrator.jobs.submissions import NewJob
+from orchestrator.store import Database, PgAnswerCache, PgRewards
+from tests.contract.reward_jobs_stand import BROKEN, UNUSABLE, LeasedJobs, settings_of
+from tests.contract.scripted_llm import Reply, ScriptedLlm, say
+from tests.contract.store_jobs import ACME, Queue, tenant
+from tests.polling import wait_until_async
+from workers.llm.gateway import LlmGateway
+
+JOB = JobId("rw_1")
+_PROMPT, _COMPLETION = 1_000, 100
+_CALL_USD = (_PROMPT * 10 + _COMPLETION * 20) / 1e6
+
+
+def answered(_: dict[str, Any]) -> Reply:
+    return say(json.dumps({"verdict": "match"}), usage=(_PROMPT, _COMPLETION))
+
+
+def ideas_asked(llm: ScriptedLlm) -> Counter[str]:
+    prompts = [str(one["messages"]) for one in llm.requests]
+    return Counter(f"Idea {n}." for n in range(20) for prompt in prompts if f"Idea {n}." in prompt)
+
+
+@pytest.fixture
+async def llm() -> AsyncIterator[ScriptedLlm]:
+    async with ScriptedLlm(otherwise=answered) as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def settings(llm: ScriptedLlm) -> Settings:
+    return settings_of(llm.base_url)
+
+
+@pytest.fixture
+async def jobs(database: Database, settings: Settings) -> AsyncIterator[LeasedJobs]:
+    assert settings.llm is not None
+    await tenant(database)
+    async with LlmGateway(settings.llm, PgAnswerCache(database), SystemClock()) as gateway:
+        yield LeasedJobs(database, settings, gateway)
+
+
+async def submit(database: Database, *ideas: str, max_usd: float | None = None) -> None:
+    items = tuple(
+        NamedRewardItem(question="Why?", idea=idea, abstract="We ask why.", id=f"item {place}")
+        for place, idea in enumerate(ideas)
+    )
+    work = RewardsRequest(items=items, limits=Limits(max_usd=max_usd))
+    await Queue(database).add(NewJob(id=JOB, request=work, subject="", priority="interactive"))
+
+
+async def ended(database: Database) -> tuple[tuple[RewardOutcome, ...], RewardsResult, float | None]:
+    queue = Queue(database)
+    job = await queue.jobs.get(ACME, JOB)
+    assert job is not None
+    assert job.state == "done"
+    result = RewardsResult.model_validate(await queue.jobs.result(ACME, JOB))
+    return await PgRewards(database).outcomes(JOB), result, job.cost_usd
+
+
+async def test_equal_items_are_judged_once_and_one_that_fails_takes_no_other_with_it(
+    database: Database, jobs: LeasedJobs, llm: ScriptedLlm
+) -> None:
+    await submit(database, "Idea 1.", BROKEN, "Idea 2.", UNUSABLE, "Idea 1.")
+    assert await jobs.do(await jobs.take())
+    outcomes, result, cost = await ended(database)
+    assert [(one.item, one.id, one.ended_as) for one in outcomes] == [
+        (0, "item 0", "match"),
+        (1, "item 1", "problem"),
+        (2, "item 2", "match"),
+        (3, "item 3", "problem"),
+        (4, "item 4", "match"),
+    ]
+    assert [one.same_as for one in outcomes] == [None, None, None, None, 0]
+    assert outcomes[3].problem is not None
+    assert "It cannot be used." in outcomes[3].problem.detail
+    assert ideas_asked(llm) == {"Idea 1.": 1, "Idea 2.": 1}
+    costs = [one.reward.cost_usd for one in outcomes if one.reward is not None]
+    assert costs == [_CALL_USD, _CALL_USD, 0.0]
+    assert (result.match, result.problem, result.repeated, result.calls) == (3, 2, 1, 2)
+    assert result.cost_usd == cost == pytest.approx(2 * _CALL_USD)
+
+
+async def test_successor_of_a_killed_worker_judges_only_what_is_missing(
+    database: Database, database_url: str, jobs: LeasedJobs, llm: ScriptedLlm
+) -> None:
+    ideas = [f"Idea {number}." for number in range(8)]
+    await submit(database, *ideas)
+    llm.otherwise = lambda body: stops_at_four(llm, body)
+    command = [sys.executable, "-m", "tests.contract.reward_jobs_stand", database_url, llm.base_url]
+    worker = await asyncio.create_subprocess_exec(*command)
+    rewards = PgRewards(database)
+    try:
+        await wait_until_async(lambda: rewards.outcomes(JOB), lambda found: len(found) == 4)
+    finally:
+        worker.kill()
+        await worker.wait()
+    stored = await rewards.outcomes(JOB)
+    llm.open.set()
+    llm.otherwise = answered
+
+    await Queue(database).silence()
+    await jobs.leases.expire()
+    assert await jobs.do(await jobs.take())
+
+    outcomes, result, _ = await ended(database)
+    assert outcomes[:4] == stored
+    asked = ideas_asked(llm)
+    assert {idea: asked[idea] for idea in ideas[:4]} == dict.fromkeys(ideas[:4], 1)
+    assert {idea: asked[idea] for idea in ideas[6:]} == dict.fromkeys(ideas[6:], 1)
+    assert (result.items, result.match) == (8, 8)
+
+
+def stops_at_four(llm: ScriptedLlm, body: dict[str, Any]) -> Reply:
+    """The fifth question and those after it wait for an answer that never comes."""
+    if len(llm.requests) >= 4:
+        llm.open.clear()
+    return answered(body)
+
+
+async def test_worker_that_lost_its_lease_stores_nothing_more(database: Database, jobs: LeasedJobs) -> None:
+    await submit(database, "Idea 1.")
+    lease = await jobs.take()
+    await Queue(database).jobs.cancel(ACME, JOB)
+    with pytest.raises(AssertionError):
+        await jobs.do(lease)
+    assert await PgRewards(database).outcomes(JOB) == ()
+
+
+async def test_limit_holds_over_all_items_and_what_was_judged_by_then_stays(
+    database: Database, jobs: LeasedJobs, llm: ScriptedLlm
+) -> None:
+    limit = 0.15
+    await submit(database, *(f"Idea {number}." for number in range(12)), max_usd=limit)
+    assert await jobs.do(await jobs.take())
+    outcomes, result, cost = await ended(database)
+    assert cost is not None
+    assert 0 < cost <= limit
+    assert result.match + result.problem == len(outcomes) == 12
+    assert result.match == sum(ideas_asked(llm).values()) > 0
+    assert not isinstance(result.cost_usd, Absent)
+    assert result.cost_usd == pytest.approx(cost)
+    refused = next(one.problem for one in outcomes if one.problem is not None)
+    assert "budget" in refused.detail
+
+
+async def test_month_of_the_tenant_holds_too(database: Database, jobs: LeasedJobs) -> None:
+    await database.execute("UPDATE tenants SET monthly_usd = 0.15")
+    await submit(database, *(f"Idea {number}." for number in range(12)))
+    assert await jobs.do(await jobs.take())
+    _, result, cost = await ended(database)
+    assert cost is not None
+    assert 0 < cost <= 0.15
+    assert result.problem > 0
+    spent = await database.fetch_one("SELECT sum(usd) AS usd FROM spending")
+    assert spent is not None
+    assert spent["usd"] == pytest.approx(cost)
