@@ -24,6 +24,10 @@ from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.innoeval.pipeline import evaluate as evaluate_by_board
 from assayer.methods.scholareval import tasks as scholareval_tasks
 from assayer.methods.scholareval.pipeline import evaluate as evaluate_by_review
+from assayer.methods.scicompanion import tasks as scicompanion_tasks
+from assayer.methods.scicompanion.dimensions import venue_dimensions
+from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
+from assayer.methods.scicompanion.pipeline import evaluate as evaluate_by_literature_graph
 from assayer.models import Absent, Idea, Verdict
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
@@ -37,6 +41,7 @@ METHOD_DESCRIPTIONS: Mapping[str, str] = {
     scholareval.METHOD: "Soundness and contribution of an idea, each claim held against the literature it finds.",
     grapheval.METHOD: "A verdict from ideas whose outcomes are known, through a graph of their viewpoints.",
     INNOEVAL: "A board of reviewers with different backgrounds judges the idea by what papers, web and code show.",
+    SCICOMPANION: "A graph of the literature, grown step by step beside a notebook, and what the idea missed in it.",
 }
 """What each method is, in one line."""
 
@@ -106,6 +111,16 @@ async def _innoeval(idea: Idea, run: Run, context: MethodContext) -> EvaluationR
     return await evaluate_by_board(idea, context.backends, run, options, board)
 
 
+def _scicompanion_options(settings: Settings) -> BaseModel:
+    """With the dimensions themselves in place of a file of them, wherever it lies. Raises InputError."""
+    options = settings.scicompanion
+    return options.model_copy(update={"dimensions": venue_dimensions(options.dimensions)})
+
+
+async def _scicompanion(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
+    return await evaluate_by_literature_graph(idea, context.backends, run, context.settings.scicompanion)
+
+
 METHODS: Mapping[str, EvaluationMethod] = {
     scholareval.METHOD: EvaluationMethod(
         tasks=(*scholareval_tasks.ALL, SUPPORT),
@@ -132,5 +147,13 @@ METHODS: Mapping[str, EvaluationMethod] = {
         asks_graph=lambda context: False,
         needs_llm=True,
         beyond_papers=True,
+    ),
+    SCICOMPANION: EvaluationMethod(
+        tasks=(*scicompanion_tasks.ALL, SUPPORT),
+        options=_scicompanion_options,
+        evaluate=_scicompanion,
+        reads_literature=True,
+        needs_graph=False,
+        asks_graph=lambda context: False,
     ),
 }

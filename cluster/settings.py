@@ -18,6 +18,7 @@ from assayer.methods.debate.options import DebateOptions
 from assayer.methods.grapheval.options import GraphEvalOptions
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.scholareval import ScholarEvalOptions
+from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import BlindDefault, Frozen
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.ranking.options import RankingOptions
@@ -195,6 +196,7 @@ class Settings(BaseSettings):
     grapheval: GraphEvalOptions = GraphEvalOptions()
     innoeval: InnoEvalOptions = InnoEvalOptions()
     debate: DebateOptions = DebateOptions()
+    scicompanion: SciCompanionOptions = SciCompanionOptions()
     literature: LiteratureSettings = LiteratureSettings()
     own_references: OwnReferenceOptions = OwnReferenceOptions()
     # Not as values: what depends on a key must not be written down before the key is known.

@@ -7,6 +7,7 @@ recognised and kept out. Methods search through this and nothing else.
 from collections.abc import Collection, Iterable, Sequence
 
 from assayer.cutoff import admits
+from assayer.literature.admitted import AdmittedLiterature
 from assayer.literature.own_paper import is_own_paper, shingles
 from assayer.models import Absent, CorpusFit, FitLevel, FullText, Hit, Idea, Paper, PaperId, Passage, Window
 from assayer.ports import FullTexts, Literature
@@ -59,6 +60,16 @@ class Library:
             return False
         self._run.journal.found.add(paper.id)
         return True
+
+    @property
+    def window(self) -> Window:
+        """Of what may be judged by."""
+        return self._window
+
+    @property
+    def admitted(self) -> AdmittedLiterature:
+        """The same literature behind the port, for walks along citations."""
+        return AdmittedLiterature(self._literature, self._admit)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         answers = await self._literature.search(queries, limit, self._window)

@@ -10,6 +10,7 @@ from assayer.models.base import Absent, Dollars, Frozen
 from assayer.models.blinding import Blinding
 from assayer.models.board import BoardRecord
 from assayer.models.coverage import Coverage
+from assayer.models.evidence_graph import GraphRecord
 from assayer.models.idea import IdeaId, TextFlag
 from assayer.models.own_references import OwnReferences
 from assayer.models.paper import FieldOrigin, PaperId, Retraction
@@ -54,6 +55,7 @@ class Notice(Frozen):
         "long_idea",
         "weak_signal",
         "other_viewpoints",
+        "graph",
     ]
     text: str
 
@@ -122,6 +124,8 @@ class Report(Frozen):
     """Of a graph of labelled ideas; None where the method has no such verdict to give."""
     board: BoardRecord | None = None
     """Of the reviewers whose assessments the parts hold; None where the method has no board."""
+    graph: GraphRecord | None = None
+    """Of the literature, as the method built it step by step; None where the method builds none."""
     references: tuple[Reference, ...]
     own_references: OwnReferences | Absent | None = None
     """Those that the idea itself gives, and what is known of each; None where it gives none, and where the method reads

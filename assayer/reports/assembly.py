@@ -15,6 +15,7 @@ from assayer.models import (
     Citation,
     CorpusFit,
     Coverage,
+    GraphRecord,
     Idea,
     IdeaCard,
     ModuleDepth,
@@ -56,6 +57,8 @@ class Findings:
     not_papers: Set[PaperId] = frozenset()
     """Pages and repositories among them: no source is asked whether they were retracted."""
     board: BoardRecord | None = None
+    graph: GraphRecord | None = None
+    """What the method built of the literature; its papers stand as markers."""
     background: tuple[Part, ...] = ()
     """Parts that were not judged; they come after the others."""
     verdict: Verdict | None = None
@@ -76,6 +79,7 @@ async def assemble_report(
     judged = tuple(map(numbering.apply, findings.parts))
     board = numbering.apply(findings.board) if findings.board else None
     parts = (*judged, *map(numbering.apply, findings.background))
+    graph = numbering.apply(findings.graph) if findings.graph else None
     own_references = await run.own_references if run.own_references else None
     papers = numbering.papers(findings.papers)
     if library is None:
@@ -105,6 +109,7 @@ async def assemble_report(
         parts=parts,
         verdict=findings.verdict,
         board=board,
+        graph=graph,
         references=references,
         own_references=own_references,
         coverage=_coverage(run, findings, parts, references, checked),

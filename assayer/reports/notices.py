@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from assayer.backends import Backends
 from assayer.errors import BudgetExhausted
-from assayer.models import Absent, CorpusFit, Idea, Notice, OwnReferences, Paper, PaperId, Part, Reference
+from assayer.models import Absent, CorpusFit, Idea, Notice, OwnReferences, Paper, PaperId, Part, Reference, Score
 from assayer.reports.reference_wording import listing
 from assayer.run.run import Run
 
@@ -26,7 +26,7 @@ def literature_notices(
 ) -> tuple[Notice, ...]:
     """Of a method that reads literature, in the order in which a reader should meet them."""
     found = [
-        _no_llm(backends),
+        _no_llm(backends, parts),
         _corpus_fit(
             fit, run.journal.remote_sources_searched(backends.literature.source), run.journal.near_remote_papers
         ),
@@ -73,9 +73,13 @@ def general_notices(idea: Idea, run: Run) -> tuple[Notice, ...]:
     return tuple(notice for notice in found if notice is not None)
 
 
-def _no_llm(backends: Backends) -> Notice | None:
+def _no_llm(backends: Backends, parts: Sequence[Part]) -> Notice | None:
     if backends.llm.models:
         return None
+    judged = (one for part in parts for one in part.assessments)
+    if parts and not any(one.points or one.readings or isinstance(one.score, Score) for one in judged):
+        text = "Made without a language model: papers were searched, joined and ranked, and nothing was judged."
+        return Notice(kind="no_llm", text=text)
     text = (
         "Made without a language model: methods, dimensions and points are extracts of the idea and of papers, "
         "matched by sentence embeddings. Similar words are not the same as similar claims; read it as a guided "

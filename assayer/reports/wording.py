@@ -36,7 +36,12 @@ __all__ = [
 Kind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 Stance = Literal[-1, 0, 1]
 
-METHODS: dict[str, str] = {"scholareval": "ScholarEval", "grapheval": "GraphEval", "innoeval": "InnoEval"}
+METHODS: dict[str, str] = {
+    "scholareval": "ScholarEval",
+    "grapheval": "GraphEval",
+    "innoeval": "InnoEval",
+    "scicompanion": "SciCompanion",
+}
 """Names as published; a method without one goes by its own."""
 
 NOTICES: dict[str, str] = {
@@ -53,6 +58,7 @@ NOTICES: dict[str, str] = {
     "long_idea": "Idea read only in part",
     "weak_signal": "Weak signal",
     "other_viewpoints": "Viewpoints from different methods",
+    "graph": "Little in the graph",
 }
 """Headings; what happened stands in the notice itself."""
 

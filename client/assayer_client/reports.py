@@ -3,6 +3,7 @@
 import datetime as dt
 from typing import Literal
 
+from assayer_client.literature_graph import GraphRecord
 from assayer_client.points import Citation, ClaimSupport, Point, Score
 from assayer_client.resources import Absent, Dropped, FaultCount, PromptVersion, Resource
 from assayer_client.verdicts import BoardRecord, Verdict
@@ -62,6 +63,7 @@ class Notice(Resource):
         "long_idea",
         "weak_signal",
         "other_viewpoints",
+        "graph",
     ]
     text: str
 
@@ -340,6 +342,8 @@ class Report(Resource):
     """Of a graph of labelled ideas; None where the method has no such verdict to give."""
     board: BoardRecord | None = None
     """Of the reviewers whose assessments the parts hold; None where the method has no board."""
+    graph: GraphRecord | None = None
+    """Of the literature, as the method built it step by step; None where the method builds none."""
     references: tuple[Reference, ...]
     own_references: OwnReferences | Absent | None = None
     """Those that the idea itself gives, and what is known of each; None where it gives none, and where the method reads

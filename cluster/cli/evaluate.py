@@ -64,7 +64,8 @@ def evaluate(
         str,
         typer.Option(
             help="scholareval: soundness and contribution, against the literature. grapheval: comparison with labelled "
-            "ideas. innoeval: a board of reviewers; needs a language model."
+            "ideas. innoeval: a board of reviewers; needs a language model. scicompanion: a graph of the literature, "
+            "grown step by step, and the references that the idea missed."
         ),
     ] = "scholareval",
     cutoff: Annotated[

@@ -76,7 +76,7 @@ def test_idea_that_says_nothing_but_whose_it_is_is_named_and_others_are_judged(p
 
 
 def test_unknown_method_is_refused_with_those_there_are(program: Program) -> None:
-    said = "There is no method 'tarot'. Methods: scholareval, grapheval, innoeval."
+    said = "There is no method 'tarot'. Methods: scholareval, grapheval, innoeval, scicompanion."
     assert _refused(program, GOOD, "--method", "tarot") == said
 
 

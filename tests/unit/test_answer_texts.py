@@ -34,6 +34,7 @@ from benchmarks.simulator.prompt import read
 from tests.unit.innoeval_questions import QUESTIONS as SEARCH
 from tests.unit.scholareval_questions import IDEA, METHOD, NOTE
 from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
+from tests.unit.scicompanion_questions import QUESTIONS as SCICOMPANION
 from tests.unit.test_grapheval_extraction import QUESTIONS as GRAPHEVAL
 from tests.unit.test_innoeval_board_prompts import JUDGING
 from tests.unit.test_innoeval_board_prompts import QUESTIONS as BOARD
@@ -46,6 +47,7 @@ QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     *GRAPHEVAL,
     *SEARCH,
     *BOARD,
+    *SCICOMPANION,
     (comparison_task(len(RESPECTS)), PAIR),
     (SUPPORT, SupportQuestion(items=(SupportItem(label="C1", claim="It works.", passage="It works.", title="Works"),))),
 ]
@@ -62,6 +64,9 @@ EXEMPT = {
     # Sent to a search and printed nowhere.
     "innoeval.queries": dict.fromkeys(["queries.literature", "queries.web", "queries.code"], TextRole.QUERY),
     "innoeval.refinement": {"queries.query": TextRole.QUERY},
+    "scicompanion.queries": {"queries": TextRole.QUERY},
+    "scicompanion.step": {"queries": TextRole.QUERY, "edges.quote": TextRole.COPIED},
+    "scicompanion.completion": {"edges.quote": TextRole.COPIED},
     "scholareval.query": {"query": TextRole.QUERY},
     "scholareval.queries": {"queries.queries": TextRole.QUERY},
 }

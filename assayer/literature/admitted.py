@@ -1,0 +1,59 @@
+"""The Literature port with a run's cutoff and own-paper check on everything that comes back.
+
+For searches that walk on from what they find: the idea's own paper must not be a step on the way, since its references
+would give the answer away.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from assayer.models import CorpusFit, Hit, Paper, PaperId, Passage, Retraction, Window
+from assayer.ports import Literature
+
+__all__ = ["AdmittedLiterature"]
+
+
+class AdmittedLiterature:
+    """Implements the Literature port. `admit` says of each paper whether the run may see it."""
+
+    def __init__(self, literature: Literature, admit: Callable[[Paper], bool]) -> None:
+        self._literature = literature
+        self._admit = admit
+
+    @property
+    def version(self) -> str:
+        return self._literature.version
+
+    @property
+    def source(self) -> str:
+        return self._literature.source
+
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
+        return [self._hits(one) for one in await self._literature.search(queries, limit, window)]
+
+    async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
+        answers = await self._literature.snippets(queries, limit, window)
+        return [[one for one in passages if self._admit(one.paper)] for passages in answers]
+
+    async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
+        answers = await self._literature.neighbours(papers, limit, window)
+        return {paper: self._hits(hits) for paper, hits in answers.items()}
+
+    async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        answers = await self._literature.references(papers, limit, window)
+        return {paper: [one for one in cited if self._admit(one)] for paper, cited in answers.items()}
+
+    async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
+        known = await self._literature.papers(ids, window)
+        return {key: paper for key, paper in known.items() if self._admit(paper)}
+
+    async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
+        return await self._literature.similarity(text, papers)
+
+    async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
+        return await self._literature.retractions(papers)
+
+    async def fit(self, text: str, window: Window) -> CorpusFit:
+        return await self._literature.fit(text, window)
+
+    def _hits(self, hits: Iterable[Hit]) -> list[Hit]:
+        return [hit for hit in hits if self._admit(hit.paper)]

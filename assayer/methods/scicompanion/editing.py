@@ -1,0 +1,149 @@
+"""From an answer to the graph: what it proposes is applied edit by edit, and every edit told with what became of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from assayer.citing.evidence import check_quote
+from assayer.citing.labels import plain
+from assayer.methods.scicompanion.graph import NewEdge, StateGraph
+from assayer.methods.scicompanion.schemas import AddedEdge, AddedNode, GraphCompletion, GraphPaper, Removal, Revision
+from assayer.models import EdgeKey, GraphEdit, NodeKey
+from assayer.ports import Embedder
+
+__all__ = ["Edited", "apply_edits"]
+
+_SUBJECT_CHARS = 160
+
+
+class Edited(NamedTuple):
+    graph: StateGraph
+    edits: tuple[GraphEdit, ...]
+
+
+async def apply_edits(
+    graph: StateGraph,
+    answer: GraphCompletion,
+    papers: Sequence[GraphPaper],
+    embedder: Embedder,
+    same_meaning: float,
+    most: int,
+    step: int,
+) -> Edited:
+    """Additions, revisions, deletions; what comes after the first `most` is refused. `papers` are those that the answer
+    was shown: quotes are held against their texts."""
+    same = await _same_nodes(graph, answer.nodes, embedder, same_meaning)
+    editing = _Editing(graph, {one.label: one for one in papers}, most, step)
+    for number, node in enumerate(answer.nodes):
+        editing.add_node(node, same.get(number))
+    for edge in answer.edges:
+        editing.add_edge(edge)
+    for revision in answer.revise:
+        editing.revise(revision)
+    for removal in answer.delete:
+        editing.delete(removal)
+    return Edited(editing.graph, tuple(editing.edits))
+
+
+async def _same_nodes(
+    graph: StateGraph, added: Sequence[AddedNode], embedder: Embedder, least: float
+) -> Mapping[int, NodeKey]:
+    """The node of the same kind whose name is nearest in meaning to that of an added one, where it is near enough."""
+    known = [one for one in graph.nodes.values() if one.kind in ("concept", "method", "claim")]
+    if not known or not added:
+        return {}
+    names = [*(one.name for one in known), *(one.name for one in added)]
+    vectors = await embedder.embed(names, "passage")
+    cosines = vectors[len(known) :] @ vectors[: len(known)].T
+    same: dict[int, NodeKey] = {}
+    for row, node in enumerate(added):
+        near = [(float(cosines[row, place]), -place) for place, one in enumerate(known) if one.kind == node.kind]
+        best = max(near, default=(-1.0, 0))
+        if best[0] >= least:
+            same[row] = known[-best[1]].key
+    return same
+
+
+class _Editing:
+    """One answer being applied. Labels of what it adds (`A1`) hold until it is done."""
+
+    def __init__(self, graph: StateGraph, papers: Mapping[str, GraphPaper], most: int, step: int) -> None:
+        self.graph = graph
+        self.edits: list[GraphEdit] = []
+        self._added: dict[str, NodeKey] = {}
+        self._papers, self._most, self._step = papers, most, step
+        self._too_many = f"too many: a step may have {most} edits"
+
+    def add_node(self, node: AddedNode, same: NodeKey | None) -> None:
+        subject, refused = f"{node.kind} “{plain(node.name)}”", self._refused_unseen
+        if refused is None and node.key in self._added:
+            refused = f"{node.key} is given twice"
+        if refused is None:
+            self.graph, refused, key = self.graph.with_node(
+                node.kind, plain(node.name), plain(node.note), self._step, same
+            )
+            self._added |= {} if key is None else {node.key: key}
+        self._tell("add", subject, "", refused)
+
+    def add_edge(self, edge: AddedEdge) -> None:
+        source, target = self._end(edge.source), self._end(edge.target)
+        subject, refused = f"{self._name(source)} {edge.kind} {self._name(target)}", self._refused_unseen
+        if refused is None and edge.label is not None and edge.label not in self._papers:
+            refused = f"{edge.label} is not a paper given"
+        if refused is None:
+            self.graph, refused, _ = self.graph.with_edge(self._new_edge(edge, source, target), self._step)
+        self._tell("add", subject, plain(edge.statement), refused)
+
+    def revise(self, one: Revision) -> None:
+        refused, subject = self._refused_unseen, self._subject(one.label)
+        name = None if one.name is None else plain(one.name)
+        text = None if one.text is None else plain(one.text)
+        if refused is None and one.label.startswith("E"):
+            self.graph, refused, _ = self.graph.with_revised_edge(EdgeKey(one.label), one.kind, text)
+        elif refused is None:
+            self.graph, refused, _ = self.graph.with_revised_node(NodeKey(one.label), name, text)
+        self._tell("revise", subject, plain(one.reason), refused)
+
+    def delete(self, one: Removal) -> None:
+        refused, subject = self._refused_unseen, self._subject(one.label)
+        if refused is None and one.label.startswith("E"):
+            self.graph, refused, _ = self.graph.without_edge(EdgeKey(one.label))
+        elif refused is None:
+            self.graph, refused, _ = self.graph.without_node(NodeKey(one.label))
+        self._tell("delete", subject, plain(one.reason), refused)
+
+    @property
+    def _refused_unseen(self) -> str | None:
+        return self._too_many if len(self.edits) >= self._most else None
+
+    def _new_edge(self, edge: AddedEdge, source: NodeKey, target: NodeKey) -> NewEdge:
+        paper = self._papers.get(edge.label or "")
+        quoted = None if paper is None else check_quote(edge.quote, paper)
+        if paper is None or quoted is None:
+            return NewEdge(source, target, edge.kind, "stated", plain(edge.statement))
+        return NewEdge(
+            source,
+            target,
+            edge.kind,
+            "quoted" if quoted.state == "verified" else "unverified",
+            plain(edge.statement),
+            quoted.words,
+            paper.paper_id,
+        )
+
+    def _end(self, label: str) -> NodeKey:
+        return self._added.get(label, NodeKey(label))
+
+    def _name(self, key: NodeKey) -> str:
+        node = self.graph.nodes.get(key)
+        return key if node is None else f"“{plain(node.name)}”"
+
+    def _subject(self, label: str) -> str:
+        edge = self.graph.edges.get(EdgeKey(label))
+        if edge is not None:
+            return f"{self._name(edge.source)} {edge.kind} {self._name(edge.target)}"
+        node = self.graph.nodes.get(NodeKey(label))
+        return label if node is None else f"{node.kind} “{plain(node.name)}”"
+
+    def _tell(self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refused: str | None) -> None:
+        short = subject if len(subject) <= _SUBJECT_CHARS else f"{subject[: _SUBJECT_CHARS - 2]} …"
+        self.edits.append(GraphEdit(action=action, subject=short, reason=reason, refused=refused))

@@ -1,0 +1,115 @@
+"""The state of an evaluation, and what a prompt shows of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from assayer.methods.innoeval.prompt_evidence import clean_text, on_one_line
+from assayer.methods.scicompanion.graph import StateGraph
+from assayer.methods.scicompanion.history import GraphHistory
+from assayer.methods.scicompanion.notebook import Notebook
+from assayer.methods.scicompanion.options import SciCompanionOptions
+from assayer.methods.scicompanion.retrieval import FoundPapers
+from assayer.methods.scicompanion.schemas import GraphPaper, NotedEntry, ShownEdge, ShownNode, StateQuestion
+from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId
+from assayer.run.run import Run
+
+__all__ = ["CompanionState", "state_question"]
+
+_NOTEBOOK_CHARS = 6_000
+_MOST_REFUSED = 8
+_TITLE_CHARS = 300
+
+
+@dataclass(frozen=True)
+class CompanionState:
+    """After some step. A value: every step gives a new one."""
+
+    idea: Idea
+    text: str
+    """Of the idea, as prompts show it."""
+    fit: FitLevel
+    graph: StateGraph
+    found: FoundPapers = field(default_factory=FoundPapers)
+    history: GraphHistory = field(default_factory=GraphHistory)
+    notebook: Notebook = field(default_factory=Notebook)
+    steps: tuple[GraphStep, ...] = ()
+    asked: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> dict[PaperId, str]:
+        """Of every record in the graph; two records of one paper share its label."""
+        return {paper: _paper_label(node) for paper, node in self.graph.papers.items()}
+
+
+def state_question(
+    state: CompanionState,
+    run: Run,
+    options: SciCompanionOptions,
+    step: int,
+    new: frozenset[PaperId] = frozenset(),
+) -> StateQuestion:
+    graph = state.graph
+    sources = {edge: graph.papers[paper] for edge, paper in graph.evidence.items() if paper in graph.papers}
+    labels = {edge: _paper_label(node) for edge, node in sources.items()}
+    noted = state.notebook.shown(state.labels, _NOTEBOOK_CHARS)
+    return StateQuestion(
+        title=state.idea.title,
+        idea=state.text,
+        papers=_shown_papers(state, run, options.paper_chars, new),
+        nodes=tuple(
+            ShownNode(label=one.key, kind=one.kind, name=on_one_line(one.name), note=on_one_line(one.note))
+            for one in graph.nodes.values()
+            if one.kind not in ("idea", "paper")
+        ),
+        edges=tuple(
+            ShownEdge(
+                label=one.key,
+                source=one.source,
+                target=one.target,
+                kind=one.kind,
+                basis=one.basis,
+                paper=labels.get(one.key, "a deleted paper" if one.quote else ""),
+                statement=one.statement,
+                quote=one.quote,
+            )
+            for one in graph.edges.values()
+        ),
+        notebook=tuple(NotedEntry(step=entry.step, text=entry.text) for entry in noted),
+        refused=_refused(state.steps[-1].edits if state.steps else ()),
+        asked=state.asked,
+        step=step,
+        steps=options.steps,
+        limit=options.queries,
+        edits=options.edits,
+        fit=state.fit,
+        day=run.cutoff,
+    )
+
+
+def _paper_label(node: NodeKey) -> str:
+    return f"P{node[1:]}"
+
+
+def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[PaperId]) -> tuple[GraphPaper, ...]:
+    """In order of arrival."""
+    paper_of_node: Mapping[NodeKey, PaperId] = state.graph.paper_of_node
+    shown = []
+    for key in (key for key in state.graph.nodes if key in paper_of_node):
+        paper = state.found.papers[paper_of_node[key]]
+        run.journal.read.add(paper.id)
+        shown.append(
+            GraphPaper(
+                label=_paper_label(key),
+                paper_id=paper.id,
+                title=on_one_line(paper.title)[:_TITLE_CHARS],
+                year=paper.publication_date.year if paper.publication_date else None,
+                text=clean_text(paper.abstract, paper, run, chars),
+                new=paper.id in new,
+            )
+        )
+    return tuple(shown)
+
+
+def _refused(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:
+    refused = [f"{one.action} {one.subject}: {one.refused}" for one in edits if one.refused is not None]
+    return tuple(refused[:_MOST_REFUSED])

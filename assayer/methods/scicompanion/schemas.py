@@ -1,0 +1,168 @@
+"""Questions and answers of SciCompanion: queries, edits of the graph, a notebook entry, and the verdicts at the end.
+
+Labels hold for the whole of one evaluation: `N3` a node, `N0` the idea, `P3` the paper at node N3, `E5` an edge, `A1` a
+node that an answer adds. An answer may name what is not there: such an edit is refused, with its reason, not asked
+again.
+"""
+
+import datetime as dt
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assayer.citing.answer_texts import TextRole
+from assayer.citing.evidence import Evidence
+from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.models import EdgeBasis, EdgeKind, FitLevel, Frozen, NodeKind
+
+__all__ = [
+    "AddedEdge",
+    "AddedNode",
+    "DimensionQuestion",
+    "GraphCompletion",
+    "GraphPaper",
+    "NextQueries",
+    "NotedEntry",
+    "Removal",
+    "Revision",
+    "ShownEdge",
+    "ShownNode",
+    "StateQuestion",
+    "StepAnswer",
+    "TraceAnswer",
+]
+
+GraphQueryText = Annotated[
+    str,
+    Field(max_length=200, description="3 to 10 words. No operators, no quotation marks, no years."),
+    TextRole.QUERY,
+]
+NodeLabel = Annotated[str, Field(pattern=r"^N\d+$", description="A node given, e.g. N3.")]
+EndLabel = Annotated[str, Field(pattern=r"^[NA]\d+$", description="A node given, e.g. N3, or one added here, e.g. A1.")]
+ChangedLabel = Annotated[str, Field(pattern=r"^[NE]\d+$", description="A node or an edge given, e.g. N3 or E5.")]
+Reason = Annotated[str, Field(max_length=400, description="At most 25 words.")]
+StatedKind = Literal["derives", "shares_method", "uses", "concerns", "states", "supports", "contradicts"]
+
+
+class GraphPaper(Evidence):
+    """A paper of the graph as prompts show it; `P3` is the paper at node `N3`."""
+
+    new: bool
+    """It came into the graph in this step."""
+
+
+class ShownNode(Frozen):
+    label: str
+    kind: NodeKind
+    name: str
+    note: str
+
+
+class ShownEdge(Frozen):
+    label: str
+    source: str
+    target: str
+    kind: EdgeKind
+    basis: EdgeBasis
+    paper: str
+    """Label of the paper that its words are from; empty without any."""
+    statement: str
+    quote: str
+
+
+class NotedEntry(Frozen):
+    step: int
+    text: str
+
+
+class StateQuestion(Frozen):
+    """The idea with graph and notebook as they are now."""
+
+    title: str
+    idea: str
+    papers: tuple[GraphPaper, ...]
+    nodes: tuple[ShownNode, ...]
+    """Other than papers; the idea's first."""
+    edges: tuple[ShownEdge, ...]
+    notebook: tuple[NotedEntry, ...]
+    refused: tuple[str, ...]
+    """Edits of the step before that came to nothing, with the reason."""
+    asked: tuple[str, ...]
+    """All queries so far."""
+    step: int
+    steps: int
+    limit: int
+    """Queries of one step, at most."""
+    edits: int
+    """Edits of one step, at most."""
+    fit: FitLevel
+    day: dt.date | None
+
+
+class NextQueries(Frozen):
+    queries: list[GraphQueryText] = Field(max_length=12, description="The most promising first.")
+
+
+class TraceAnswer(Frozen):
+    trace: Annotated[str, TextRole.CITES] = Field(
+        max_length=3_000,
+        description="60 to 150 words; cites papers by label in square brackets, as [P3]. No other labels.",
+    )
+
+
+class AddedNode(Frozen):
+    key: str = Field(pattern=r"^A\d+$", description="A1, A2, … in order; edges of this answer use it.")
+    kind: Literal["concept", "method", "claim"]
+    name: str = Field(
+        max_length=300,
+        description="A concept or method in 2 to 6 words as the field calls it; a claim as one sentence of at most 25 "
+        "words.",
+    )
+    note: str = Field(max_length=400, description="At most 25 words: what it means here; empty if the name says all.")
+
+
+class AddedEdge(Frozen):
+    source: EndLabel
+    kind: StatedKind
+    target: EndLabel
+    label: Annotated[str, Field(pattern=r"^P\d+$")] | None = Field(
+        description="The paper whose words show it, e.g. P3; null if the idea's text or your reading of several does."
+    )
+    quote: Annotated[str, TextRole.COPIED] = Field(
+        max_length=600, description="6 to 40 consecutive words copied exactly from that paper's text; empty if null."
+    )
+    statement: str = Field(max_length=400, description="At most 25 words: what joins the two. No labels.")
+
+
+class Removal(Frozen):
+    label: ChangedLabel
+    reason: Reason
+
+
+class Revision(Frozen):
+    label: ChangedLabel
+    reason: Reason
+    name: str | None = Field(max_length=300, description="Of a concept, method or claim; null to leave it.")
+    text: str | None = Field(
+        max_length=400, description="A node's new note or an edge's new statement, at most 25 words; null to leave it."
+    )
+    kind: StatedKind | None = Field(description="Of an edge; null to leave it.")
+
+
+class GraphCompletion(Frozen):
+    """Edits, in the order in which they are applied: additions, then revisions, then deletions."""
+
+    nodes: list[AddedNode] = Field(max_length=30, description="Concepts, methods and claims to add; may be empty.")
+    edges: list[AddedEdge] = Field(max_length=40, description="Edges to add; may be empty.")
+    revise: list[Revision] = Field(max_length=20, description="May be empty.")
+    delete: list[Removal] = Field(max_length=30, description="May be empty.")
+
+
+class StepAnswer(NextQueries, TraceAnswer, GraphCompletion):
+    """Edits, trace and next queries at once, in this order."""
+
+
+class DimensionQuestion(StateQuestion):
+    """The same, at the end, for one dimension."""
+
+    dimension: RubricDimension

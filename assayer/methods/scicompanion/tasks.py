@@ -1,0 +1,63 @@
+"""The tasks of SciCompanion. None has a fallback: without a language model its steps are searched once, not thought."""
+
+from dataclasses import replace
+
+from assayer.llm import Task
+from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.methods.innoeval.schemas import Judgement, judgement_with_scores
+from assayer.methods.scicompanion.schemas import (
+    DimensionQuestion,
+    GraphCompletion,
+    NextQueries,
+    StateQuestion,
+    StepAnswer,
+    TraceAnswer,
+)
+from assayer.prompts import Prompts
+
+__all__ = ["ALL", "COMPLETION", "JUDGING", "QUERIES", "STEP", "TRACE", "judging_task"]
+
+_PROMPTS = Prompts("assayer.methods.scicompanion")
+
+
+def _check_queries(question: StateQuestion, answer: NextQueries) -> list[str]:
+    if any(one.strip() for one in answer.queries):
+        return []
+    return ["No query is given: write at least one."]
+
+
+def _check_judging(question: DimensionQuestion, answer: Judgement) -> list[str]:
+    if answer.score is not None and not (answer.strengths or answer.weaknesses):
+        return ["A score needs at least one strength or weakness that it rests on."]
+    return []
+
+
+QUERIES = Task[StateQuestion, NextQueries](
+    "scicompanion.queries", _PROMPTS, "queries.v1.md", NextQueries, max_tokens=800, check=_check_queries
+)
+STEP = Task[StateQuestion, StepAnswer](
+    "scicompanion.step", _PROMPTS, "step.v1.md", StepAnswer, tier="strong", max_tokens=5_000
+)
+COMPLETION = Task[StateQuestion, GraphCompletion](
+    "scicompanion.completion", _PROMPTS, "completion.v1.md", GraphCompletion, tier="strong", max_tokens=4_500
+)
+TRACE = Task[StateQuestion, TraceAnswer](
+    "scicompanion.trace", _PROMPTS, "trace.v1.md", TraceAnswer, tier="strong", max_tokens=800
+)
+JUDGING = Task[DimensionQuestion, Judgement](
+    "scicompanion.judging",
+    _PROMPTS,
+    "judging.v1.md",
+    Judgement,
+    tier="strong",
+    max_tokens=2_500,
+    check=_check_judging,
+)
+
+
+def judging_task(dimension: RubricDimension) -> Task[DimensionQuestion, Judgement]:
+    """One task under one name, its score held to the dimension's rubric."""
+    return replace(JUDGING, output=judgement_with_scores(dimension.scores))
+
+
+ALL = (QUERIES, STEP, COMPLETION, TRACE, JUDGING)

@@ -1,0 +1,154 @@
+"""A small world for SciCompanion: papers that cite each other, and simple answers."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel
+
+from assayer.backends import Backends
+from assayer.errors import AssayerError
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.innoeval.schemas import Judgement, ReviewClaim, judgement_with_scores
+from assayer.methods.scicompanion.options import SciCompanionOptions
+from assayer.methods.scicompanion.pipeline import evaluate
+from assayer.methods.scicompanion.schemas import (
+    AddedEdge,
+    AddedNode,
+    DimensionQuestion,
+    GraphCompletion,
+    NextQueries,
+    Removal,
+    Revision,
+    StateQuestion,
+    StepAnswer,
+    TraceAnswer,
+)
+from assayer.models import GraphRecord, Idea, Paper, PaperId
+from assayer.ports import Literature
+from assayer.reports.assembly import EvaluationResult
+from assayer.run.run import Run
+from index.memory_corpus import MemoryCorpus
+from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.llm.fallback_llm import FallbackLlm
+
+IDEA = parse_idea(
+    "# Checking quotes before reviews are read\n\nReviews quote papers wrongly. We build a checker that compares every "
+    "quoted sentence with its source, and test it on 500 reviews against two baselines.",
+    source="idea.md",
+)
+OPTIONS = SciCompanionOptions(papers_a_step=4, seeds=14, found=20)
+
+
+def a_paper(number: int) -> Paper:
+    return Paper(
+        id=PaperId(f"paper {number}"),
+        title=f"Quoted sentences and their sources, study {number}",
+        abstract=f"Study {number} compares quoted sentences with their sources. In {40 + number} of 100 reviews a "
+        "quote was not found in the paper that it was said to come from.",
+        publication_date=dt.date(2020, 1, 1) + dt.timedelta(days=30 * number),
+        source="corpus",
+    )
+
+
+PAPERS = [a_paper(number) for number in range(20)]
+CITATIONS: Mapping[PaperId, Sequence[PaperId]] = {
+    PAPERS[number].id: [PAPERS[number - 1].id, PAPERS[number // 2].id] for number in range(2, 20)
+}
+
+
+def corpus(
+    papers: Sequence[Paper] = PAPERS, citations: Mapping[PaperId, Sequence[PaperId]] = CITATIONS
+) -> MemoryCorpus:
+    return MemoryCorpus(papers, HashingEmbedder(), citations)
+
+
+def queries(question: BaseModel) -> NextQueries:
+    assert isinstance(question, StateQuestion)
+    return NextQueries(queries=[f"quoted sentences round {question.step}", "sources of quotes in reviews"])
+
+
+def completion(question: BaseModel) -> GraphCompletion:
+    """A claim of the idea in the first step; in each an edge with a quote, one to nowhere, and a deletion."""
+    assert isinstance(question, StateQuestion)
+    paper = question.papers[-1]
+    claims = [one.label for one in question.nodes if one.kind == "claim"]
+    quote = " ".join(paper.text.split()[:8])
+    return GraphCompletion(
+        nodes=[AddedNode(key="A1", kind="claim", name="Quotes in reviews are often wrong", note="")],
+        edges=[
+            AddedEdge(source="N0", kind="states", target="A1", label=None, quote="", statement="Its first sentence."),
+            AddedEdge(
+                source=f"N{paper.label[1:]}",
+                kind="supports",
+                target=claims[0] if claims else "A1",
+                label=paper.label,
+                quote=quote,
+                statement="Quotes were compared with their sources, and often not found.",
+            ),
+            AddedEdge(source="N0", kind="uses", target="N900", label=None, quote="", statement="It is not there."),
+        ],
+        revise=[Revision(label="N901", reason="To see what happens.", name="A name", text=None, kind=None)],
+        delete=[Removal(label=f"N{question.papers[0].label[1:]}", reason="It is about something else.")],
+    )
+
+
+def trace(question: BaseModel) -> TraceAnswer:
+    assert isinstance(question, StateQuestion)
+    return TraceAnswer(trace=f"Step {question.step}: quotes are often wrong [{question.papers[-1].label}].")
+
+
+def step(question: BaseModel) -> StepAnswer:
+    edits, noted, asked = completion(question), trace(question), queries(question)
+    return StepAnswer(**edits.model_dump(), **noted.model_dump(), **asked.model_dump())
+
+
+def judgement(question: BaseModel) -> Judgement:
+    assert isinstance(question, DimensionQuestion)
+    cited = f" [{question.papers[0].label}]" if question.papers else ""
+    return judgement_with_scores(question.dimension.scores)(
+        strengths=[ReviewClaim(text=f"Quotes of reviews were compared with their sources before{cited}.")],
+        weaknesses=[],
+        suggestions=[ReviewClaim(text="Test it on reviews of two fields.")],
+        rationale="It stands between two bands.",
+        score=6,
+    )
+
+
+ANSWERS: Mapping[str, Answerer] = {
+    "scicompanion.queries": queries,
+    "scicompanion.step": step,
+    "scicompanion.completion": completion,
+    "scicompanion.trace": trace,
+    "scicompanion.judging": judgement,
+}
+
+
+def twin_backends(
+    literature: Literature | None = None,
+    scripted: Mapping[str, Answerer] | None = None,
+    failing: Mapping[str, AssayerError] | None = None,
+) -> tuple[Backends, TwinLlm]:
+    embedder = HashingEmbedder()
+    llm = TwinLlm(embedder, {**ANSWERS, **(scripted or {})}, failing)
+    literature = corpus() if literature is None else literature
+    return Backends(llm=llm, literature=literature, full_texts=NoFullTexts(), embedder=embedder), llm
+
+
+def backends_without_llm(literature: Literature | None = None) -> Backends:
+    embedder = HashingEmbedder()
+    return Backends(
+        llm=FallbackLlm(embedder),
+        literature=corpus() if literature is None else literature,
+        full_texts=NoFullTexts(),
+        embedder=embedder,
+    )
+
+
+async def evaluated(
+    backends: Backends, options: SciCompanionOptions = OPTIONS, idea: Idea = IDEA, run: Run | None = None
+) -> tuple[EvaluationResult, GraphRecord]:
+    evaluation = await evaluate(idea, backends, run or a_run(), options)
+    graph = evaluation.report.graph
+    assert graph is not None
+    return evaluation, graph
