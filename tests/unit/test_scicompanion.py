@@ -94,7 +94,7 @@ async def test_a_model_that_edits_only_what_does_not_exist_changes_nothing_and_i
     second = [data for name, data in llm.asked if name == "scicompanion.step"][1]
     assert isinstance(second, StateQuestion)
     assert "there is no node N900" in second.refused[0]
-    assert evaluation.report.parts[0].score
+    assert isinstance(evaluation.report.parts[0].score, Score)
 
 
 async def test_too_many_edits_are_refused() -> None:
