@@ -107,7 +107,7 @@ def make_worker(
     performer = EnginePerformer(
         engine,
         Ranker(settings, llm, embedder, engine.clock),
-        RewardJobs(settings, RewardJudge(settings, llm, embedder), PgRewards(database), engine.clock),
+        RewardJobs(settings, RewardJudge(settings, llm, embedder, engine.clock), PgRewards(database)),
         DocumentLimits(),
     )
     return Worker(

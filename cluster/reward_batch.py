@@ -43,17 +43,25 @@ async def judge_items(
 ) -> None:
     """`label`: the judge's name in the metrics. `known`: outcomes that are there already, by the items' places; these
     are not judged again. All items share the run's budget, and each has a journal of its own, from which its reward
-    tells what it took. One item's failure is its own; errors that all items would meet are raised, in an
-    ExceptionGroup."""
+    tells what it took. One item's failure is its own; errors that all items would meet are raised."""
     work = _Batch(items, judge, label, run, asyncio.Semaphore(concurrency), asyncio.Queue())
     run.report_progress("rewards", len(known), len(items))
-    async with asyncio.TaskGroup() as group:
-        keeping = group.create_task(_keep_all(work, keep, len(known)))
-        async with asyncio.TaskGroup() as judging:
-            for places in work.equal_items():
-                judging.create_task(work.judge(places, known))
-        work.ended.put_nowait(None)
-        await keeping
+    try:
+        async with asyncio.TaskGroup() as group:
+            keeping = group.create_task(_keep_all(work, keep, len(known)))
+            async with asyncio.TaskGroup() as judging:
+                for places in work.equal_items():
+                    judging.create_task(work.judge(places, known))
+            work.ended.put_nowait(None)
+            await keeping
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Of tasks that ended each other, the error that began it."""
+    first = errors.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _keep_all(work: "_Batch", keep: KeepOutcomes, done: int) -> None:

@@ -1,19 +1,30 @@
 """The judges of rewards behind one name each: the compositions of the debate, and one's own."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 
+from assayer import __version__
 from assayer.errors import NoFallback
 from assayer.llm import Llm
 from assayer.methods.debate.composition import Composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.methods.debate.options import DebateOptions
 from assayer.models.reward import Reward, RewardItem
-from assayer.ports import Embedder
+from assayer.ports import Clock, Embedder, Progress
 from assayer.run.run import Run
+from cluster.clock import SystemClock
+from cluster.database import open_database
+from cluster.engine import open_llm
+from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
+from orchestrator.jobs.requests import NamedRewardItem
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.llm.fallback_llm import FallbackLlm
+from workers.llm.gateway import LlmGateway
 
-__all__ = ["RewardJudge", "known_judges"]
+__all__ = ["RewardJudge", "known_judges", "open_reward_judge"]
 
 
 def known_judges(options: DebateOptions) -> Mapping[str, str]:
@@ -33,6 +44,7 @@ class RewardJudge:
     settings: Settings
     llm: Llm
     embedder: Embedder
+    clock: Clock
 
     def chosen(self, judge: str | Composition | None) -> Composition:
         """None: what the settings say. Raises InputError for a name that is none."""
@@ -54,3 +66,55 @@ class RewardJudge:
         asked at all."""
         self.require_model(judge)
         return await judge_by_debate(item, self.chosen(judge), self.llm, run)
+
+    def new_run(
+        self,
+        items: Sequence[NamedRewardItem],
+        judge: Composition,
+        progress: Progress,
+        run_request: RunRequest = LOCAL_REQUEST,
+    ) -> Run:
+        """One for all items, with the budget that they share. Raises ConfigurationError where it is in dollars and
+        prices are not known."""
+        budget = run_request.budget(self.settings.rewards)
+        if budget.max_usd is not None and isinstance(self.llm, LlmGateway):
+            self.llm.require_prices()
+        return Run(
+            id=run_id("rw", self.result_inputs(items, judge), run_request.job),
+            cutoff=None,
+            clock=self.clock,
+            progress=progress,
+            budget=budget,
+            answers_of=run_request.answers_of,
+        )
+
+    def result_inputs(self, items: Sequence[NamedRewardItem], judge: Composition) -> ResultInputs:
+        """Everything that determines the rewards; the words of the items by their digest."""
+        words = hashlib.sha256()
+        for named in items:
+            words.update(named.item.model_dump_json().encode())
+        llm = self.settings.llm
+        return result_inputs(
+            {
+                "assayer": __version__,
+                "items": [len(items), words.hexdigest()],
+                "judge": judge.model_dump(),
+                "options": self.settings.debate.model_dump(mode="json"),
+                "models": self.llm.models,
+                "llm": llm.result_inputs if llm else None,
+                "embedder": self.embedder.name,
+            }
+        )
+
+
+@asynccontextmanager
+async def open_reward_judge(settings: Settings, judge: str | None) -> AsyncIterator[RewardJudge]:
+    """Raises InputError for a judge that is none, NoFallback for one that lacks its model, ConfigurationError,
+    StorageError, LlmRejected and LlmUnavailable before anything is asked."""
+    async with AsyncExitStack() as stack:
+        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        clock = SystemClock()
+        RewardJudge(settings, FallbackLlm(embedder), embedder, clock).require_model(judge)
+        database = await stack.enter_async_context(open_database(settings))
+        llm = await open_llm(settings, database, embedder, stack)
+        yield RewardJudge(settings, llm, embedder, clock)

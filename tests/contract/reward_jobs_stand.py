@@ -87,8 +87,8 @@ class LeasedJobs:
 
     def __post_init__(self) -> None:
         self.leases = PgLeases(self.database, self.settings.queue)
-        judge = _AskingJudge(self.settings, self.llm, HashingEmbedder())
-        self.jobs = RewardJobs(self.settings, judge, PgRewards(self.database), SystemClock())
+        judge = _AskingJudge(self.settings, self.llm, HashingEmbedder(), SystemClock())
+        self.jobs = RewardJobs(self.settings, judge, PgRewards(self.database))
 
     async def take(self) -> Lease:
         (lease,) = await self.leases.acquire("worker", FreeSlots(1))

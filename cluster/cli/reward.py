@@ -1,0 +1,163 @@
+"""`assayer reward`: rewards for ideas against reference abstracts, judged here, without a service."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from assayer.errors import InputError
+from assayer.models import Absent
+from cluster.cli.options import WithProfile
+from cluster.cli.output import wide_console, write_files
+from cluster.cli.terminal import StageProgress, print_error
+from cluster.settings import PROFILES, Settings
+from cluster.settings_loading import load_settings
+
+if TYPE_CHECKING:
+    from assayer.models.reward import Reward, RewardItem
+    from assayer.ports import ProgressEvent
+    from assayer.run.run import Run
+    from orchestrator.jobs.requests import NamedRewardItem
+    from orchestrator.jobs.results import RewardOutcome, RewardsResult
+
+__all__ = ["read_reward_items", "reward"]
+
+_SHOWN = 20
+"""Items in the terminal; the file holds all."""
+_REASON = 100
+"""Characters of a reason in the terminal."""
+
+
+class _Rewarded(NamedTuple):
+    items: "Sequence[NamedRewardItem]"
+    outcomes: "Sequence[RewardOutcome]"
+    result: "RewardsResult"
+
+
+def reward(
+    file: Annotated[
+        Path, typer.Argument(help="JSON lines with question, idea, abstract; id and reference if you like.")
+    ],
+    judge: Annotated[str | None, typer.Option(help="Who judges; by default what the settings say.")] = None,
+    out: Annotated[Path, typer.Option(help="File for the rewards, one JSON line an item.")] = Path("rewards.jsonl"),
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward."""
+    settings = load_settings(profile)
+    items = read_reward_items(file)
+    console = wide_console()
+    try:
+        rewarded = asyncio.run(_judge(settings, items, judge, console))
+    except KeyboardInterrupt:
+        print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
+        raise
+    write_files({out: "".join(f"{one.model_dump_json()}\n" for one in rewarded.outcomes)})
+    _show(console, rewarded, out)
+    if rewarded.result.absent or rewarded.result.problem:
+        raise typer.Exit(1)
+
+
+def read_reward_items(file: Path) -> "list[NamedRewardItem]":
+    """Blank lines do not count. Raises InputError that names the file and the line."""
+    from assayer.text.decoding import decode_text
+
+    try:
+        text = decode_text(file.read_bytes(), str(file))
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from None
+    items = [_item(line, f"{file}:{number}") for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not items:
+        raise InputError(f"{file} holds no items.", "Give one JSON object a line: question, idea, abstract.")
+    return items
+
+
+def _item(line: str, where: str) -> "NamedRewardItem":
+    from orchestrator.jobs.requests import NamedRewardItem
+
+    try:
+        item = NamedRewardItem.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        raise InputError(
+            f"{where}: {f'{field}: ' if field else ''}{first['msg']}.",
+            "A line is an object with question, idea and abstract; id and reference may be given.",
+        ) from None
+    if empty := [name for name in ("question", "abstract") if not getattr(item, name).strip()]:
+        raise InputError(f"{where}: {empty[0]} is empty.", "Without it nothing can be judged.")
+    return item
+
+
+@dataclass(frozen=True)
+class _Bars:
+    """Implements the Progress port."""
+
+    stages: StageProgress
+
+    def report(self, event: "ProgressEvent") -> None:
+        self.stages(event.stage, event.done, event.total)
+
+
+async def _judge(
+    settings: Settings, items: "Sequence[NamedRewardItem]", judge: str | None, console: Console
+) -> _Rewarded:
+    from cluster.reward_batch import judge_items
+    from cluster.reward_judge import open_reward_judge
+    from cluster.telemetry import metrics_server
+    from orchestrator.jobs.results import RewardOutcome, RewardsResult
+
+    outcomes: list[RewardOutcome] = []
+
+    async def keep(found: Sequence[RewardOutcome]) -> None:
+        outcomes.extend(found)
+
+    with metrics_server(settings.metrics), StageProgress(console) as stages:
+        async with open_reward_judge(settings, judge) as judging:
+            chosen = judging.chosen(judge)
+            run = judging.new_run(items, chosen, _Bars(stages))
+
+            async def one(item: "RewardItem", run: "Run") -> "Reward":
+                return await judging.reward(item, chosen, run)
+
+            await judge_items(items, one, chosen.name, run, settings.rewards.concurrency, keep, {})
+    outcomes.sort(key=lambda found: found.item)
+    return _Rewarded(items, outcomes, RewardsResult.of(chosen.name, outcomes))
+
+
+def _show(console: Console, rewarded: _Rewarded, out: Path) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("Item", "Reward", "Why"):
+        table.add_column(heading, overflow="fold")
+    for outcome in rewarded.outcomes[:_SHOWN]:
+        name = outcome.id or str(outcome.item + 1)
+        table.add_row(escape(name), _value(outcome), escape(_reason(outcome)))
+    console.print(table)
+    if len(rewarded.outcomes) > _SHOWN:
+        console.print(f"… and {len(rewarded.outcomes) - _SHOWN:,} more.")
+    result = rewarded.result
+    cost = "at no known price" if isinstance(result.cost_usd, Absent) else f"{result.cost_usd:,.4f} USD"
+    console.print(
+        f"{result.judge}: {result.match:,} match, {result.no_match:,} do not, {result.guard:,} stopped before "
+        f"any call, {result.absent + result.problem:,} without a reward; {result.repeated:,} had the words of an "
+        f"earlier one. {result.calls:,} calls, {cost}.",
+        soft_wrap=True,
+    )
+    console.print(escape(f"Written: {out}"), soft_wrap=True)
+
+
+def _value(outcome: "RewardOutcome") -> str:
+    return "–" if outcome.reward is None or isinstance(outcome.reward.value, Absent) else str(outcome.reward.value)
+
+
+def _reason(outcome: "RewardOutcome") -> str:
+    text = outcome.problem.detail if outcome.reward is None and outcome.problem else ""
+    text = outcome.reward.reason if outcome.reward is not None else text
+    words = " ".join(text.split())
+    return words if len(words) <= _REASON else f"{words[: _REASON - 1]}…"

@@ -1,0 +1,52 @@
+"""Rewards as a user asks for them: a file in, a file out, and words for what cannot be judged."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.simulator.process import Simulator
+from tests.e2e.program import Program
+
+ITEM = {
+    "question": "How can forgetting be foreseen?",
+    "idea": "We rehearse the stored examples that a small model predicts the next round of training will overwrite.",
+    "abstract": "We predict which examples the next round of fine-tuning overwrites, and rehearse those.",
+}
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[Program]:
+    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
+    with tempfile.TemporaryDirectory(prefix="assayer-reward-") as folder:
+        Path(folder).chmod(0o711)
+        opened = Program(Path(folder))
+        try:
+            yield opened
+        finally:
+            opened.stop_server()
+
+
+def items(program: Program, *items: dict[str, Any]) -> Path:
+    file = program.home / "items.jsonl"
+    file.write_text("\n".join(map(json.dumps, items)), "utf-8")
+    return file
+
+
+def test_items_are_rewarded_and_equal_ones_paid_once(program: Program) -> None:
+    with Simulator(latency_mean=0) as simulated:
+        file = items(program, {**ITEM, "id": "mine"}, {**ITEM, "idea": ""}, ITEM)
+        ended = program.asking(simulated).run("reward", file)
+        answered = simulated.stats().answered
+        again = program.asking(simulated).run("reward", file, "--out", "again.jsonl")
+        assert simulated.stats().answered == answered
+    found = [json.loads(line) for line in (program.home / "rewards.jsonl").read_text("utf-8").splitlines()]
+    assert [(one["item"], one["id"], one["same_as"]) for one in found] == [(0, "mine", None), (1, "", None), (2, "", 0)]
+    assert (found[1]["reward"]["value"], found[1]["reward"]["guard"]) == (0, "empty")
+    assert found[2]["reward"]["value"] == found[0]["reward"]["value"]
+    assert "two-analysts-evaluator: " in ended.out
+    assert "1 had the words of an earlier one" in ended.out
+    assert ended.code == again.code

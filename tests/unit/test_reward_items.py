@@ -1,0 +1,46 @@
+"""Items of rewards in a file: read line by line, and refused by file and line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import InputError
+from cluster.cli.reward import read_reward_items
+
+ITEM = {"question": "Why?", "idea": "We ask.", "abstract": "We asked."}
+
+
+def written(folder: Path, *lines: object) -> Path:
+    file = folder / "items.jsonl"
+    file.write_text("\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines), "utf-8")
+    return file
+
+
+def test_items_are_read_with_their_names_and_without_blank_lines(tmp_path: Path) -> None:
+    items = read_reward_items(written(tmp_path, ITEM, "", {**ITEM, "idea": "", "id": "b", "reference": "A paper"}))
+    assert [(one.idea, one.id, one.reference) for one in items] == [("We ask.", "", ""), ("", "b", "A paper")]
+    assert items[0].item == items[0].item.model_copy()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ({"question": "Why?", "idea": "We ask."}, "items.jsonl:3: abstract: Field required"),
+        ({**ITEM, "abstract": "  "}, "items.jsonl:3: abstract is empty"),
+        ({**ITEM, "abstrakt": "x"}, "items.jsonl:3: abstrakt: Extra inputs"),
+        ({**ITEM, "idea": 7}, "items.jsonl:3: idea: Input should be a valid string"),
+        ("{", "items.jsonl:3: Invalid JSON"),
+    ],
+)
+def test_line_that_holds_no_item_is_named(tmp_path: Path, line: object, says: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read_reward_items(written(tmp_path, ITEM, "", line))
+    assert says in str(refused.value)
+
+
+def test_file_without_items_or_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no items"):
+        read_reward_items(written(tmp_path, "", " "))
+    with pytest.raises(InputError, match="cannot be read"):
+        read_reward_items(tmp_path / "nowhere.jsonl")
