@@ -122,7 +122,12 @@ class Literature(Protocol):
         ...
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """What each given paper cites, as far as the source knows it."""
+        """What each given paper cites, as far as the source knows it; of the papers of the window at most `limit`."""
+        ...
+
+    async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        """The papers of the window that cite each given one, as far as the source knows them; at most `limit`, the
+        newest first. Unknown ids are missing from the answer."""
         ...
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:

@@ -100,9 +100,9 @@ class Corpus:
         """In the order of the paper's own list. Papers whose references no source gave are missing."""
         return await self._queries.references(papers, limit, Filters(window=window))
 
-    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Papers of the corpus that cite each given one, the newest first."""
-        return await self._queries.citations(papers, limit, Filters(window=window))
+    async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        """Undated papers come last."""
+        return await self._queries.citing(papers, limit, Filters(window=window))
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return await self._queries.papers(ids, Filters(window=window))

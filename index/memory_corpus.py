@@ -68,6 +68,16 @@ class MemoryCorpus:
             if paper in self._references
         }
 
+    async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        answers = {}
+        for paper in papers:
+            if paper in self._papers:
+                citing = [one for one, cited in self._references.items() if paper in cited]
+                found = (await self.papers(citing, window)).values()
+                newest = sorted(found, key=lambda one: one.publication_date or dt.date.min, reverse=True)
+                answers[paper] = newest[:limit]
+        return answers
+
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return {
             one: self._papers[one]

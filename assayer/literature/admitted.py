@@ -42,6 +42,10 @@ class AdmittedLiterature:
         answers = await self._literature.references(papers, limit, window)
         return {paper: [one for one in cited if self._admit(one)] for paper, cited in answers.items()}
 
+    async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        answers = await self._literature.citing(papers, limit, window)
+        return {paper: [one for one in citing if self._admit(one)] for paper, citing in answers.items()}
+
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         known = await self._literature.papers(ids, window)
         return {key: paper for key, paper in known.items() if self._admit(paper)}

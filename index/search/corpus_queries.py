@@ -42,9 +42,7 @@ class CorpusQueries(Protocol):
         self, papers: Sequence[PaperId], limit: int, filters: Filters
     ) -> dict[PaperId, list[Paper]]: ...
 
-    async def citations(
-        self, papers: Sequence[PaperId], limit: int, filters: Filters
-    ) -> dict[PaperId, list[Paper]]: ...
+    async def citing(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]: ...
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]: ...
 
@@ -89,8 +87,8 @@ class WholeCorpusQueries:
     async def references(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
         return await self._reader.call(VersionReader.references, papers, limit, filters)
 
-    async def citations(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
-        return await self._reader.call(VersionReader.citations, papers, limit, filters)
+    async def citing(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
+        return await self._reader.call(VersionReader.citing, papers, limit, filters)
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]:
         return await self._reader.call(VersionReader.papers, ids, filters)

@@ -6,6 +6,7 @@ answers `index.shards.sharded_queries` merges.
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from index.hashing import Hashes, hash64
 from index.search.hybrid_ranking import QueryCandidates, candidate_depth, rank_candidates
 from index.search.hybrid_search import HybridSearch
 from index.search.query_batching import batchable
+from index.segments.citation_graph import CitingUnit, newest_first
 from index.segments.passages import ABSTRACT, split_passages
 from index.segments.row_filter import read_hidden
 from index.segments.segment import Segment
@@ -170,8 +172,8 @@ class VersionReader:
             hashes = self._cited_hashes(unit)
             if hashes is not None:
                 cited = dict.fromkeys(other for some in self._units_with_hashes(hashes) for other in some)
-                passing = [other for other in cited if self.passes(other, filters)]
-                answers[paper_id] = [self.paper(other) for other in passing[:limit]]
+                passing = (other for other in cited if self.passes(other, filters))
+                answers[paper_id] = self.papers_at(list(islice(passing, limit)))
         return answers
 
     def cited_hashes(self, ids: Sequence[PaperId]) -> dict[PaperId, list[int]]:
@@ -179,21 +181,22 @@ class VersionReader:
         found = {one: self._cited_hashes(unit) for one, unit in self.units_of(ids).items()}
         return {one: hashes.tolist() for one, hashes in found.items() if hashes is not None}
 
-    def citations(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
-        """Papers that cite each of the known ones, the newest first; undated ones last."""
-        return self.citing(list(self.units_of(ids)), limit, filters)
-
     def citing(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
-        """As `citations`, also of papers that lie in another shard."""
+        """The newest first, undated papers last."""
+        found = self.citing_units(list(self.units_of(ids)), limit, filters)
+        return {one: self.papers_at([citing.unit for citing in some]) for one, some in found.items()}
+
+    def citing_units(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[CitingUnit]]:
+        """As `citing`, also of papers that lie in another shard."""
+        columns, without = _column_filters(filters), self._without(filters)
         answers = {}
         for paper_id, hashed in zip(ids, hash64(ids).tolist(), strict=True):
-            citing = [
-                int(start) + row
+            citing = (
+                one._replace(unit=int(start) + one.unit)
                 for start, segment in zip(self._units.papers, self.segments, strict=False)
-                for row in segment.citations.citing(hashed)
-            ]
-            found = [self.paper(unit) for unit in citing if self.passes(unit, filters)]
-            answers[paper_id] = sorted(found, key=lambda one: one.publication_date or dt.date.min, reverse=True)[:limit]
+                for one in segment.newest_citing(hashed, limit + len(without), columns)
+            )
+            answers[paper_id] = newest_first((one for one in citing if one.unit not in without), limit)
         return answers
 
     def units_of(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:

@@ -4,8 +4,10 @@ Edges hold hashes of ids instead of rows. So a segment does not change when anot
 that it cites, and an edge to a paper that arrives later is there already.
 """
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +16,10 @@ from numpy.typing import NDArray
 
 from index.hashing import Hashes, hash64
 
-__all__ = ["CitationGraph", "write_citations"]
+__all__ = ["UNDATED", "CitationGraph", "CitingUnit", "newest_first", "write_citations"]
+
+UNDATED = -(2**31)
+"""Before every day."""
 
 _STARTS, _CITED, _SORTED, _CITING = "cites-starts.npy", "cites.npy", "cited.npy", "citing.npy"
 
@@ -32,6 +37,19 @@ def write_citations(references: Sequence[pa.ListArray], directory: Path) -> None
     np.save(directory / _CITING, citing[order])
 
 
+class CitingUnit(NamedTuple):
+    """A paper that cites another."""
+
+    unit: int
+    day: int
+    """Of publication, since 1970; `UNDATED` where it is not known."""
+
+
+def newest_first(citing: Iterable[CitingUnit], limit: int) -> list[CitingUnit]:
+    """The newest; those of one day in a fixed order."""
+    return heapq.nlargest(limit, citing, key=lambda one: (one.day, one.unit))
+
+
 class CitationGraph:
     """Compressed sparse rows, and the same edges sorted by the cited paper."""
 
@@ -45,8 +63,9 @@ class CitationGraph:
         """Hashes of what the paper in a row cites, in the order of its list."""
         return self._cited[self._starts[row] : self._starts[row + 1]]
 
-    def citing(self, cited: int) -> list[int]:
-        """Rows of the papers that cite the paper with this hash, ascending."""
+    def citing(self, cited: int) -> NDArray[np.uint32]:
+        """Rows of the papers that cite the paper with this hash, ascending, each once."""
         wanted = np.uint64(cited)
         first, last = np.searchsorted(self._sorted, wanted, "left"), np.searchsorted(self._sorted, wanted, "right")
-        return sorted(set(self._citing[first:last].tolist()))
+        rows = self._citing[first:last]
+        return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if len(rows) else rows

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from assayer.models import Identifiers, Paper, PaperId, Retraction, Section
 from index.hashing import Hashes, hash64
 from index.records.paper_record import PaperRecord
+from index.segments.citation_graph import UNDATED
 
 __all__ = [
     "BATCH",
@@ -153,6 +154,15 @@ class PaperStore:
     def first_row_since(self, after: dt.date | None) -> int:
         """Row of the first paper published on that day or later; undated papers come after all days."""
         return 0 if after is None else int(np.searchsorted(self._days, (after - _EPOCH).days, side="left"))
+
+    @property
+    def dated(self) -> int:
+        """How many of the first rows have a date: all others have none."""
+        return len(self._days)
+
+    def day_number(self, row: int) -> int:
+        """Of publication, since 1970; `UNDATED` without a date."""
+        return int(self._days[row]) if row < len(self._days) else UNDATED
 
     def publication_days(self) -> tuple[dt.date, ...]:
         """On which its rows were published, each once, in order."""

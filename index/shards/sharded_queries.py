@@ -7,7 +7,6 @@ last, and only those of the answer. The hash of its id tells a paper's own shard
 references holds.
 """
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
@@ -22,6 +21,7 @@ from index.search.corpus_queries import ReaderHandle
 from index.search.hybrid_ranking import HybridMatches, QueryCandidates, candidate_depth, rank_candidates
 from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Matches
+from index.segments.citation_graph import newest_first
 from index.segments.vector_index import VectorMatches
 from index.shards.shard_store import shard_of
 
@@ -83,11 +83,22 @@ class ShardedCorpusQueries:
         fetched = await self._fetch(VersionReader.papers_at, (key for keys in cited.values() for key in keys))
         return {paper: [fetched[key] for key in keys] for paper, keys in cited.items()}
 
-    async def citations(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
+    async def citing(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
         known = list(await self._call_owners(VersionReader.units_of, papers))
-        each = await self._call_all(VersionReader.citing, known, limit, filters)
-        citing = {paper: [one for found in each for one in found[paper]] for paper in known}
-        return {paper: sorted(some, key=_publication_day, reverse=True)[:limit] for paper, some in citing.items()}
+        each = await self._call_all(VersionReader.citing_units, known, limit, filters)
+        newest = {
+            paper: newest_first(
+                (
+                    one._replace(unit=shard_key(shard, one.unit))
+                    for shard, found in enumerate(each)
+                    for one in found[paper]
+                ),
+                limit,
+            )
+            for paper in known
+        }
+        fetched = await self._fetch(VersionReader.papers_at, (one.unit for some in newest.values() for one in some))
+        return {paper: [fetched[one.unit] for one in some] for paper, some in newest.items()}
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]:
         return await self._call_owners(VersionReader.papers, ids, filters)
@@ -160,10 +171,6 @@ class ShardedCorpusQueries:
         )
         pairs = (zip(some, found, strict=True) for some, found in zip(groups.values(), each, strict=True))
         return {key: one for some in pairs for key, one in some}
-
-
-def _publication_day(paper: Paper) -> dt.date:
-    return paper.publication_date or dt.date.min
 
 
 def shard_key(shard: int, unit: int) -> int:

@@ -110,6 +110,17 @@ async def test_references_are_those_the_source_knows_before_the_cutoff(literatur
     assert await cited(10, Window.until(dt.date(2014, 1, 1))) == {HANDBOOK: ["bee-00", "bee-03"], UNDATED: []}
 
 
+async def test_citing_papers_are_those_of_the_window_with_the_newest_first(literature: Literature) -> None:
+    asked = [PaperId("bee-00"), HANDBOOK, UNKNOWN]
+    answer = await literature.citing(asked, 10, OPEN)
+    assert {paper: [one.id for one in papers] for paper, papers in answer.items()} == {
+        "bee-00": ["bee-12"],
+        HANDBOOK: [],
+    }
+    assert (await literature.citing(asked, 0, OPEN))[PaperId("bee-00")] == []
+    assert (await literature.citing(asked, 10, Window.until(dt.date(2000, 1, 1))))[PaperId("bee-00")] == []
+
+
 async def test_papers_are_the_known_ones_before_the_cutoff(literature: Literature) -> None:
     assert set(await literature.papers([BEE, UNDATED, UNKNOWN, HANDBOOK], OPEN)) == {BEE, UNDATED, HANDBOOK}
     assert set(await literature.papers([BEE, UNDATED, UNKNOWN, HANDBOOK], BEFORE_CUTOFF)) == {BEE}

@@ -188,6 +188,24 @@ async def test_references_of_the_corpus_are_kept_and_missing_ones_come_from_the_
     }
 
 
+async def test_citing_papers_of_the_corpus_are_kept_and_others_come_from_the_first_source_that_knows_any() -> None:
+    known, unknown, follower = a_paper("known"), a_paper("unknown"), a_paper("follower")
+    late = a_paper("late", "openalex", CUTOFF + dt.timedelta(days=1))
+    remote = [a_paper("unknown", "openalex"), a_paper("citing", "openalex"), late]
+    first = InMemorySource("semantic_scholar", [])
+    second = InMemorySource("openalex", remote, cited={one.id: [remote[0].id] for one in remote[1:]})
+    run = a_run(CUTOFF)
+    literature = a_literature(run, [known, unknown, follower], [first, second], references={follower.id: [known.id]})
+    await literature.search([QUERY], 10, WINDOW)
+    found = await literature.citing([known.id, unknown.id], 10, WINDOW)
+    assert {key: [paper.id for paper in citing] for key, citing in found.items()} == {
+        known.id: [follower.id],
+        unknown.id: [remote[1].id],
+    }
+    assert [method for method, _ in second.requests] == ["search", "citing"]
+    assert ("corpus", "citations") in {(use.source, use.operation) for use in run.journal.sources()}
+
+
 async def test_similarity_measures_papers_from_anywhere_alike() -> None:
     ours, theirs = a_paper("1"), a_paper("2", "semantic_scholar")
     literature = a_literature(a_run(CUTOFF), [ours], [s2(theirs)])

@@ -92,8 +92,8 @@ async def test_sharded_answers_by_meaning_are_those_of_the_whole(
         assert {one: like(hits) for one, hits in (await parts.neighbours(ids, 100, window)).items()} == every
         assert await parts.papers(ids, window) == await whole.papers(ids, window)
         assert await parts.references(ids, 100, window) == await whole.references(ids, 100, window)
-        citing = {one: {paper.id for paper in some} for one, some in (await whole.citations(ids, 100, window)).items()}
-        assert {one: {p.id for p in some} for one, some in (await parts.citations(ids, 100, window)).items()} == citing
+        citing = {one: {paper.id for paper in some} for one, some in (await whole.citing(ids, 100, window)).items()}
+        assert {one: {p.id for p in some} for one, some in (await parts.citing(ids, 100, window)).items()} == citing
         assert await parts.similarity("bees", ids) == await whole.similarity("bees", ids)
         assert await parts.full_texts(ids) == await whole.full_texts(ids)
         assert [parts.newest(day) for day in (OPEN, window)] == [whole.newest(day) for day in (OPEN, window)]

@@ -172,19 +172,19 @@ async def test_citations_point_to_papers_that_came_before_or_after(directory: Pa
     await update_corpus(Delta(records(21, publication_date="2022-02-01")), directory, EMBEDDER)
     corpus = Corpus.open(directory, EMBEDDER)
     asked = [PaperId("bee-05"), HANDBOOK, PaperId("bee-21"), PaperId("bee-01")]
-    found = await corpus.citations(asked, 9, OPEN)
+    found = await corpus.citing(asked, 9, OPEN)
     assert {key: [one.id for one in papers] for key, papers in found.items()} == {
         "bee-05": ["bee-12"],
         "bee-12": ["bee-20"],
         "bee-21": ["bee-20"],
         "bee-01": [],
     }
-    assert (await corpus.citations([HANDBOOK], 9, Window.until(dt.date(2021, 12, 31))))[HANDBOOK] == []
+    assert (await corpus.citing([HANDBOOK], 9, Window.until(dt.date(2021, 12, 31))))[HANDBOOK] == []
     references = await corpus.references([PaperId("bee-20")], 9, OPEN)
     assert [one.id for one in references[PaperId("bee-20")]] == ["bee-12", "bee-21"]
     await update_corpus(Delta([], [PaperId("bee-20")]), directory, EMBEDDER)
     corpus = Corpus.open(directory, EMBEDDER)
-    assert (await corpus.citations([HANDBOOK], 9, OPEN))[HANDBOOK] == []
+    assert (await corpus.citing([HANDBOOK], 9, OPEN))[HANDBOOK] == []
 
 
 async def test_filters_hold_in_every_segment(directory: Path) -> None:

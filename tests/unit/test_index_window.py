@@ -151,7 +151,7 @@ async def test_records_references_citations_and_newest_day_are_those_of_the_wind
     assert {one: ids(papers) for one, papers in references.items()} == {
         one: set(NOW[one]["references"]) & counting for one in every
     }
-    citations = await corpus.citations(every, EVERYTHING, window)
+    citations = await corpus.citing(every, EVERYTHING, window)
     assert {one: ids(papers) for one, papers in citations.items()} == {
         one: {other for other in counting if one in NOW[other]["references"]} for one in every
     }

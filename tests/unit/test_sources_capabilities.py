@@ -10,6 +10,7 @@ from workers.remote.request import SourceFetcher
 from workers.sources import (
     Arxiv,
     Crossref,
+    ListsCitingPapers,
     ListsReferences,
     LiteratureSource,
     LocatesPdfs,
@@ -34,6 +35,7 @@ _PORTS = (
     SearchesPapers,
     SearchesSnippets,
     RecommendsPapers,
+    ListsCitingPapers,
     ListsReferences,
     ResolvesIdentifiers,
     ReportsRetractions,

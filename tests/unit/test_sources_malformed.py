@@ -25,6 +25,7 @@ QUESTIONS: dict[str, Question] = {
     "OpenAlex: one record": lambda remote: OpenAlex(remote).resolve([_KNOWN], ASK),
     "OpenAlex: several records": lambda remote: OpenAlex(remote).resolve(_SEVERAL, ASK),
     "OpenAlex: references": lambda remote: OpenAlex(remote).references(_KNOWN, 10, ASK),
+    "OpenAlex: citing papers": lambda remote: OpenAlex(remote).citing(_KNOWN, 10, Window(), ASK),
     "OpenAlex: free copies": lambda remote: OpenAlex(remote).pdf_urls(_KNOWN, ASK),
     "OpenAlex: retractions": lambda remote: OpenAlex(remote).retractions(_SEVERAL, ASK),
     "Crossref: search": lambda remote: Crossref(remote).search("graphs", 20, Window(), ASK),

@@ -187,6 +187,16 @@ async def test_references_come_in_the_order_of_the_record_without_unknown_ones()
     assert [paper.id for paper in papers] == ["openalex:W9", "openalex:W4"]
 
 
+async def test_citing_papers_are_listed_by_the_works_own_id_the_newest_first_within_the_window() -> None:
+    listed = works(work(8, publication_date="2020-05-05"), work(9, publication_date="2021-05-05"))
+    remote = CannedRemote({"works/doi:10.1000%2Fone": said(work(1)), "works": said(listed)})
+    papers = await OpenAlex(remote).citing(Identifiers(doi="10.1000/one"), 5, Window(before=dt.date(2020, 6, 30)), ASK)
+    assert [paper.id for paper in papers] == ["openalex:W8"]
+    asked = dict(remote.calls[-1].params)
+    assert asked["filter"] == "cites:W1,to_publication_date:2020-06-30"
+    assert asked["sort"] == "publication_date:desc"
+
+
 async def test_a_search_pages_until_the_list_ends_and_skips_unreadable_records() -> None:
     page = works(*(work(number) for number in range(1, 100)), {"id": 5}, count=130)
     remote = CannedRemote({"works": said(page)})

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from assayer.errors import SourceMalformed
 from assayer.models import Identifiers, Paper, PaperId, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
+from workers.remote.request import RequestContext, SourceRequest, SourceResponse
 from workers.sources.semantic_scholar import SemanticScholar
 
 S2 = "5c5751d45e298cea054f32b392c12c61027d2fe7"
@@ -133,13 +134,27 @@ async def test_references_that_a_publisher_had_removed_are_none() -> None:
     assert await SemanticScholar(CannedRemote(default=said(removed))).references(Identifiers(s2=S2), 9, ASK) == []
 
 
+async def test_a_work_that_everybody_cites_costs_three_pages() -> None:
+    class Endless(CannedRemote):
+        async def fetch(self, call: SourceRequest, ask: RequestContext) -> SourceResponse:
+            offset = int(dict(call.params)["offset"])
+            self.default = said({"next": offset + 1000, "data": [{"citingPaper": RECORD}]})
+            return await super().fetch(call, ask)
+
+    remote = Endless()
+    assert len(await SemanticScholar(remote).citing(Identifiers(s2=S2), 10**6, Window(), ASK)) == 3
+    assert [dict(call.params)["offset"] for call in remote.calls] == ["0", "1000", "2000"]
+
+
 @pytest.mark.parametrize("following", [0, 5, -1, 10**12, "x", None])
 async def test_pages_that_lead_back_or_nowhere_end(following: object) -> None:
-    page = {"next": following, "offset": 5, "total": 10**6, "data": [RECORD, {"citedPaper": RECORD}]}
+    linked = {"citedPaper": RECORD, "citingPaper": RECORD}
+    page = {"next": following, "offset": 5, "total": 10**6, "data": [RECORD, linked]}
     remote = CannedRemote(default=said(page))
     await SemanticScholar(remote).search("graphs", 1000, Window(), ASK)
     await SemanticScholar(remote).references(Identifiers(s2=S2), 10**6, ASK)
-    assert len(remote.calls) <= 4
+    await SemanticScholar(remote).citing(Identifiers(s2=S2), 10**6, Window(), ASK)
+    assert len(remote.calls) <= 6
 
 
 async def test_mentions_without_a_match_are_left_out_of_what_a_snippet_cites() -> None:
@@ -170,6 +185,7 @@ QUESTIONS: list[Question] = [
     lambda remote: SemanticScholar(remote).recommend(_NAMES[:1], 10, ASK),
     lambda remote: SemanticScholar(remote).recommend(_NAMES, 10, ASK),
     lambda remote: SemanticScholar(remote).references(_NAMES[0], 10, ASK),
+    lambda remote: SemanticScholar(remote).citing(_NAMES[0], 10, Window(), ASK),
     lambda remote: SemanticScholar(remote).resolve(_NAMES, ASK),
     lambda remote: SemanticScholar(remote).pdf_urls(_NAMES[0], ASK),
 ]

@@ -95,13 +95,17 @@ class FederatedLiterature:
         self._journal_use("references", len(own), sum(map(len, answers.values())))
         if not self._remote:
             return answers
-        cited = {own[key]: self._linker.link(found) for key, found in answers.items()}
-        lacking = [one for one in papers if not cited.get(one) and self._is_identifiable(one)]
-        found = await self._remote.references([self._linker.identifiers(one) for one in lacking], limit)
-        for one, records in zip(lacking, found, strict=True):
-            if records:
-                cited[one] = self._linked_within(records, window)[:limit]
-        return cited
+        return await self._topped_up(papers, own, answers, limit, window, partial(self._remote.references, limit=limit))
+
+    async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        """Remote sources are asked where the corpus knows none: those that it has are a part of all."""
+        own = self._local_ids(papers)
+        answers = await self._corpus.citing(list(own), limit, window)
+        self._journal_use("citations", len(own), sum(map(len, answers.values())))
+        if not self._remote:
+            return answers
+        ask = partial(self._remote.citing, limit=limit, window=window)
+        return await self._topped_up(papers, own, answers, limit, window, ask)
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         own = self._local_ids(ids)
@@ -170,6 +174,24 @@ class FederatedLiterature:
             if window is not None
         ]
         return sorted(asked, key=lambda one: (sum(similarities[one[0]]), one[0]))
+
+    async def _topped_up(
+        self,
+        papers: Sequence[PaperId],
+        own: Mapping[PaperId, PaperId],
+        answers: Mapping[PaperId, Sequence[Paper]],
+        limit: int,
+        window: Window,
+        ask: Callable[[Sequence[Identifiers]], Awaitable[Sequence[Sequence[Paper]]]],
+    ) -> dict[PaperId, list[Paper]]:
+        """The corpus's answers by paper, and where it has none those of remote sources."""
+        known = {own[key]: self._linker.link(found) for key, found in answers.items()}
+        lacking = [one for one in papers if not known.get(one) and self._is_identifiable(one)]
+        found = await ask([self._linker.identifiers(one) for one in lacking])
+        for one, records in zip(lacking, found, strict=True):
+            if records:
+                known[one] = self._linked_within(records, window)[:limit]
+        return known
 
     def _is_identifiable(self, paper: PaperId) -> bool:
         return bool(identifiers_by_scheme(self._linker.identifiers(paper)))

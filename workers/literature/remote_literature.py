@@ -18,6 +18,7 @@ from assayer.run.structured_concurrency import together
 from workers.literature.settings import LiteratureSettings
 from workers.remote.request import RequestContext
 from workers.sources.capabilities import (
+    ListsCitingPapers,
     ListsReferences,
     LiteratureSource,
     RecommendsPapers,
@@ -120,17 +121,17 @@ class RemoteLiterature:
 
     async def references(self, papers: Sequence[Identifiers], limit: int) -> list[list[Paper]]:
         """For each paper what it cites, from the first source that knows."""
-        found: list[list[Paper]] = [[] for _ in papers]
-        for source in [source for source in self._sources if isinstance(source, ListsReferences)]:
-            rest = [number for number, cited in enumerate(found) if not cited]
-            rest = rest[: self._take(source, "references", len(rest))]
-            requests = (
-                self._request(source, "references", partial(source.references, papers[number], limit))
-                for number in rest
-            )
-            for number, cited in zip(rest, await together(requests), strict=True):
-                found[number] = cited
-        return found
+        sources = [source for source in self._sources if isinstance(source, ListsReferences)]
+        return await self._ask_in_turn(
+            sources, "references", papers, lambda source, paper: partial(source.references, paper, limit)
+        )
+
+    async def citing(self, papers: Sequence[Identifiers], limit: int, window: Window) -> list[list[Paper]]:
+        """For each paper those that cite it, from the first source that knows any."""
+        sources = [source for source in self._sources if isinstance(source, ListsCitingPapers)]
+        return await self._ask_in_turn(
+            sources, "citations", papers, lambda source, paper: partial(source.citing, paper, limit, window)
+        )
 
     async def resolve(self, papers: Sequence[Identifiers]) -> list[Paper]:
         """The records of those that a source knows, each from the first that does; in no order."""
@@ -175,6 +176,23 @@ class RemoteLiterature:
         reason = "beyond what one evaluation may ask of one source"
         self._run.journal.record_dropped("question to a remote source", reason, wanted - granted)
         return granted
+
+    async def _ask_in_turn(
+        self,
+        sources: Sequence[Port],
+        operation: Operation,
+        items: Sequence[Item],
+        call: Callable[[Port, Item], _RemoteCall[Found]],
+    ) -> list[list[Found]]:
+        """Every source with the items that those before it found nothing for, as far as its budget reaches."""
+        found: list[list[Found]] = [[] for _ in items]
+        for source in sources:
+            rest = [number for number, answer in enumerate(found) if not answer]
+            rest = rest[: self._take(source, operation, len(rest))]
+            requests = (self._request(source, operation, call(source, items[number])) for number in rest)
+            for number, answer in zip(rest, await together(requests), strict=True):
+                found[number] = answer
+        return found
 
     async def _ask_all(
         self,

@@ -6,6 +6,7 @@
 | SearchesSnippets    | ×                           |                              |          |       |           |
 | RecommendsPapers    | ×                           |                              |          |       |           |
 | ListsReferences     | ×                           | ×                            |          |       |           |
+| ListsCitingPapers   | ×                           | ×                            |          |       |           |
 | ResolvesIdentifiers | ×                           | ×                            | ×        | ×     |           |
 | ReportsRetractions  |                             | ×                            | ×        | ×     |           |
 | LocatesPdfs         | ×                           | ×                            |          | ×     | ×         |
@@ -19,6 +20,7 @@ them, OpenAlex and Semantic Scholar those of DataCite that belong to papers. No 
 
 from workers.sources.arxiv import Arxiv
 from workers.sources.capabilities import (
+    ListsCitingPapers,
     ListsReferences,
     LiteratureSource,
     LocatesPdfs,
@@ -39,6 +41,7 @@ __all__ = [
     "Arxiv",
     "Crossref",
     "InMemorySource",
+    "ListsCitingPapers",
     "ListsReferences",
     "LiteratureSource",
     "LocatesPdfs",

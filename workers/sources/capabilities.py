@@ -12,6 +12,7 @@ from assayer.models import Identifiers, Paper, Retraction, Window
 from workers.remote.request import RequestContext
 
 __all__ = [
+    "ListsCitingPapers",
     "ListsReferences",
     "LiteratureSource",
     "LocatesPdfs",
@@ -63,6 +64,13 @@ class RecommendsPapers(LiteratureSource, Protocol):
 class ListsReferences(LiteratureSource, Protocol):
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
         """What it cites; empty when the source does not know the paper."""
+        ...
+
+
+@runtime_checkable
+class ListsCitingPapers(LiteratureSource, Protocol):
+    async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
+        """The papers of the window that cite it; empty when the source does not know the paper."""
         ...
 
 

@@ -52,6 +52,12 @@ class InMemorySource:
         cited = self.cited.get(found.id, ()) if found else ()
         return [one for one in self.papers if one.id in cited][:limit]
 
+    async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
+        self._record("citing", context)
+        found = self._find(paper)
+        citing = [one for one in self.papers if found and found.id in self.cited.get(one.id, ())]
+        return papers_within(citing, window)[:limit]
+
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
         self._record("resolve", context)
         return [self._find(paper) for paper in papers]

@@ -127,6 +127,12 @@ def _papers(works: Iterable[OpenAlexWork]) -> list[Paper]:
     return list({paper.id: paper for work in works if (paper := paper_of(work))}.values())
 
 
+def _days(window: Window) -> list[str]:
+    """As conditions of a filter."""
+    first = [f"from_publication_date:{window.after}"] * (window.after is not None)
+    return first + [f"to_publication_date:{window.before}"] * (window.before is not None)
+
+
 def _filter(conditions: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return (("filter", ",".join(conditions)),) if conditions else ()
 
@@ -147,7 +153,8 @@ class OpenAlexWorkList(ApiObject):
 
 @dataclass(frozen=True)
 class OpenAlex:
-    """Implements SearchesPapers, ListsReferences, ResolvesIdentifiers, ReportsRetractions and LocatesPdfs."""
+    """Implements SearchesPapers, ListsReferences, ListsCitingPapers, ResolvesIdentifiers, ReportsRetractions and
+    LocatesPdfs."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
@@ -158,8 +165,7 @@ class OpenAlex:
         words = plain_query(query).split()
         if not words:
             return []
-        days = [f"from_publication_date:{window.after}"] * (window.after is not None)
-        days += [f"to_publication_date:{window.before}"] * (window.before is not None)
+        days = _days(window)
         works = await self._list_works((("search", " ".join(words)), *_filter(days)), limit, "search", context)
         if len(works) < min(limit, _FEW) and len(words) > 1:
             works += await self._list_works((("search", " OR ".join(words)), *_filter(days)), limit, "search", context)
@@ -174,6 +180,20 @@ class OpenAlex:
         )
         found = await self._works(cited[:limit], FIELDS, "references", context)
         return [record for one in cited if one in found and (record := paper_of(found[one]))]
+
+    async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
+        """The newest first."""
+        key = _work_key(paper)
+        if key and key.kind != "openalex":
+            work = await self._fetch_work(key, "id", "citations", context)
+            name = work_id(work.id) if work else ""
+        else:
+            name = key.value if key else ""
+        if not name:
+            return []
+        params = (*_filter([f"cites:{name}", *_days(window)]), ("sort", "publication_date:desc"))
+        works = await self._list_works(params, limit, "citations", context)
+        return papers_within(_papers(works), window)[:limit]
 
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
         found = await self._works_by_paper(papers, FIELDS, "papers", context)

@@ -24,6 +24,7 @@ from workers.sources.responses import fetch_parsed, malformed_response, parse_js
 from workers.sources.semantic_scholar_records import (
     FIELDS,
     SOURCE,
+    CitingPage,
     PaperBatch,
     RecommendedPapers,
     ReferencePage,
@@ -42,6 +43,8 @@ __all__ = ["SemanticScholar"]
 _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
 _PAGE, _DEEPEST = 100, 1_000
 _REFERENCES_PAGE, _DEEPEST_REFERENCE = 1_000, 9_999
+_MOST_CITING_PAGES = 3
+"""Of 1,000: a work that all of a field cites costs no more than three turns."""
 _MOST_SNIPPETS, _MOST_RECOMMENDED = 1_000, 500
 _BATCH = 500
 _ALWAYS_KNOWN = "649def34f8be52c8b66281af98ae884c09aef38b"
@@ -54,8 +57,8 @@ Params = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class SemanticScholar:
-    """Implements SearchesPapers, SearchesSnippets, RecommendsPapers, ListsReferences, ResolvesIdentifiers and
-    LocatesPdfs."""
+    """Implements SearchesPapers, SearchesSnippets, RecommendsPapers, ListsReferences, ListsCitingPapers,
+    ResolvesIdentifiers and LocatesPdfs."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
@@ -110,6 +113,19 @@ class SemanticScholar:
             page = await self._get("references", path, params, ReferencePage, context)
             found += _papers(one.paper for one in page.data) if page else ()
             if page is None or page.next is None or page.next <= offset:
+                break
+            offset = page.next
+        return found[:limit]
+
+    async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
+        """Of the first few thousand that it lists: dates cannot be asked for there."""
+        name, found, offset = request_id(paper), list[Paper](), 0
+        for _ in range(_MOST_CITING_PAGES if name else 0):
+            params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(_REFERENCES_PAGE)))
+            path = f"{_GRAPH}/paper/{_in_path(name)}/citations"
+            page = await self._get("citations", path, params, CitingPage, context)
+            found += _papers((one.paper for one in page.data), window) if page else ()
+            if page is None or page.next is None or page.next <= offset or len(found) >= limit:
                 break
             offset = page.next
         return found[:limit]

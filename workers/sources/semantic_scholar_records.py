@@ -21,6 +21,7 @@ from workers.sources.responses import ApiObject, CountOrNone, ObjectOrNone, Text
 __all__ = [
     "FIELDS",
     "SOURCE",
+    "CitingPage",
     "PaperBatch",
     "RecommendedPapers",
     "ReferencePage",
@@ -108,6 +109,17 @@ class ReferencePage(ApiObject):
 
     next: CountOrNone = None
     data: ValidEntries[_Reference] = Field()
+
+
+class _Citing(ApiObject):
+    paper: SemanticScholarPaper = Field(alias="citingPaper")
+
+
+class CitingPage(ApiObject):
+    """A page of the papers that cite one."""
+
+    next: CountOrNone = None
+    data: ValidEntries[_Citing] = ()
 
 
 class RecommendedPapers(ApiObject):

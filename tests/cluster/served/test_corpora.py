@@ -57,7 +57,7 @@ async def test_served_corpus_answers_as_the_one_at_hand(tmp_path: Path, shards: 
                 assert await served.snippets(["bees"], 5, window) == await local.snippets(["bees"], 5, window)
                 assert await served.neighbours(ids, 3, window) == await local.neighbours(ids, 3, window)
                 assert await served.references(ids, 3, window) == await local.references(ids, 3, window)
-                assert await served.citations(ids, 3, window) == await local.citations(ids, 3, window)
+                assert await served.citing(ids, 3, window) == await local.citing(ids, 3, window)
                 assert await served.papers(ids, window) == await local.papers(ids, window)
                 assert await served.fit(ON_TOPIC, window) == await local.fit(ON_TOPIC, window)
             found = list((await local.papers(ids, OPEN)).values())

@@ -11,6 +11,7 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, offering
 from workers.remote.gateway import SourceGateway
 from workers.sources.capabilities import (
+    ListsCitingPapers,
     ListsReferences,
     LocatesPdfs,
     RecommendsPapers,
@@ -155,6 +156,34 @@ async def test_references_of_unknown_papers_are_none(specimen: Specimen, gateway
     assert isinstance(source, ListsReferences)
     for stranger in STRANGERS:
         assert await source.references(stranger, 10, ASK) == []
+
+
+@pytest.mark.parametrize("specimen", offering(ListsCitingPapers))
+async def test_citing_papers_are_those_of_the_library_within_the_window(
+    specimen: Specimen, gateway: SourceGateway
+) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, ListsCitingPapers)
+    entry = max(known(specimen), key=lambda one: len(LIBRARY.citations(one)))
+    papers = await source.citing(specimen.identifiers(entry), 100, ALWAYS, ASK)
+    for paper in papers:
+        check(paper, specimen)
+    assert {entry_of(paper) for paper in papers} == set(LIBRARY.citations(entry)) & set(known(specimen))
+    assert len(await source.citing(specimen.identifiers(entry), 2, ALWAYS, ASK)) == 2
+    days = sorted(paper.publication_date for paper in papers if paper.publication_date)
+    window = Window(before=days[len(days) // 2])
+    earlier = await source.citing(specimen.identifiers(entry), 100, window, ASK)
+    assert {paper.id for paper in earlier} == {
+        paper.id for paper in papers if paper.publication_date and window.contains(paper.publication_date)
+    }
+
+
+@pytest.mark.parametrize("specimen", offering(ListsCitingPapers))
+async def test_papers_citing_unknown_ones_are_none(specimen: Specimen, gateway: SourceGateway) -> None:
+    source = specimen.make(gateway)
+    assert isinstance(source, ListsCitingPapers)
+    for stranger in STRANGERS:
+        assert await source.citing(stranger, 10, ALWAYS, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", offering(RecommendsPapers))

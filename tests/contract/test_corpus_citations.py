@@ -1,0 +1,76 @@
+"""Citations both ways in corpora that are odd: cycles, works that everybody cites, lists that are long or missing."""
+
+from pathlib import Path
+from typing import Any
+
+from assayer.models import OPEN, Filters, PaperId
+from index import Corpus, VersionStore, build_corpus, build_shards, read_manifest
+from index.search.version_reader import VersionReader
+from tests.corpus_papers import record, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+HUB = PaperId("bee-00")
+
+
+async def on_disk(folder: Path, records: list[dict[str, Any]]) -> Corpus:
+    source = write_jsonl(folder / "papers.jsonl", records)
+    await build_corpus([source], folder / "corpus", HashingEmbedder())
+    return Corpus.open(folder / "corpus", HashingEmbedder())
+
+
+def loaded(reader: VersionReader) -> int:
+    """Records that were read from disk."""
+    return sum(one.store.paper.cache_info().misses for one in reader.segments)
+
+
+async def test_papers_that_cite_each_other_and_themselves_are_found_once(tmp_path: Path) -> None:
+    lists = {1: ["bee-02", "bee-01"], 2: ["bee-01", "bee-02", "bee-01"]}
+    corpus = await on_disk(tmp_path, [record(number, references=some) for number, some in lists.items()])
+    asked = [PaperId("bee-01"), PaperId("bee-02")]
+    assert {one: {paper.id for paper in some} for one, some in (await corpus.citing(asked, 9, OPEN)).items()} == {
+        one: set(asked) for one in asked
+    }
+    assert [paper.id for paper in (await corpus.references(asked, 9, OPEN))[asked[1]]] == ["bee-01", "bee-02"]
+
+
+async def test_corpus_without_lists_of_references_has_no_citing_papers_and_no_references(tmp_path: Path) -> None:
+    corpus = await on_disk(tmp_path, [record(1), record(2)])
+    asked = [PaperId("bee-01"), PaperId("bee-02")]
+    assert await corpus.citing(asked, 9, OPEN) == {one: [] for one in asked}
+    assert await corpus.references(asked, 9, OPEN) == {}
+
+
+async def test_of_a_hundred_thousand_citations_only_the_asked_records_are_read(tmp_path: Path) -> None:
+    """Five hundred papers that name the hub two hundred times each."""
+    papers = [record(0), *(record(number, references=[HUB] * 200) for number in range(1, 501))]
+    corpus = await on_disk(tmp_path, papers)
+    versions = VersionStore(tmp_path / "corpus")
+    reader = VersionReader.open(versions, read_manifest(versions.current_path()))
+    found = reader.citing([HUB], 7, Filters())[HUB]
+    assert len(found) == 7
+    assert loaded(reader) == 7
+    assert found == (await corpus.citing([HUB], 500, OPEN))[HUB][:7]
+    assert len((await corpus.citing([HUB], 1_000, OPEN))[HUB]) == 500
+
+
+async def test_of_a_list_of_a_hundred_thousand_references_only_the_asked_records_are_read(tmp_path: Path) -> None:
+    unknown = [f"elsewhere-{number}" for number in range(100_000)]
+    papers = [record(0, references=[*unknown, *(f"bee-{number:02}" for number in range(1, 41))])]
+    await on_disk(tmp_path, papers + [record(number) for number in range(1, 41)])
+    versions = VersionStore(tmp_path / "corpus")
+    reader = VersionReader.open(versions, read_manifest(versions.current_path()))
+    assert [paper.id for paper in reader.references([HUB], 3, Filters())[HUB]] == ["bee-01", "bee-02", "bee-03"]
+    assert loaded(reader) == 3
+
+
+async def test_shards_give_the_newest_of_all_of_them(tmp_path: Path) -> None:
+    days = {number: f"20{10 + number % 7}-0{1 + number % 9}-{number:02}" for number in range(1, 25)}
+    papers = [record(0), *(record(one, references=[HUB], publication_date=day) for one, day in days.items())]
+    whole = await on_disk(tmp_path, papers)
+    source = write_jsonl(tmp_path / "again.jsonl", papers)
+    await build_shards([source], 3, tmp_path / "shards", HashingEmbedder())
+    shards = Corpus.open(tmp_path / "shards", HashingEmbedder())
+    for limit in (5, 100):
+        assert await shards.citing([HUB], limit, OPEN) == await whole.citing([HUB], limit, OPEN)
+    newest = [paper.publication_date for paper in (await shards.citing([HUB], 5, OPEN))[HUB]]
+    assert newest == sorted(newest, key=str, reverse=True)
