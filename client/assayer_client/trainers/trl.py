@@ -1,7 +1,7 @@
 """A reward function for TRL's trainers: `GRPOTrainer(reward_funcs=trl_reward(ServiceRewards()), ...)`."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from assayer_client.errors import InvalidRequest
 from assayer_client.trainers.reward_sources import RewardQuery, RewardSource
@@ -12,10 +12,8 @@ Completion = str | Sequence[Mapping[str, Any]]
 """A text, or the messages of a conversation."""
 
 
-class TrlReward(Protocol):
-    def __call__(
-        self, prompts: Sequence[Completion], completions: Sequence[Completion], **columns: Any
-    ) -> Awaitable[list[float | None]]: ...
+TrlReward = Callable[..., Awaitable[list[float | None]]]
+"""Called with `prompts`, `completions` and the columns of the data set, each a list of the same length."""
 
 
 def trl_reward(

@@ -1,0 +1,112 @@
+"""A learning curve as one HTML file, by the means and under the policy of the reports, and as CSV."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
+from typing import NamedTuple
+
+from assayer.models.learning_curve import LearningCurve, LearningPoint
+from assayer.reports.html import render_page
+
+__all__ = ["CurvePanel", "as_learning_curve_csv", "as_learning_curve_html"]
+
+_WIDTH, _HEIGHT = 1000.0, 160.0
+"""Of every drawing, in its own units; they are stretched to the page."""
+
+
+class CurveLine(NamedTuple):
+    name: str
+    look: str
+    """Class of the style sheet."""
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class CurvePanel:
+    """Lines over the steps, on one scale."""
+
+    title: str
+    lines: tuple[CurveLine, ...]
+    steps: tuple[int, ...]
+    last_step: int
+    top: float | None = None
+    """Of the scale; None: the largest value."""
+
+    @cached_property
+    def most(self) -> float:
+        known = [value for line in self.lines for value in line.values if value is not None]
+        return self.top if self.top is not None else max(known, default=0.0) or 1.0
+
+    @cached_property
+    def least(self) -> float:
+        return min(
+            (value for line in self.lines for value in line.values if value is not None and value < 0), default=0.0
+        )
+
+    def strokes(self, line: CurveLine) -> tuple[str, ...]:
+        """Corners of its unbroken pieces: a step without a value is a gap."""
+        pieces: list[list[str]] = [[]]
+        for step, value in zip(self.steps, line.values, strict=True):
+            if value is None:
+                pieces.append([])
+                continue
+            x = _WIDTH * (step - 1) / max(1, self.last_step - 1)
+            y = _HEIGHT * (1 - (min(value, self.most) - self.least) / ((self.most - self.least) or 1.0))
+            pieces[-1].append(f"{x:.1f},{y:.1f}")
+        return tuple(" ".join(piece if len(piece) > 1 else piece * 2) for piece in pieces if piece)
+
+
+def as_learning_curve_html(curve: LearningCurve) -> str:
+    return render_page(
+        "learning_curve.html",
+        "report.css",
+        "learning_curve.css",
+        curve=curve,
+        panels=_panels(curve),
+        shown=_shown(curve),
+    )
+
+
+def as_learning_curve_csv(curve: LearningCurve) -> str:
+    """One line a step; a figure that does not exist is empty."""
+    text = StringIO()
+    table = csv.DictWriter(text, list(LearningPoint.model_fields), lineterminator="\n")
+    table.writeheader()
+    table.writerows(point.model_dump() for point in curve.points)
+    return text.getvalue()
+
+
+def _panels(curve: LearningCurve) -> tuple[CurvePanel, ...]:
+    def line(name: str, look: str, value: Callable[[LearningPoint], float | None]) -> CurveLine:
+        return CurveLine(name, look, tuple(map(value, curve.points)))
+
+    lengths = (
+        line("with a reward", "first", lambda point: point.length_rewarded),
+        line("without one", "second", lambda point: point.length_unrewarded),
+    )
+    shares = (
+        line("judged", "first", lambda point: point.judged),
+        line("cut off at the greatest length", "second", lambda point: point.truncated),
+    )
+    steps = tuple(point.step for point in curve.points)
+    return tuple(
+        CurvePanel(title, lines, steps, curve.steps, top)
+        for title, lines, top in (
+            (
+                "Mean reward of the completions that were judged",
+                (line("reward", "first", lambda one: one.reward),),
+                None,
+            ),
+            ("Mean tokens of a completion", lengths, None),
+            ("Shares of the completions", shares, 1.0),
+            ("Entropy, nats a token", (line("entropy", "first", lambda one: one.entropy),), None),
+        )
+    )
+
+
+def _shown(curve: LearningCurve) -> tuple[LearningPoint, ...]:
+    """About twenty steps of those in the CSV, the last among them."""
+    every = max(1, len(curve.points) // 20)
+    return curve.points[::-1][::every][::-1]

@@ -1,0 +1,171 @@
+"""GRPO on a tiny random model: it learns, it goes on after a death, and its curve says what happened."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import ConfigurationError, InputError, PartUnavailable
+from assayer.models.learning_curve import LearningPoint
+from assayer_client.trainers import RewardQuery, trl_reward
+from benchmarks.policy_training.toy import ToyJudge, toy_training
+from workers.policy_training import PolicyTraining, read_policy_training, train_policy
+from workers.policy_training.configuration import GrpoSettings, LoraSettings, PolicyModel, RewardService
+from workers.policy_training.training import CURVE_FILES, last_checkpoint
+
+QUICK = GrpoSettings(steps=6, generations=4, questions=2, most_tokens=4, learning_rate=3e-3, micro_batch=8)
+LEARNING = GrpoSettings(steps=60, generations=8, questions=4, most_tokens=3, learning_rate=1e-2, micro_batch=32)
+
+
+class NeverJudges:
+    async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
+        return [None] * len(items)
+
+
+def _mean(points: Sequence[LearningPoint]) -> float:
+    rewards = [point.reward for point in points if point.reward is not None]
+    return sum(rewards) / len(rewards)
+
+
+def test_policy_learns_a_task_that_can_be_solved(tmp_path: Path) -> None:
+    curve = train_policy(toy_training(tmp_path, LEARNING), trl_reward(ToyJudge()))
+    assert [point.step for point in curve.points] == list(range(1, 61))
+    assert _mean(curve.points[-15:]) - _mean(curve.points[:5]) > 0.3
+    folder = tmp_path / "training"
+    assert (folder / "policy" / "model.safetensors").is_file()
+    page, table = ((folder / name).read_text("utf-8") for name in CURVE_FILES)
+    assert "Colours" in page
+    assert page.count("<polyline") >= 4
+    rows = list(csv.DictReader(table.splitlines()))
+    assert len(rows) == 60
+    assert float(rows[-1]["reward"]) == curve.points[-1].reward
+
+
+def test_training_goes_on_after_a_kill_without_repeating_a_point(tmp_path: Path) -> None:
+    plan = toy_training(tmp_path, QUICK, checkpoint_every=2)
+    program = f"""
+import os, signal
+from pathlib import Path
+from assayer_client.trainers import trl_reward
+from benchmarks.policy_training.toy import ToyJudge
+from workers.policy_training import PolicyTraining, train_policy
+
+def die(point):
+    if point.step == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+plan = PolicyTraining.model_validate_json(Path({str(tmp_path / "plan.json")!r}).read_bytes())
+train_policy(plan, trl_reward(ToyJudge()), die)
+"""
+    (tmp_path / "plan.json").write_text(plan.model_dump_json())
+    paths = os.pathsep.join(path for path in sys.path if path)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": paths}, check=False, capture_output=True
+    )
+    assert ended.returncode == -signal.SIGKILL
+    assert last_checkpoint(plan.folder) == plan.folder / "checkpoint-4"
+    newest = plan.folder / "checkpoint-6"  # begun, and cut off in the middle of its last file
+    newest.mkdir()
+    (newest / "trainer_state.json").write_text('{"global_step": 6, "log_hi')
+    steps: list[int] = []
+    curve = train_policy(plan, trl_reward(ToyJudge()), lambda point: steps.append(point.step))
+    assert steps[:2] == [5, 6]
+    assert [point.step for point in curve.points] == [1, 2, 3, 4, 5, 6]
+
+
+def test_training_with_other_settings_does_not_go_on_from_these_checkpoints(tmp_path: Path) -> None:
+    plan = toy_training(tmp_path, QUICK)
+    train_policy(plan, trl_reward(ToyJudge()))
+    other = plan.model_copy(update={"grpo": QUICK.model_copy(update={"learning_rate": 1.0})})
+    with pytest.raises(InputError, match="other settings"):
+        train_policy(other, trl_reward(ToyJudge()))
+
+
+def test_adapters_alone_are_trained_and_saved(tmp_path: Path) -> None:
+    plan = toy_training(tmp_path, QUICK.model_copy(update={"steps": 1}))
+    policy = PolicyModel(model=plan.policy.model, lora=LoraSettings(rank=2, alpha=4))
+    train_policy(plan.model_copy(update={"policy": policy}), trl_reward(ToyJudge()))
+    saved = plan.folder / "policy"
+    assert json.loads((saved / "adapter_config.json").read_text())["r"] == 2
+    assert not (saved / "model.safetensors").exists()
+
+
+def test_training_stops_where_the_judge_comes_to_no_verdict_for_long(tmp_path: Path) -> None:
+    plan = toy_training(tmp_path, QUICK, rewards=RewardService(most_steps_unjudged=3))
+    points: list[LearningPoint] = []
+    with pytest.raises(PartUnavailable, match="3 steps"):
+        train_policy(plan, trl_reward(NeverJudges()), points.append)
+    assert [(point.reward, point.judged) for point in points] == [(None, 0.0), (None, 0.0)]
+
+
+def test_policy_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    plan = toy_training(tmp_path, QUICK)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(ConfigurationError, match="empty"):
+        train_policy(plan.model_copy(update={"policy": PolicyModel(model=str(empty))}), trl_reward(ToyJudge()))
+
+
+def _file(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "training.toml"
+    file.write_text(text)
+    return file
+
+
+CONFIGURATION = """
+folder = "out"
+[policy]
+model = "models/policy"
+[policy.lora]
+rank = 128
+[data]
+file = "questions.jsonl"
+"""
+
+
+def test_paths_are_taken_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "models" / "policy").mkdir(parents=True)
+    read = read_policy_training(_file(tmp_path, CONFIGURATION))
+    assert read.folder == tmp_path / "out"
+    assert read.data.file == tmp_path / "questions.jsonl"
+    assert read.policy.model == str(tmp_path / "models" / "policy")
+    assert (read.grpo.loss, read.grpo.scale_rewards) == ("dr_grpo", "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("folder = ", "TOML"),
+        ("folder = 'out'", "policy: Field required"),
+        (CONFIGURATION + "[grpo]\nlearning_rte = 1\n", "grpo.learning_rte: Extra inputs"),
+        (CONFIGURATION + "[grpo]\nmicro_batch = 5\n", "does not divide the 32 completions"),
+        (CONFIGURATION + "prompt = 'Answer {it}'\n", "data.prompt: Value error, needs {question}"),
+        (CONFIGURATION + "prompt = 'Answer {question'\n", "a brace of its own is written twice"),
+    ],
+)
+def test_field_at_fault_is_named(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read_policy_training(_file(tmp_path, text))
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("", "no questions"),
+        ('{"question": "Why?"}\n', "line 1: there is no text in `abstract`"),
+        ("[" * 9_999, "line 1"),
+    ],
+)
+def test_line_at_fault_is_named(tmp_path: Path, lines: str, told: str) -> None:
+    plan: PolicyTraining = toy_training(tmp_path, QUICK)
+    plan.data.file.write_text(lines)
+    with pytest.raises(InputError) as refused:
+        train_policy(plan, trl_reward(ToyJudge()))
+    assert told in str(refused.value)

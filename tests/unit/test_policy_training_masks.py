@@ -1,0 +1,161 @@
+"""Injected tokens are context and never targets, down to the gradients that TRL computes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from datasets import Dataset
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import AutoModelForCausalLM
+from trl.trainer.grpo_config import GRPOConfig
+from trl.trainer.grpo_trainer import GRPOTrainer
+
+from assayer.errors import InputError
+from benchmarks.policy_training.tiny_policy import tiny_policy
+from workers.policy_training.trajectories import (
+    IGNORED_LABEL,
+    TrajectorySegment,
+    TrajectoryTokens,
+    rollout_batch,
+    trajectory_tokens,
+    walked_trajectories,
+)
+
+WORDS = tuple(f"w{number}" for number in range(12))
+PROMPT, WRITTEN, FOUND, MORE = (3, 4), (5, 6), (7, 8, 9), (10, 11)
+WALK = (
+    TrajectorySegment(PROMPT, False),
+    TrajectorySegment(WRITTEN, True),
+    TrajectorySegment(FOUND, False),
+    TrajectorySegment(MORE, True),
+)
+
+
+def test_what_the_policy_wrote_is_a_target_and_what_was_put_in_is_none() -> None:
+    tokens = trajectory_tokens(WALK)
+    assert tokens.prompt == PROMPT
+    assert tokens.completion == (*WRITTEN, *FOUND, *MORE)
+    assert tokens.mask == (1, 1, 0, 0, 0, 1, 1)
+    assert tokens.labels == (*[IGNORED_LABEL] * 2, *WRITTEN, *[IGNORED_LABEL] * 3, *MORE)
+
+
+@given(
+    st.lists(
+        st.builds(TrajectorySegment, st.lists(st.integers(0, 9), max_size=4).map(tuple), st.booleans()), max_size=6
+    )
+)
+def test_every_written_token_is_kept_and_no_other_is_a_target(segments: list[TrajectorySegment]) -> None:
+    written = [token for one in segments if one.generated for token in one.ids]
+    if not written:
+        with pytest.raises(InputError):
+            trajectory_tokens(segments)
+        return
+    tokens = trajectory_tokens(segments)
+    assert [token for token in tokens.labels if token != IGNORED_LABEL] == written
+    assert tokens.mask[0] == tokens.mask[-1] == 1
+    everything = [token for one in segments for token in one.ids]
+    assert [*tokens.prompt, *tokens.completion] == everything[: len(tokens.prompt) + len(tokens.completion)]
+
+
+def test_trajectory_that_is_too_long_is_cut_at_its_end() -> None:
+    assert trajectory_tokens(WALK, most=4) == TrajectoryTokens(PROMPT, WRITTEN, (1, 1))
+
+
+def test_walk_goes_on_where_something_was_found_and_ends_elsewhere() -> None:
+    asked: list[list[list[int]]] = []
+
+    def generate(contexts: list[list[int]]) -> list[list[int]]:
+        asked.append(contexts)
+        return [[100 + len(asked)] for _ in contexts]
+
+    def inject(number: int, written: list[int]) -> Sequence[int] | None:
+        return [7, 8] if number == 0 else None
+
+    first, second = walked_trajectories([[1], [2]], 2, generate, inject)
+    assert asked == [[[1], [2]], [[1, 101, 7, 8]]]
+    assert (first.completion, first.mask) == ((101, 7, 8, 102), (1, 0, 0, 1))
+    assert (second.completion, second.mask) == ((101,), (1,))
+
+
+def _by_place(completions: Sequence[str], **_: Any) -> list[float | None]:
+    return [float(number) for number, _ in enumerate(completions)]
+
+
+def _gradients(folder: Path, trajectories: Sequence[TrajectoryTokens], loss: str, divergence: float) -> torch.Tensor:
+    """Of the loss by the log-probability of each token of the completions, shape (trajectories, tokens), as TRL's own
+    trainer computes it in one step. A target has no other way into the loss."""
+    policy = tiny_policy(WORDS, seed=1)
+    model = AutoModelForCausalLM.from_pretrained(policy.save(folder / "model"))
+    caught: list[torch.Tensor] = []
+
+    def watch(_: Any, __: Any, output: Any) -> None:
+        if "log_probs" in output and output.log_probs.requires_grad:
+            output.log_probs.register_hook(caught.append)
+
+    model.register_forward_hook(watch)
+    trainer = GRPOTrainer(
+        model,
+        _by_place,
+        GRPOConfig(
+            output_dir=str(folder),
+            per_device_train_batch_size=len(trajectories),
+            num_generations=len(trajectories),
+            max_completion_length=16,
+            max_steps=1,
+            loss_type=loss,
+            scale_rewards="none",
+            beta=divergence,
+            save_strategy="no",
+            report_to=[],
+            disable_tqdm=True,
+            use_cpu=True,
+            bf16=False,
+            gradient_checkpointing=False,
+            shuffle_dataset=False,
+        ),
+        train_dataset=Dataset.from_list([{"prompt": "w0"}] * 4),
+        processing_class=policy.tokenizer,
+        rollout_func=lambda prompts, _: dict(rollout_batch(trajectories)),
+    )
+    trainer.train()
+    [found] = caught
+    return found[:, -len(trajectories[0].completion) :]
+
+
+def _leaks(gradients: torch.Tensor, masks: Sequence[Sequence[int]]) -> float:
+    """The largest gradient that comes from predicting an injected token."""
+    injected = torch.tensor(masks) == 0
+    return float(gradients[injected].abs().max())
+
+
+@pytest.fixture
+def walks(monkeypatch: pytest.MonkeyPatch) -> list[TrajectoryTokens]:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
+    other = (
+        TrajectorySegment(PROMPT, False),
+        TrajectorySegment((6, 5), True),
+        TrajectorySegment((8, 9, 7), False),
+        TrajectorySegment((11, 3), True),
+    )
+    return [trajectory_tokens(WALK), trajectory_tokens(other)]
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
+@pytest.mark.parametrize(("loss", "divergence"), [("dr_grpo", 0.0), ("dr_grpo", 0.1), ("grpo", 0.0)])
+def test_injected_tokens_as_targets_have_exactly_no_gradient(
+    tmp_path: Path, walks: list[TrajectoryTokens], loss: str, divergence: float
+) -> None:
+    gradients = _gradients(tmp_path, walks, loss, divergence)
+    assert gradients.shape[:2] == (2, 7)
+    assert _leaks(gradients, [one.mask for one in walks]) == 0.0
+    written = torch.tensor([one.mask for one in walks]) == 1
+    assert (gradients[written].abs() > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
+def test_planted_leak_is_seen(tmp_path: Path, walks: list[TrajectoryTokens]) -> None:
+    leaky = [TrajectoryTokens(one.prompt, one.completion, (1, 1, 0, 1, 0, 1, 1)) for one in walks]
+    assert _leaks(_gradients(tmp_path, leaky, "dr_grpo", 0.0), [one.mask for one in walks]) > 0.0

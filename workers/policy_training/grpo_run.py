@@ -1,0 +1,175 @@
+"""One run of TRL's GRPO trainer. Imported only where training begins: this module needs the extra `rl`."""
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+import torch
+import transformers
+from datasets import Dataset
+from peft import LoraConfig
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
+from trl.trainer.grpo_config import GRPOConfig
+from trl.trainer.grpo_trainer import GRPOTrainer
+
+from assayer.errors import ConfigurationError
+from assayer.models.learning_curve import LearningPoint
+from assayer_client.trainers import TrlReward
+from workers.policy_training.configuration import LoraSettings, PolicyTraining
+from workers.policy_training.training_rows import TrainingRow
+from workers.policy_training.watched_reward import LENGTH_REWARDED, LENGTH_UNREWARDED
+
+__all__ = ["GrpoRun"]
+
+_transformers: Any = transformers
+_transformers.utils.logging.disable_progress_bar()
+huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY = True  # TRL would report every training to the model hub
+
+
+class GrpoRun:
+    def __init__(
+        self,
+        plan: PolicyTraining,
+        rows: Sequence[TrainingRow],
+        reward: TrlReward,
+        told: Callable[[list[LearningPoint]], None],
+    ) -> None:
+        """`told` gets all points so far after each step. Raises ConfigurationError where the model cannot be loaded or
+        the machine cannot do what is asked."""
+        awaited: Any = reward  # TRL awaits it, though its types know of lists alone
+        with _quiet():
+            model, tokenizer = _policy(plan)
+            self._trainer = GRPOTrainer(
+                model=model,
+                reward_funcs=awaited,
+                args=_arguments(plan),
+                train_dataset=Dataset.from_list([dict(row) for row in rows]),
+                processing_class=tokenizer,
+                peft_config=None if plan.policy.lora is None else _lora(plan.policy.lora),
+                callbacks=[_Points(told)],
+            )
+
+    def train(self, checkpoint: Path | None) -> list[LearningPoint]:
+        """From the beginning, or on from a checkpoint. What the reward function raises passes through."""
+        with _quiet():
+            self._trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        return _points(self._trainer.state)
+
+    def save(self, folder: Path) -> None:
+        """The policy, or its adapters, with the tokenizer."""
+        self._trainer.save_model(str(folder))
+
+
+class _Points(TrainerCallback):
+    def __init__(self, told: Callable[[list[LearningPoint]], None]) -> None:
+        self._told = told
+
+    def on_log(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any) -> None:
+        self._told(_points(state))
+
+
+def _points(state: TrainerState) -> list[LearningPoint]:
+    """Of the history that checkpoints carry: a step that was repeated after a restart is there once."""
+    return [_point(row) for row in state.log_history if "reward" in row]
+
+
+def _point(row: Mapping[str, Any]) -> LearningPoint:
+    reward = row["reward"]
+    return LearningPoint(
+        step=row["step"],
+        reward=None if reward is None or math.isnan(reward) else reward,
+        judged=row["judged"],
+        length=row["completions/mean_length"],
+        length_rewarded=row.get(LENGTH_REWARDED),
+        length_unrewarded=row.get(LENGTH_UNREWARDED),
+        truncated=row["completions/clipped_ratio"],
+        entropy=row["entropy"],
+        divergence=row.get("kl"),
+        loss=row["loss"],
+        seconds=row["step_time"],
+    )
+
+
+def _policy(plan: PolicyTraining) -> tuple[Any, Any]:
+    name = plan.policy.model
+    # Adapters are trained on weights of half the width; all weights are trained at full width, under autocast.
+    half = plan.policy.precision == "bfloat16" and plan.policy.lora is not None
+    load: Any = AutoTokenizer.from_pretrained
+    try:
+        tokenizer = load(name, padding_side="left", trust_remote_code=False)
+        model = AutoModelForCausalLM.from_pretrained(
+            name, dtype=torch.bfloat16 if half else torch.float32, trust_remote_code=False
+        )
+    except (OSError, ValueError) as error:
+        first = str(error).strip().split("\n", 1)[0]
+        raise ConfigurationError(
+            f"The policy {name} cannot be loaded: {first}", "policy.model is a model's folder, or its name on a hub."
+        ) from None
+    if tokenizer.eos_token is None:
+        raise ConfigurationError(f"The tokenizer of {name} has no token that ends a text.")
+    return model, tokenizer
+
+
+def _lora(settings: LoraSettings) -> LoraConfig:
+    targets = settings.targets if isinstance(settings.targets, str) else list(settings.targets)
+    return LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        target_modules=targets,
+        task_type="CAUSAL_LM",
+    )
+
+
+def _arguments(plan: PolicyTraining) -> GRPOConfig:
+    grpo, on_cpu = plan.grpo, not torch.cuda.is_available()
+    vllm: dict[str, Any] = {}
+    if plan.rollouts.engine == "vllm":
+        if on_cpu:
+            raise ConfigurationError("vLLM needs a GPU here.", 'Set rollouts.engine = "transformers".')
+        vllm = {"use_vllm": True, "vllm_mode": "colocate", "vllm_gpu_memory_utilization": plan.rollouts.memory}
+    return GRPOConfig(
+        output_dir=str(plan.folder),
+        max_steps=grpo.steps,
+        num_generations=grpo.generations,
+        per_device_train_batch_size=grpo.batch,
+        gradient_accumulation_steps=grpo.completions // grpo.batch,
+        max_completion_length=grpo.most_tokens,
+        learning_rate=grpo.learning_rate,
+        lr_scheduler_type=grpo.schedule,
+        warmup_steps=grpo.warm_up,
+        loss_type=grpo.loss,
+        scale_rewards=grpo.scale_rewards,
+        epsilon=grpo.clip,
+        beta=grpo.divergence_weight,
+        temperature=grpo.temperature,
+        seed=grpo.seed,
+        use_cpu=on_cpu,
+        bf16=plan.policy.precision == "bfloat16",
+        gradient_checkpointing=not on_cpu,
+        logging_steps=1,
+        save_strategy="steps",
+        save_steps=plan.checkpoint_every,
+        save_total_limit=plan.checkpoints_kept,
+        report_to=[],
+        disable_tqdm=True,
+        **vllm,
+    )
+
+
+class _quiet(warnings.catch_warnings):
+    """What TRL and transformers warn each other of is nobody else's to mend."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        warnings.filterwarnings("ignore", category=FutureWarning, module=r"(transformers|trl|peft|accelerate)\.")

@@ -1,0 +1,106 @@
+"""A policy trained against a judge (GRPO), begun or gone on with."""
+
+import json
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from assayer.errors import ConfigurationError, InputError
+from assayer.models.learning_curve import LearningCurve, LearningPoint
+from assayer.reports.learning_curve_page import as_learning_curve_csv, as_learning_curve_html
+from assayer_client.trainers import TrlReward
+from workers.policy_training.configuration import PolicyTraining
+from workers.policy_training.training_rows import read_training_rows
+from workers.policy_training.watched_reward import watched_reward
+
+__all__ = ["CURVE_FILES", "last_checkpoint", "train_policy"]
+
+_PLAN = "training.json"
+CURVE_FILES = ("learning-curve.html", "learning-curve.csv")
+_LIBRARIES = ("torch", "transformers", "trl", "peft", "datasets")
+
+
+def train_policy(
+    plan: PolicyTraining, reward: TrlReward, progress: Callable[[LearningPoint], None] = lambda _: None
+) -> LearningCurve:
+    """Goes on from the last whole checkpoint in the plan's folder. The learning curve is written after every step, as
+    CSV and as a page, the policy at the end, into `policy/`. Raises InputError where the folder holds another training,
+    ConfigurationError without the extra `rl`, and what the reward function raises."""
+    for library in _LIBRARIES:
+        if find_spec(library) is None:
+            raise ConfigurationError(
+                f"Training a policy needs {library}, which is not installed.",
+                "Install it with: pip install 'assayer[rl]'",
+            )
+    rows = read_training_rows(plan.data)
+    _claim(plan)
+    from workers.policy_training.grpo_run import GrpoRun
+
+    def told(points: list[LearningPoint]) -> None:
+        _write_curve(plan, points)
+        if points:
+            progress(points[-1])
+
+    run = GrpoRun(plan, rows, watched_reward(reward, plan.rewards.most_steps_unjudged), told)
+    points = run.train(last_checkpoint(plan.folder))
+    run.save(plan.folder / "policy")
+    return _write_curve(plan, points)
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The newest that is whole: a trainer's state is written last, and one that was cut off cannot be read."""
+    for checkpoint in sorted(folder.glob("checkpoint-*"), key=_step, reverse=True):
+        try:
+            state = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            continue
+        if state.get("global_step") == _step(checkpoint):
+            return checkpoint
+    return None
+
+
+def _step(checkpoint: Path) -> int:
+    number = checkpoint.name.rpartition("-")[2]
+    return int(number) if number.isdecimal() else -1
+
+
+def _claim(plan: PolicyTraining) -> None:
+    """The folder is this training's alone."""
+    file = plan.folder / _PLAN
+    try:
+        earlier = PolicyTraining.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        earlier = plan
+    except (OSError, ValidationError) as error:
+        raise InputError(
+            f"{file} cannot be read, so it is not known what the checkpoints beside it are of: {error}"
+        ) from None
+    if not plan.goes_on_from(earlier):
+        raise InputError(
+            f"{plan.folder} holds the checkpoints of a training with other settings.", "Choose another folder."
+        )
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    _write(file, plan.model_dump_json(indent=1) + "\n")
+
+
+def _write_curve(plan: PolicyTraining, points: list[LearningPoint]) -> LearningCurve:
+    curve = LearningCurve(
+        title=plan.title,
+        steps=plan.grpo.steps,
+        loss=f"{plan.grpo.loss}, rewards scaled by {plan.grpo.scale_rewards}",
+        judge=plan.rewards.judge or "the service's own",
+        points=tuple(points),
+    )
+    page, table = CURVE_FILES
+    _write(plan.folder / page, as_learning_curve_html(curve))
+    _write(plan.folder / table, as_learning_curve_csv(curve))
+    return curve
+
+
+def _write(file: Path, text: str) -> None:
+    """Whole or not at all."""
+    partial = file.with_name(file.name + ".partial")
+    partial.write_text(text, "utf-8")
+    partial.replace(file)
