@@ -6,7 +6,20 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from assayer.citing.labels import cited_labels
-from assayer.models import Absent, Assessment, BoardRecord, Label, Part, Reference, Report, Reviewer, Score, Verdict
+from assayer.models import (
+    Absent,
+    Assessment,
+    BoardRecord,
+    EvidenceNode,
+    Label,
+    Part,
+    Reference,
+    Report,
+    Reviewer,
+    Score,
+    Verdict,
+)
+from assayer.reports.graph_drawing import GraphDrawing, graph_drawing
 from assayer.reports.release import judged_parts
 from assayer.reports.viewpoint_drawing import ViewpointDrawing, drawing_of
 from assayer.reports.wording import Stance
@@ -116,6 +129,16 @@ class ReportPage:
     def panel(self) -> BoardScores | None:
         """Of the board's scores."""
         return board_scores(self.report.board, self.report.parts) if self.report.board else None
+
+    @cached_property
+    def graph(self) -> GraphDrawing | None:
+        return graph_drawing(self.report.graph) if self.report.graph else None
+
+    @property
+    def graph_contents(self) -> tuple[EvidenceNode, ...]:
+        """Concepts, methods and claims that were ever in the graph."""
+        nodes = self.report.graph.nodes if self.report.graph else ()
+        return tuple(one for one in nodes if one.kind not in ("idea", "paper"))
 
     @property
     def led_by_verdict(self) -> bool:

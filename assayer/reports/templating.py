@@ -6,7 +6,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from assayer.models import Absent
-from assayer.reports import citation_wording, reference_wording, wording
+from assayer.reports import citation_wording, graph_wording, reference_wording, wording
 
 __all__ = ["environment_with"]
 
@@ -25,5 +25,6 @@ def environment_with(finalize: Callable[[object], object], filters: Mapping[str,
     environment.globals["words"] = wording
     environment.globals["citation_words"] = citation_wording
     environment.globals["reference_words"] = reference_wording
+    environment.globals["graph_words"] = graph_wording
     environment.tests["absent"] = lambda value: isinstance(value, Absent)
     return environment

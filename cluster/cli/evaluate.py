@@ -14,12 +14,13 @@ from rich.console import Console
 
 from assayer.errors import AssayerError
 from assayer.models import Idea, Report, judged_blind
+from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
 from cluster.cli.evaluation_summary import SummaryRow, show_summary, show_summary_table
 from cluster.cli.options import WithBlind, day
-from cluster.cli.output import PageFormat, make_folder, wide_console, write_formats
+from cluster.cli.output import PageFormat, make_folder, wide_console, write_files, write_formats
 from cluster.cli.side_by_side import side_by_side
 from cluster.cli.terminal import EvaluationProgress, print_error
 from cluster.settings import PROFILES, Profile, Settings
@@ -157,6 +158,7 @@ async def _evaluate(
                 try:
                     evaluation = await engine.evaluate(idea, method, cutoff, progress, run_request)
                     files = write_formats(out / name, evaluation.report, _RENDER, formats)
+                    files += _write_graph(out / name, evaluation.report)
                     shown = evaluation.report if len(ideas) <= _SHOWN_IN_FULL else None
                     return WrittenReport(SummaryRow.of(evaluation.report, files), shown)
                 finally:
@@ -167,6 +169,13 @@ async def _evaluate(
     ended = [(ideas[number].source, done.ended[number]) for number in sorted(done.ended)]
     failures += [FailedIdea(source, str(found)) for source, found in ended if isinstance(found, AssayerError)]
     return EvaluationOutcome([found for _, found in ended if isinstance(found, WrittenReport)], failures, done.stopped)
+
+
+def _write_graph(stem: Path, report: Report) -> list[Path]:
+    """Beside the report of a method that builds one."""
+    if report.graph is None:
+        return []
+    return write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
 
 
 def _names(ideas: Iterable[Idea]) -> list[str]:

@@ -1,6 +1,8 @@
 """The HTML page in a real browser: quiet, self-contained, readable in both schemes, usable by keyboard."""
 
+import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +13,7 @@ from assayer.reports.html import as_html
 from tests.chromium import launch_options
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import hostile_report
+from tests.unit.scicompanion_world import evaluated, twin_backends
 
 # For every text: the contrast of its colour with the first solid background behind it (WCAG 2.2, 1.4.3).
 CONTRASTS = """() => {
@@ -126,3 +129,35 @@ def test_printed_page_shows_what_is_folded_on_the_screen(opened: Opened) -> None
     assert shown is not None
     assert shown["height"] > 10
     assert opened.page.locator("nav.contents").is_hidden()
+
+
+@pytest.fixture
+def graph_page(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
+        evaluation, _ = thread.submit(lambda: asyncio.run(evaluated(twin_backends()[0]))).result()
+    opened = _open(browser, tmp_path / "graph.html", as_html(evaluation.report), viewport={"width": 390, "height": 800})
+    yield opened
+    opened.page.context.close()
+
+
+def test_steps_of_a_graph_are_walked_through_by_buttons_and_keys_without_a_script(graph_page: Opened) -> None:
+    page = graph_page.page
+    entries = page.locator(".notebook .entry:visible")
+    expect(entries).to_contain_text("Step 3")
+    page.get_by_text("After step 1", exact=True).click()
+    expect(entries).to_have_count(1)
+    expect(entries).to_contain_text("Step 1")
+    first = page.locator(".network .knot:visible").count()
+    page.keyboard.press("ArrowRight")
+    expect(entries).to_contain_text("Step 2")
+    assert page.locator(".network .knot:visible").count() > first
+    assert graph_page.complaints == []
+
+
+def test_nodes_lead_to_their_references_and_edges_to_what_they_rest_on(graph_page: Opened) -> None:
+    page = graph_page.page
+    for link in page.locator(".network a").all():
+        target = link.get_attribute("href")
+        assert target
+        assert page.locator(f"[id='{target[1:]}']").count() == 1, target
+    assert page.evaluate("document.documentElement.scrollWidth") == 390

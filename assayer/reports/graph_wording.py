@@ -1,0 +1,50 @@
+"""Words for the graph of a report."""
+
+from collections.abc import Mapping
+
+from assayer.models import EdgeBasis, EdgeKind, GraphStep, NodeKind, ReasonFound
+
+__all__ = ["BASES", "EDGES", "NODES", "refused", "way"]
+
+NODES: Mapping[NodeKind, str] = {
+    "idea": "the idea",
+    "paper": "paper",
+    "concept": "concept",
+    "method": "method",
+    "claim": "claim",
+}
+EDGES: Mapping[EdgeKind, str] = {
+    "cites": "cites",
+    "co_cited": "is cited together with",
+    "near": "is close in words to",
+    "derives": "derives from",
+    "shares_method": "shares a method with",
+    "uses": "uses",
+    "concerns": "concerns",
+    "states": "states",
+    "supports": "supports",
+    "contradicts": "contradicts",
+}
+BASES: Mapping[EdgeBasis, str] = {
+    "record": "on record",
+    "quoted": "quote found",
+    "unverified": "quote not found",
+    "stated": "a reading, no quote",
+}
+_WAYS: Mapping[str, str] = {
+    "reference": "cited by",
+    "citing": "cites",
+    "co-cited": "cited together with",
+    "neighbour": "close in words to",
+}
+
+
+def way(reason: ReasonFound) -> str:
+    """With the label of the paper that led there, in brackets."""
+    if reason.label is None:
+        return f"step {reason.step}: by words of a query"
+    return f"step {reason.step}: {_WAYS.get(reason.kind, 'by')} [{reason.label}]"
+
+
+def refused(step: GraphStep) -> int:
+    return sum(one.refused is not None for one in step.edits)

@@ -1,0 +1,90 @@
+"""The graph of a report: drawn the same way every time, told in words beside it, and as GraphML."""
+
+from xml.etree import ElementTree
+
+from assayer.models import EdgeKey, EvidenceEdge, EvidenceNode, GraphRecord, GraphStep, NodeKey, Report
+from assayer.reports.graph_drawing import graph_drawing
+from assayer.reports.graphml import as_graphml
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
+from tests.unit.scicompanion_world import backends_without_llm, corpus, evaluated, twin_backends
+
+_GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
+
+
+async def _report() -> tuple[Report, GraphRecord]:
+    evaluation, graph = await evaluated(twin_backends()[0])
+    return evaluation.report, graph
+
+
+async def test_every_node_and_edge_is_drawn_once_in_the_frames_in_which_it_is_there() -> None:
+    _, graph = await _report()
+    drawing = graph_drawing(graph)
+    assert drawing is not None
+    assert [one.node.key for one in drawing.nodes] == [one.key for one in graph.nodes]
+    assert [one.edge.key for one in drawing.ties] == [one.key for one in graph.edges]
+    deleted = next(one for one in drawing.nodes if one.node.key not in graph.steps[-1].nodes)
+    assert "in-3" not in deleted.frames.split()
+    assert len({(one.x, one.y) for one in drawing.nodes}) == len(drawing.nodes)
+    assert all(0 <= one.y <= drawing.height for one in drawing.nodes)
+    assert graph_drawing(graph) == drawing
+
+
+async def test_the_page_says_every_step_every_refusal_and_why_a_reference_is_recommended() -> None:
+    report, graph = await _report()
+    for text in (as_html(report), as_markdown(report)):
+        assert "there is no node N900" in text
+        assert "by words of a query" in text
+        assert "Quotes in reviews are often wrong" in text
+    html = as_html(report)
+    assert html.count('class="frame-choice"') == len(graph.steps)
+    assert "<script" not in html
+    assert " style=" not in html
+
+
+async def test_what_a_model_or_a_title_wrote_cannot_leave_its_place() -> None:
+    report, graph = await _report()
+    evil = '"><script>alert(1)</script>&'
+    nodes = tuple(one.model_copy(update={"name": evil}) for one in graph.nodes)
+    hostile = report.model_copy(update={"graph": graph.model_copy(update={"nodes": nodes})})
+    assert hostile.graph is not None
+    assert "<script" not in as_html(hostile)
+    read = ElementTree.fromstring(as_graphml(hostile, hostile.graph))  # noqa: S314 - our own text
+    assert evil in {one.text for one in read.iter(f"{_GRAPHML}data")}
+
+
+async def test_graphml_has_all_nodes_and_edges_with_what_they_rest_on() -> None:
+    report, graph = await _report()
+    read = ElementTree.fromstring(as_graphml(report, graph))  # noqa: S314 - our own text
+    assert [one.get("id") for one in read.iter(f"{_GRAPHML}node")] == [one.key for one in graph.nodes]
+    assert [one.get("id") for one in read.iter(f"{_GRAPHML}edge")] == [one.key for one in graph.edges]
+    declared = {one.get("id") for one in read.iter(f"{_GRAPHML}key")}
+    assert {one.get("key") for one in read.iter(f"{_GRAPHML}data")} <= declared
+
+
+async def test_a_graph_of_the_idea_alone_is_told_and_not_drawn() -> None:
+    evaluation, graph = await evaluated(backends_without_llm(corpus([], {})))
+    assert graph_drawing(graph) is None
+    for text in (as_html(evaluation.report), as_markdown(evaluation.report)):
+        assert "no search came to a paper" in text
+
+
+def test_control_characters_do_not_break_graphml() -> None:
+    node = EvidenceNode(key=NodeKey("N1"), kind="claim", name="A\x00B", step=1)
+    idea = EvidenceNode(key=NodeKey("N0"), kind="idea", name="Idea", step=0)
+    edge = EvidenceEdge(
+        key=EdgeKey("E1"), source=NodeKey("N0"), target=NodeKey("N1"), kind="states", basis="stated", step=1
+    )
+    step = GraphStep(
+        number=1,
+        queries=(),
+        found=0,
+        new=0,
+        edits=(),
+        trace="",
+        nodes=(NodeKey("N0"), NodeKey("N1")),
+        edges=(EdgeKey("E1"),),
+    )
+    graph = GraphRecord(nodes=(idea, node), edges=(edge,), steps=(step,), recommended=())
+    report = Report.model_construct(evaluation_id="ev_1", references=())
+    assert ElementTree.fromstring(as_graphml(report, graph)) is not None  # noqa: S314 - our own text
