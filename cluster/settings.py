@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_va
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from assayer.curation import CurationOptions
 from assayer.methods.debate.options import DebateOptions
 from assayer.methods.grapheval.options import GraphEvalOptions
 from assayer.methods.innoeval.options import InnoEvalOptions
@@ -56,6 +57,7 @@ from workers.web.settings import PageSettings
 
 __all__ = [
     "PROFILES",
+    "CurationSettings",
     "IngestSettings",
     "LogSettings",
     "MetricsSettings",
@@ -95,6 +97,13 @@ class EvaluationSettings(Frozen):
 
 class RankingSettings(RankingOptions):
     """How rankings are made, and what one of them may spend: it asks thousands of questions, an evaluation hundreds."""
+
+    max_usd: float | None = Field(default=None, gt=0)
+    max_prompt_tokens: int | None = Field(default=None, gt=0)
+
+
+class CurationSettings(CurationOptions):
+    """How papers are curated, candidates made and ideas scored, and what one command may spend."""
 
     max_usd: float | None = Field(default=None, gt=0)
     max_prompt_tokens: int | None = Field(default=None, gt=0)
@@ -192,6 +201,8 @@ class Settings(BaseSettings):
     """What a report must reach to carry a total."""
     ranking: RankingSettings = RankingSettings()
     rewards: RewardSettings = RewardSettings()
+    curation: CurationSettings = CurationSettings()
+    """Of `assayer curate`, `propose` and `score`."""
     scholareval: ScholarEvalOptions = ScholarEvalOptions()
     grapheval: GraphEvalOptions = GraphEvalOptions()
     innoeval: InnoEvalOptions = InnoEvalOptions()

@@ -84,14 +84,16 @@ class Counters:
     def leave(self) -> None:
         self.in_flight -= 1
 
-    def delivered(self, seen: Seen, sound: bool, prompt_tokens: int, completion_tokens: int) -> None:
-        """One answer went out whole."""
+    def delivered(
+        self, seen: Seen, sound: bool, prompt_tokens: int, completion_tokens: int, sampled: bool = False
+    ) -> None:
+        """One answer went out whole. A sampled one repeats nothing: another sample is meant to be paid for."""
         self.answered += 1
         self.by_status[200] += 1
         self.prompt_tokens += prompt_tokens
         self.completion_tokens += completion_tokens
-        self.repeated_answers += seen.answered
-        self.repeated_prompts += seen.soundly
+        self.repeated_answers += seen.answered and not sampled
+        self.repeated_prompts += seen.soundly and not sampled
         seen.answered = True
         seen.soundly = seen.soundly or sound
 

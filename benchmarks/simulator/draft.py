@@ -19,6 +19,17 @@ _PATTERNS = (
     "{who}: {other}. Here: {own}.",
     "{who} bears on this ({other}): {own}.",
 )
+_QUESTIONS = (
+    "How can one get further with {one} where {other} is all that is known?",
+    "What would it take to deal with {one} when {other} cannot be relied on?",
+    "Which way of looking at {one} would explain what happens to {other}?",
+)
+_STEPS = (
+    "Step {n}: take {one} apart by what it has in common with {other}, and keep the parts that repeat.",
+    "Step {n}: hold {one} fixed while {other} is varied, and record every case in which the outcome changes.",
+    "Step {n}: write down beforehand what would be seen of {one} if {other} made no difference.",
+    "Step {n}: repeat this on cases of {other} that were set aside, with {one} as the control.",
+)
 _HEADING = re.compile(r"^(?:[A-Z][a-z]+: )+")
 
 
@@ -110,6 +121,24 @@ class Draft:
                 break
             chosen += f" {sentence}"
         return chosen
+
+    def question(self) -> str:
+        """One that speaks of two phrases of the opening of the text asked about, where a paper has its title."""
+        opening = self.prompt.subject.partition("\n\n")[0]
+        one, other = self._two_phrases(opening)
+        return self.random.choice(_QUESTIONS).format(one=one, other=other)
+
+    def plan(self, least: int) -> str:
+        """Steps of a method about phrases of the subject, together at least `least` characters."""
+        steps = list[str]()
+        while not steps or sum(map(len, steps)) < least:
+            one, other = self._two_phrases(self.subject())
+            steps.append(self.random.choice(_STEPS).format(n=len(steps) + 1, one=one, other=other))
+        return " ".join(steps)
+
+    def _two_phrases(self, text: str) -> tuple[str, str]:
+        found = phrases(text) or ("the outcome",)
+        return self.random.choice(found), self.random.choice(found)
 
     def text(self, cites: bool, longest: int) -> str:
         """One or two sentences out of the idea and the evidence; with labels where they are expected."""

@@ -49,6 +49,8 @@ class ChatCall(NamedTuple):
     max_tokens: int | None
     stream: bool
     include_usage: bool
+    sampled: bool = False
+    """At a temperature above 0, where the same question may be answered in other words."""
 
     @property
     def question(self) -> list[str]:
@@ -109,6 +111,7 @@ def parse(raw: bytes, settings: Settings) -> ChatCall:
         max_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
         stream=stream,
         include_usage=bool((options or {}).get("include_usage")),
+        sampled=(body.get("temperature") or 0) > 0,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 __all__ = ["Role", "cites_labels", "label_letter", "may_stay_empty", "role", "usual_length"]
 
-Role = Literal["label", "quote", "name", "query", "statement", "text"]
+Role = Literal["label", "quote", "name", "query", "statement", "question", "plan", "text"]
 
 _ROLES: dict[str, Role] = {
     "label": "label",
@@ -29,6 +29,8 @@ _ROLES: dict[str, Role] = {
     "literature": "query",
     "web": "query",
     "code": "query",
+    "question": "question",
+    "idea": "plan",
     "statement": "statement",
     "statements": "statement",
     "contribution": "statement",

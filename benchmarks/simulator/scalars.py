@@ -125,7 +125,7 @@ class Text(Node):
             return draft.nasty(text, most)
         return text
 
-    def _words(self, draft: Draft, most: int) -> str:
+    def _words(self, draft: Draft, most: int) -> str:  # noqa: PLR0911 - one case a role
         match self.role:
             case "quote":
                 return draft.quote()
@@ -135,6 +135,10 @@ class Text(Node):
                 return draft.query(self.usual[0])
             case "statement":
                 return draft.statement(self.usual[0])
+            case "question":
+                return draft.question()
+            case "plan":
+                return draft.plan(self.usual[0])
             case "text" | "label":
                 return draft.text(self.cites, most)
 

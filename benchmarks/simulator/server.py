@@ -95,6 +95,8 @@ class Endpoint:
     async def _answer(
         self, request: web.Request, call: ChatCall, drawn: Throw, seen: Seen, name: str, arrived: float
     ) -> web.StreamResponse:
+        if call.sampled:
+            drawn = drawn._replace(words=drawn.words + seen.attempts - 1)
         made, cut = _limited(self.compose(call, drawn), call.max_tokens)
         speed = self.settings.tokens_per_second
         writing = tokens(len(made.text)) / speed if speed else 0.0
@@ -121,7 +123,7 @@ class Endpoint:
         if made.fault is not None:
             counters.injected[made.fault] += 1
         sound = not cut and (made.fault is None or made.fault in HARMLESS)
-        counters.delivered(seen, sound, call.prompt_tokens, tokens(len(made.text)))
+        counters.delivered(seen, sound, call.prompt_tokens, tokens(len(made.text)), call.sampled)
 
     async def _dropped(self, request: web.Request, body: bytes, spare: float) -> web.StreamResponse:
         """Cuts the connection: before the first byte, or in the middle of the body."""

@@ -81,6 +81,9 @@ COMMANDS = (
     LazyCommand(
         "audit", "Evaluate the same ideas with institution, seniority, names and English varied; show what scores do."
     ),
+    LazyCommand("curate", "Sort papers (new idea, survey, evaluation) and derive a research question from each."),
+    LazyCommand("propose", "Propose candidate ideas for a research question, and pick the best of them."),
+    LazyCommand("score", "Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness."),
     LazyCommand("serve", "Serve evaluations, comparisons and rankings over HTTP."),
     LazyCommand("submit", "Submit ideas to the service; prints the id of each evaluation or batch."),
     LazyCommand(

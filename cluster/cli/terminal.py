@@ -20,6 +20,7 @@ __all__ = [
     "EvaluationProgress",
     "SafeConsole",
     "StageProgress",
+    "StepProgress",
     "console",
     "print_error",
     "readable_size",
@@ -137,3 +138,16 @@ class ComparisonProgress(_Progress):
 
     def report(self, event: "ProgressEvent") -> None:
         self._progress.update(self._task, completed=event.done, total=event.total)
+
+
+class StepProgress(_Progress):
+    """Of one kind of step, those done: comparisons inside a step are not. Implements the Progress port."""
+
+    def __init__(self, console: Console, steps: str) -> None:
+        super().__init__(console, SpinnerColumn(), TextColumn(steps))
+        self._stage = steps.lower()
+        self._task = self._progress.add_task(self._stage, total=None)
+
+    def report(self, event: "ProgressEvent") -> None:
+        if event.stage == self._stage:
+            self._progress.update(self._task, completed=event.done, total=event.total)

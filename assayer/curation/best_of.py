@@ -1,0 +1,97 @@
+"""The best of several candidates: by pairwise comparisons of all, or by single scores of each.
+
+Candidates are shown in an order that is drawn anew from the seed and the question, and ties are broken by the same
+order: being proposed first is worth nothing.
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
+
+from assayer.curation.candidates import as_idea
+from assayer.curation.options import BestBy, CurationOptions
+from assayer.curation.scoring import score_idea
+from assayer.llm import Llm
+from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.models import Absent, Idea, IdeaId
+from assayer.models.curation import Candidate
+from assayer.ranking.options import RankingOptions
+from assayer.ranking.pipeline import rank_ideas
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, each
+
+__all__ = ["place_candidates", "shuffled"]
+
+
+class _Shown(NamedTuple):
+    candidate: Candidate
+    idea: Idea
+
+
+async def place_candidates(
+    candidates: Sequence[Candidate],
+    by: BestBy,
+    llm: Llm,
+    run: Run,
+    options: CurationOptions,
+    ranking: RankingOptions,
+    dimensions: tuple[RubricDimension, ...],
+) -> tuple[Candidate, ...]:
+    """The candidates of one question with their places, the best first; absent, and last, where nothing tells.
+    Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    shown = [_Shown(one, as_idea(one)) for one in shuffled(candidates, options.seed)]
+    if len(shown) < 2:
+        return tuple(one.candidate.model_copy(update={"place": 1}) for one in shown)
+    if by == "comparisons":
+        worth = await _by_comparisons(shown, llm, run, options, ranking)
+    else:
+        worth = await _by_scores(shown, llm, run, options, dimensions)
+    return _placed(shown, worth)
+
+
+def shuffled(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
+    """In an order that depends on seed and question, and not on the order given."""
+    drawn = sorted(candidates, key=lambda one: one.number)
+    question = drawn[0].question if drawn else ""
+    Random(f"{seed} {question}").shuffle(drawn)  # noqa: S311 - an order to show things in is no secret
+    return drawn
+
+
+async def _by_comparisons(
+    shown: Sequence[_Shown], llm: Llm, run: Run, options: CurationOptions, ranking: RankingOptions
+) -> dict[IdeaId, float | Absent]:
+    changed = {"calls_per_idea": options.calls_per_candidate, "seed": options.seed}
+    found = (await rank_ideas([one.idea for one in shown], llm, run, ranking.model_copy(update=changed))).ranking
+    if not found.judge.comparisons:
+        return {one.idea.id: Absent(reason="No comparison of the candidates was answered.") for one in shown}
+    return {one.id: one.strength for one in found.ideas}
+
+
+async def _by_scores(
+    shown: Sequence[_Shown],
+    llm: Llm,
+    run: Run,
+    options: CurationOptions,
+    dimensions: tuple[RubricDimension, ...],
+) -> dict[IdeaId, float | Absent]:
+    async def one(item: _Shown) -> float | Absent:
+        return (await score_idea(item.idea, dimensions, llm, run, options)).mean
+
+    means = await each(shown, one)
+    return {
+        item.idea.id: Absent(reason=str(mean.error)) if isinstance(mean, Failed) else mean
+        for item, mean in zip(shown, means, strict=True)
+    }
+
+
+def _placed(shown: Sequence[_Shown], worth: dict[IdeaId, float | Absent]) -> tuple[Candidate, ...]:
+    """Equal ones keep the drawn order."""
+    known = [(one, value) for one in shown if not isinstance(value := worth[one.idea.id], Absent)]
+    known.sort(key=lambda pair: -pair[1])
+    placed = [one.candidate.model_copy(update={"place": place}) for place, (one, _) in enumerate(known, start=1)]
+    unknown = [
+        one.candidate.model_copy(update={"place": value})
+        for one in shown
+        if isinstance(value := worth[one.idea.id], Absent)
+    ]
+    return (*placed, *unknown)

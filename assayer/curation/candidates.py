@@ -1,0 +1,87 @@
+"""Candidate ideas for a research question, each drawn for itself."""
+
+from typing import NamedTuple
+
+from assayer.curation.options import CurationOptions
+from assayer.curation.schemas import ProposalAnswer, ProposalQuestion
+from assayer.curation.tasks import proposal_task
+from assayer.errors import AssayerError, InputError
+from assayer.ideas.parsing import parse_idea
+from assayer.llm import Llm, ask
+from assayer.models import Idea, TextFlag
+from assayer.models.curation import Candidate, ResearchQuestion
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, each
+from assayer.text.sanitise import sanitise
+
+__all__ = ["ProposedCandidates", "as_idea", "propose_candidates"]
+
+
+class ProposedCandidates(NamedTuple):
+    candidates: tuple[Candidate, ...]
+    """By number; as many fewer than asked for as are lost or the same."""
+    lost: dict[int, AssayerError]
+    """By number, candidates that no usable answer came for."""
+    repeats: dict[int, int]
+    """Candidates that say what an earlier one says, word for word, and which: they are not kept."""
+
+
+async def propose_candidates(
+    question: ResearchQuestion, llm: Llm, run: Run, options: CurationOptions
+) -> ProposedCandidates:
+    """Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    asked = ProposalQuestion(question=question.text)
+
+    async def one(number: int) -> ProposalAnswer:
+        task = proposal_task(number, options.candidate_tier, options.temperature)
+        return await ask(llm, task, asked, run)
+
+    answers = await each(range(1, options.candidates + 1), one)
+    kept, lost = list[Candidate](), dict[int, AssayerError]()
+    first, repeats = dict[str, int](), dict[int, int]()
+    for number, answer in enumerate(answers, start=1):
+        if isinstance(answer, Failed):
+            run.journal.record_failure("candidate", answer.error)
+            lost[number] = answer.error
+            continue
+        words = " ".join(answer.idea.casefold().split())
+        if words in first:
+            run.journal.record_dropped("candidate", "said what an earlier one says")
+            repeats[number] = first[words]
+            continue
+        candidate = _candidate(question, number, answer)
+        try:
+            as_idea(candidate)
+        except InputError as error:
+            lost[number] = error
+            continue
+        first[words] = number
+        kept.append(candidate)
+    return ProposedCandidates(tuple(kept), lost, repeats)
+
+
+def _candidate(question: ResearchQuestion, number: int, answer: ProposalAnswer) -> Candidate:
+    flags = list[TextFlag]()
+
+    def clean(text: str) -> str:
+        cleaned, found = sanitise(text)
+        flags.extend(found)
+        return cleaned.strip()
+
+    return Candidate(
+        id=f"{question.id}-{number}",
+        question=question.text,
+        number=number,
+        title=clean(answer.title),
+        problem=clean(answer.problem),
+        gap=clean(answer.gap),
+        bridge=clean(answer.bridge),
+        text=clean(answer.idea),
+        flags=tuple(flags),
+    )
+
+
+def as_idea(candidate: Candidate) -> Idea:
+    """As a judge reads it: the question that it answers, then the idea, without what the model said of it beforehand.
+    Raises InputError where nothing is left."""
+    return parse_idea(f"Research question: {candidate.question}\n\n{candidate.text}", candidate.id, candidate.title)

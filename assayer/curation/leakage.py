@@ -1,0 +1,150 @@
+"""Whether a research question gives away the method of the paper that it was derived from. Words alone, no model.
+
+An abstract is taken apart by its sentences: those that say what is proposed, and those after them until results begin,
+are its method; what comes before is its problem; results are neither. A word tells of the method if it stands there, by
+its stem, and neither in the problem nor among the words that any field uses of any method.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import Stemmer
+
+from assayer.curation.options import LeakageLimits
+from assayer.models.curation import LeakageMeasure
+from assayer.text.content_words import content_words
+from assayer.text.sentences import sentence_spans
+
+__all__ = ["AbstractParts", "abstract_parts", "measure_leakage"]
+
+_WORD = re.compile(r"[^\W_]+")
+_PROPOSES = re.compile(
+    r"\b(?:we|this (?:paper|work|article|study)|the authors?)\s(?:\w{1,20}\s){0,3}?"
+    r"(?:propose|present|introduce|develop|design|devise|describe|build|train|adapt|extend|formulate|leverage|employ"
+    r"|combine|derive|construct|learn|use|apply|model|replace|suggest|contribute|offer)(?:s|es)?\b"
+    r"|\b(?:is|are) (?:proposed|introduced|presented|developed)\b"
+    r"|\b(?:our|the proposed|the new|a novel|a new|this new) (?:\w{1,20} ){0,3}?"
+    r"(?:method|approach|model|framework|algorithm|architecture|system|technique|scheme|network|module|strategy)\b"
+    r"|\b(?:in this (?:paper|work|article))\b",
+    re.IGNORECASE,
+)
+_RESULTS = re.compile(
+    r"\b(?:experiments?|experimental|empirical(?:ly)?|results?|evaluations?|outperform\w{0,4}|state[- ]of[- ]the[- ]art"
+    r"|benchmarks?|demonstrate[sd]?|we (?:show|find|evaluate|validate|verify|test|observe)|accuracy of"
+    r"|improves? (?:by|over)|code (?:is|and)|available at)\b",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"\b(?:\w{0,20}[A-Z]\w{0,20}[A-Z]\w{0,20}|[A-Z]\w{0,20}\d\w{0,10}|\d\w{0,5}[A-Z]\w{0,20})\b")
+"""Names as papers coin them: two capitals in a word, or a capital and a figure."""
+_TITLED = re.compile(r"^\s*([A-Z][\w+-]{2,30}):\s")
+"""A name before the title's colon."""
+_ANY_METHOD = frozenset(
+    """
+    approach method model models methods framework algorithm technique system task tasks problem data dataset learning
+    learn train training trained network networks neural deep performance result results propose proposed present
+    introduce new novel different various existing approaches improve improved efficient effective effectively
+    efficiently robust better high low large small single multiple general paper work study research design designed
+    develop based called namely first second third finally specifically further moreover achieve make made provide
+    enable allow allows help one two three step steps process information
+    """.split()  # noqa: SIM905 - a list of words reads better so
+)
+"""Words that tell no method from another."""
+
+
+class AbstractParts(NamedTuple):
+    problem: str
+    method: str
+    found_by_wording: bool
+
+
+def abstract_parts(abstract: str) -> AbstractParts:
+    """The method begins with the first sentence that proposes something. Where none does, all but the first sentence
+    count as method; of a single sentence, all of it."""
+    sentences = [abstract[start:end] for start, end in sentence_spans(abstract) if abstract[start:end].strip()]
+    begins = next((at for at, one in enumerate(sentences) if _PROPOSES.search(one)), None)
+    if begins is None:
+        at = min(1, len(sentences) - 1)
+        return AbstractParts(" ".join(sentences[:at]), " ".join(sentences[at:]), False)
+    method, telling = list[str](), True
+    for one in sentences[begins:]:
+        proposes = bool(_PROPOSES.search(one))
+        telling = proposes or (telling and not _RESULTS.search(one))
+        if telling:
+            method.append(one)
+    return AbstractParts(" ".join(sentences[:begins]), " ".join(method), True)
+
+
+def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLimits) -> LeakageMeasure:
+    parts = abstract_parts(abstract)
+    known = _stems(_content(parts.problem))
+    told = _stems(_content(parts.method)) - known
+    words = _content(question)
+    repeated = [word for word in words if _stem(word.casefold()) in told]
+    run = _longest_run(_tokens(question), parts, told)
+    names = _coined(title, parts) & {word.casefold(): word for word in _words(question)}.keys()
+    shown = tuple(word for word in _words(question) if word.casefold() in names)
+    share = len(repeated) / len(words) if words else 0.0
+    return LeakageMeasure(
+        leaks=bool(names) or share >= limits.share or run >= limits.run,
+        share=round(share, 4),
+        longest_run=run,
+        names=tuple(dict.fromkeys(shown)),
+        repeated=tuple(repeated),
+        method_found_by="wording" if parts.found_by_wording else "place",
+    )
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def _content(text: str) -> list[str]:
+    """Words that may tell one method from another, each once, in order."""
+    wanted = content_words(text) - _ANY_METHOD
+    return list(dict.fromkeys(word for word in (one.casefold() for one in _words(text)) if word in wanted))
+
+
+def _coined(title: str, parts: AbstractParts) -> set[str]:
+    """In lower case: what the title names before its colon, and names in the method that the problem does not have."""
+    before_colon = _TITLED.match(title)
+    found = {one.casefold() for one in _NAMED.findall(parts.method)}
+    if before_colon:
+        found |= {one.casefold() for one in _words(before_colon[1])}
+    return found - {one.casefold() for one in _words(parts.problem)}
+
+
+def _longest_run(question: Sequence[str], parts: AbstractParts, told: frozenset[str]) -> int:
+    """Runs with no word that only the method has are turns of phrase."""
+    method, problem = _padded(_tokens(parts.method)), _padded(_tokens(parts.problem))
+    longest = 0
+    for start in range(len(question)):
+        end = start + longest + 1
+        while end <= len(question) and (run := _padded(question[start:end])) in method and run not in problem:
+            if told.intersection(question[start:end]):
+                longest = end - start
+            end += 1
+    return longest
+
+
+def _tokens(text: str) -> list[str]:
+    return [_stem(word.casefold()) for word in _words(text)]
+
+
+def _padded(words: Iterable[str]) -> str:
+    return f" {' '.join(words)} "
+
+
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(_stem, words))
+
+
+def _stem(word: str) -> str:
+    stemmed: str = _stemmer().stemWord(word)
+    return stemmed
+
+
+@cache
+def _stemmer() -> Stemmer.Stemmer:
+    return Stemmer.Stemmer("english")

@@ -1,0 +1,127 @@
+"""Questions and answers of curation, candidates and single scores; evidence comes before the verdict."""
+
+from functools import cache
+from types import GenericAlias
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, create_model
+
+from assayer.citing.answer_texts import TextRole
+from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.models import Frozen
+from assayer.models.curation import PaperKind
+
+__all__ = [
+    "KindAnswer",
+    "PaperQuestion",
+    "ProposalAnswer",
+    "ProposalQuestion",
+    "QuestionAnswer",
+    "QuestionQuestion",
+    "RefusedQuestion",
+    "ScoringAnswer",
+    "ScoringEntry",
+    "ScoringQuestion",
+    "scoring_answer_for",
+]
+
+Restated = Annotated[str, TextRole.RESTATES]
+DimensionLabel = Annotated[str, Field(pattern=r"^D[1-9]\d?$", description="Label of the dimension, as D1.")]
+
+
+class PaperQuestion(Frozen):
+    title: str
+    abstract: str
+
+
+class KindAnswer(Frozen):
+    quote: Annotated[str, TextRole.COPIED] = Field(
+        description="5 to 40 consecutive words of title or abstract that say most about what the paper brings."
+    )
+    reason: Restated = Field(max_length=600, description="At most 40 words: what the paper brings, and why that kind.")
+    kind: PaperKind | Literal["unclear"]
+
+
+class RefusedQuestion(Frozen):
+    """A question that gave the method away."""
+
+    text: str
+    repeated: tuple[str, ...]
+    """The words that did."""
+
+
+class QuestionQuestion(PaperQuestion):
+    refused: tuple[RefusedQuestion, ...] = ()
+
+
+class QuestionAnswer(Frozen):
+    problem: Restated = Field(max_length=800, description="At most 40 words: what was unsolved before this paper.")
+    method: Restated = Field(
+        max_length=800, description="At most 40 words: what the paper does about it. None of it may be in the question."
+    )
+    question: Restated = Field(
+        min_length=20, max_length=600, description="One sentence of 10 to 45 words that ends with a question mark."
+    )
+
+
+class ProposalQuestion(Frozen):
+    question: str
+
+
+class ProposalAnswer(Frozen):
+    problem: str = Field(max_length=1_000, description="At most 60 words: the difficulty at the heart of the question.")
+    gap: str = Field(max_length=1_000, description="At most 60 words: what the usual ways leave open, and why.")
+    bridge: str = Field(max_length=1_000, description="At most 60 words: the insight by which the method closes that.")
+    title: str = Field(min_length=5, max_length=200, description="At most 15 words: what the method does.")
+    idea: str = Field(
+        min_length=200,
+        max_length=6_000,
+        description="150 to 350 words: the method, step by step, and a test that could refute it.",
+    )
+
+
+class ScoringQuestion(Frozen):
+    idea: str
+    question: str | None
+    """The research question that the idea answers; None where none was given."""
+    dimensions: tuple[RubricDimension, ...]
+
+
+class ScoringEntry(Frozen):
+    label: DimensionLabel
+    speaks_for: Restated = Field(
+        max_length=600, description="At most 30 words: the element of the plan that counts most for it here."
+    )
+    speaks_against: Restated = Field(
+        max_length=600, description="At most 30 words: the element, or the gap, that counts most against it here."
+    )
+    reason: Restated = Field(
+        max_length=600, description="At most 40 words: the band, and what keeps the idea from its neighbours."
+    )
+    score: float | None
+
+
+class ScoringAnswer(Frozen):
+    entries: tuple[ScoringEntry, ...]
+
+    def of(self, number: int) -> ScoringEntry:
+        """The entry for the dimension at this place of the question, counted from 1."""
+        return next(entry for entry in self.entries if entry.label == f"D{number}")
+
+
+@cache
+def scoring_answer_for(scores: tuple[float, ...], dimensions: int) -> type[ScoringAnswer]:
+    """The same answer with so many entries, every score held to those that some rubric lists."""
+
+    def listed(score: float) -> float:
+        if score not in scores:
+            raise ValueError(f"{score:g} is no score here; there are {', '.join(f'{one:g}' for one in scores)}")
+        return score
+
+    values = [int(one) if one.is_integer() else one for one in map(float, scores)]
+    rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
+    described = Field(description="One of the rubric's scores; null only if the text does not let anyone judge.")
+    entry = create_model("Entry", __base__=ScoringEntry, score=(rating, described))
+    several: Any = GenericAlias(tuple, (entry, ...))
+    wanted = Field(min_length=dimensions, max_length=dimensions, description="One for each dimension, in order.")
+    return create_model("Answer", __base__=ScoringAnswer, entries=(several, wanted))

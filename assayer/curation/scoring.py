@@ -1,0 +1,68 @@
+"""Single scores of an idea, one call for all dimensions."""
+
+from collections.abc import Sequence
+
+from assayer.curation.options import CurationOptions
+from assayer.curation.schemas import ScoringEntry, ScoringQuestion
+from assayer.curation.tasks import scoring_task
+from assayer.llm import Llm, ask
+from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.models import Absent, Idea
+from assayer.models.curation import DimensionScore, IdeaScores
+from assayer.ranking.judged_texts import shown_text
+from assayer.ranking.options import RankingOptions
+from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, attempt
+
+__all__ = ["score_idea"]
+
+_NOT_JUDGED = "The model found that the text does not let anyone judge this"
+
+
+async def score_idea(
+    idea: Idea,
+    dimensions: tuple[RubricDimension, ...],
+    llm: Llm,
+    run: Run,
+    options: CurationOptions,
+    question: str | None = None,
+) -> IdeaScores:
+    """A lost answer leaves every score absent. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    shown = shown_text(idea, RankingOptions(idea_chars=options.idea_chars))
+    asked = ScoringQuestion(idea=shown, question=question, dimensions=dimensions)
+    answer = await attempt(ask(llm, scoring_task(dimensions), asked, run))
+    if isinstance(answer, Failed):
+        run.journal.record_failure("scores of an idea", answer.error)
+        lost = Absent(reason=str(answer.error))
+        scores = tuple(DimensionScore(dimension=one.name, score=lost) for one in dimensions)
+    else:
+        scores = tuple(_score(one, answer.of(number)) for number, one in enumerate(dimensions, start=1))
+    return IdeaScores(
+        id=idea.id,
+        title=idea.title,
+        source=idea.source,
+        scores=scores,
+        mean=_mean(scores, dimensions),
+        blinding=idea.blinding,
+        flags=idea.flags,
+    )
+
+
+def _score(dimension: RubricDimension, entry: ScoringEntry) -> DimensionScore:
+    missing = Absent(reason=f"{_NOT_JUDGED}: {entry.reason}")
+    return DimensionScore(
+        dimension=dimension.name,
+        score=missing if entry.score is None else entry.score,
+        speaks_for=entry.speaks_for,
+        speaks_against=entry.speaks_against,
+        reason=entry.reason,
+    )
+
+
+def _mean(scores: Sequence[DimensionScore], dimensions: Sequence[RubricDimension]) -> float | Absent:
+    shares = list[float]()
+    for given, dimension in zip(scores, dimensions, strict=True):
+        if isinstance(given.score, Absent):
+            return Absent(reason=f"There is no score of {dimension.name}.")
+        shares.append(dimension.share(given.score))
+    return round(sum(shares) / len(shares), 6)

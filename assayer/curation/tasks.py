@@ -1,0 +1,117 @@
+"""The tasks of curation: prompt file, answer schema, check. None has a fallback: a pattern that finds surveys finds no
+new ideas, and no rule of ours asks a question, has an idea or judges one.
+"""
+
+from dataclasses import replace
+
+from assayer.citing.labels import each_once
+from assayer.curation.options import CandidateTier
+from assayer.curation.schemas import (
+    KindAnswer,
+    PaperQuestion,
+    ProposalAnswer,
+    ProposalQuestion,
+    QuestionAnswer,
+    QuestionQuestion,
+    ScoringAnswer,
+    ScoringQuestion,
+    scoring_answer_for,
+)
+from assayer.ideas.parsing import FEWEST_WORDS
+from assayer.llm import Task
+from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.prompts import Prompts
+
+__all__ = ["ALL", "CLASSIFICATION", "PROPOSAL", "QUESTION", "SCORING", "proposal_task", "scoring_task"]
+
+_PROMPTS = Prompts("assayer.curation")
+_FEWEST, _MOST = 6, 70
+"""Words of a question: what is asked for, and room on either side."""
+
+
+def _check_kind(question: PaperQuestion, answer: KindAnswer) -> list[str]:
+    given = _plain(f"{question.title} {question.abstract}")
+    quote = _plain(answer.quote)
+    return [] if quote and quote in given else ["`quote` does not stand in title or abstract: copy it word for word."]
+
+
+def _check_question(question: QuestionQuestion, answer: QuestionAnswer) -> list[str]:
+    text = answer.question.strip()
+    words = len(text.split())
+    complaints = [] if text.endswith("?") else ["`question` does not end with a question mark."]
+    if not _FEWEST <= words <= _MOST:
+        complaints.append(f"`question` has {words} words; write 10 to 45.")
+    if text.count("?") > 1:
+        complaints.append("`question` asks more than one question: write one sentence.")
+    return complaints
+
+
+def _check_proposal(question: ProposalQuestion, answer: ProposalAnswer) -> list[str]:
+    words = len(answer.idea.split())
+    if words < FEWEST_WORDS:
+        return [f"`idea` has {words} words; that is too short to be judged. Write 150 to 350."]
+    if _plain(answer.idea) == _plain(question.question):
+        return ["`idea` is the question itself: describe a method that answers it."]
+    return []
+
+
+def _check_scoring(question: ScoringQuestion, answer: ScoringAnswer) -> list[str]:
+    labels = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
+    complaints = each_once(labels, (one.label for one in answer.entries), "dimension")
+    if complaints:
+        return complaints
+    for number, dimension in enumerate(question.dimensions, start=1):
+        score = answer.of(number).score
+        if score is not None and score not in dimension.scores:
+            listed = ", ".join(f"{one:g}" for one in dimension.scores)
+            complaints.append(f"{score:g} is no score of D{number}; there are {listed}.")
+    return complaints
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .,;:\"'“”")
+
+
+CLASSIFICATION = Task[PaperQuestion, KindAnswer](
+    "curation.classification", _PROMPTS, "classification.v1.md", KindAnswer, max_tokens=1_000, check=_check_kind
+)
+QUESTION = Task[QuestionQuestion, QuestionAnswer](
+    "curation.question",
+    _PROMPTS,
+    "question.v1.md",
+    QuestionAnswer,
+    tier="strong",
+    max_tokens=1_500,
+    check=_check_question,
+)
+PROPOSAL = Task[ProposalQuestion, ProposalAnswer](
+    "curation.proposal",
+    _PROMPTS,
+    "proposal.v1.md",
+    ProposalAnswer,
+    tier="strong",
+    max_tokens=3_000,
+    check=_check_proposal,
+)
+SCORING = Task[ScoringQuestion, ScoringAnswer](
+    "curation.scoring",
+    _PROMPTS,
+    "scoring.v1.md",
+    ScoringAnswer,
+    tier="strong",
+    max_tokens=2_500,
+    check=_check_scoring,
+)
+
+ALL = (CLASSIFICATION, QUESTION, PROPOSAL, SCORING)
+
+
+def proposal_task(number: int, tier: CandidateTier, temperature: float) -> Task[ProposalQuestion, ProposalAnswer]:
+    """Of one candidate: asked, paid and kept for itself. Numbers count from 1."""
+    return replace(PROPOSAL, tier=tier, temperature=temperature, sample=number)
+
+
+def scoring_task(dimensions: tuple[RubricDimension, ...]) -> Task[ScoringQuestion, ScoringAnswer]:
+    """One task under one name, its answer held to these rubrics."""
+    scores = tuple(sorted({score for dimension in dimensions for score in dimension.scores}))
+    return replace(SCORING, output=scoring_answer_for(scores, len(dimensions)))

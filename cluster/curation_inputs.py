@@ -1,0 +1,85 @@
+"""Files of papers and of research questions: one JSON object a line, every line that cannot be used named."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from assayer.curation.records import paper_of_record, question_of_record
+from assayer.errors import InputError
+from assayer.ideas.records import decode_json
+from assayer.models.curation import ResearchQuestion, SourcePaper
+from assayer.text.decoding import decode_text
+
+__all__ = ["LinesRead", "read_papers", "read_questions"]
+
+_MOST_BYTES = 500_000_000
+_MOST_LINE = 1_000_000
+
+Line = TypeVar("Line", SourcePaper, ResearchQuestion)
+
+
+class LinesRead(NamedTuple, Generic[Line]):
+    """Both in the order of the lines."""
+
+    found: list[Line]
+    rejected: list[str]
+    """Lines that cannot be used, each with file, line and why."""
+
+
+def read_papers(path: Path, abstract_chars: int) -> LinesRead[SourcePaper]:
+    """Objects with `title` and `abstract`, and an `id` where they have one. Raises InputError where the file cannot be
+    read or has no line."""
+    return _read(path, partial(_paper, abstract_chars))
+
+
+def read_questions(path: Path) -> LinesRead[ResearchQuestion]:
+    """Strings, or objects with a `question`, as `assayer curate` writes them; where it says why there is none, the line
+    is passed over. Raises InputError as above."""
+    return _read(path, question_of_record)
+
+
+def _paper(abstract_chars: int, record: Any, source: str) -> SourcePaper:
+    return paper_of_record(record, source, abstract_chars)
+
+
+def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Line]:
+    found, rejected, places = list[Line](), list[str](), dict[str, str]()
+    lines = [(number, line) for number, line in enumerate(_bytes(path).split(b"\n"), start=1) if line.strip()]
+    if not lines:
+        raise InputError(f"{path} is empty.", "Put one JSON object on each line.")
+    for number, line in lines:
+        source = f"{path}:{number}"
+        try:
+            one = parse(_json(line, source), source)
+            if one is not None:
+                _require_new(one.id, source, places)
+                found.append(one)
+        except InputError as error:
+            rejected.append(str(error))
+    return LinesRead(found, rejected)
+
+
+def _json(line: bytes, source: str) -> Any:
+    if len(line) > _MOST_LINE:
+        raise InputError(f"{source} has more than {_MOST_LINE / 1e6:g} MB on one line.")
+    return decode_json(decode_text(line, source), source)
+
+
+def _require_new(identity: str, source: str, places: dict[str, str]) -> None:
+    earlier = places.setdefault(identity, source)
+    if earlier != source:
+        raise InputError(f"{source} has the id {identity!r}, as {earlier} has.", "Give every one an id of its own.")
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            raise InputError(f"{path} is no file.", "Give a file with one JSON object on each line.")
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    if len(data) > _MOST_BYTES:
+        raise InputError(f"{path} has more than {_MOST_BYTES / 1e6:g} MB.", "Split it.")
+    return data

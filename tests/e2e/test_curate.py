@@ -1,0 +1,118 @@
+"""Papers to questions, questions to candidates, candidates to scores, as a user runs it, and again for nothing."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from benchmarks.simulator.process import Simulator
+from tests.e2e.program import Ended, Program
+
+_PAPERS = 8
+
+
+class Curated(NamedTuple):
+    program: Program
+    curated: Ended
+    again: Ended
+    again_answered: int
+    proposed: Ended
+    scored: Ended
+
+
+def _papers(program: Program) -> Path:
+    abstract = (
+        "Seedlings of {n} species die in dry summers, and watering all of them is out of reach. We propose to shade "
+        "every second plot with cloth of {n} grades. Experiments show that more seedlings live."
+    )
+    records: list[Any] = [
+        {"id": f"p{n}", "title": f"Shade plan {n}", "abstract": abstract.format(n=n + 2)} for n in range(_PAPERS)
+    ]
+    path = program.home / "papers.jsonl"
+    path.write_text("\n".join([*map(json.dumps, records), "no JSON"]), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[Curated]:
+    with tempfile.TemporaryDirectory(prefix="assayer-curate-") as folder:
+        Path(folder).chmod(0o711)
+        program = Program(Path(folder))
+        try:
+            with Simulator(latency_mean=0) as simulated:
+                yield _made(program.asking(simulated), simulated)
+        finally:
+            program.stop_server()
+
+
+def _made(program: Program, simulated: Simulator) -> Curated:
+    papers = _papers(program)
+    every_kind = [word for kind in ("new_idea", "survey", "evaluation") for word in ("--kind", kind)]
+    curated = program.run("curate", papers, *every_kind)
+    answered = simulated.stats().answered
+    again = program.run("curate", papers, *every_kind, "--out", "again.jsonl")
+    again_answered = simulated.stats().answered - answered
+    question = "How can seedlings be brought through a dry summer without water?"
+    proposed = program.run("propose", question, "--candidates", 3, "--best", "comparisons", "--tier", "fast")
+    scored = program.run("score", "candidates.jsonl", "--question", question)
+    return Curated(program, curated, again, again_answered, proposed, scored)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_every_paper_has_a_line_and_what_cannot_be_read_is_named(made: Curated) -> None:
+    assert made.curated.code == 1
+    assert "papers.jsonl:9 is not valid JSON" in made.curated.err
+    lines = _lines(made.program.home / "curated.jsonl")
+    assert [one["id"] for one in lines] == [f"p{n}" for n in range(_PAPERS)]
+    for one in lines:
+        assert isinstance(one["question"], str) == (one["leakage"] is not None and not one["leakage"]["leaks"])
+        assert isinstance(one["question"], str) or one["question"]["reason"]
+    assert any(isinstance(one["question"], str) for one in lines)
+    assert "cost unknown: No price is configured for simulated" in made.curated.out
+
+
+def test_the_same_again_pays_nothing_and_gives_the_same_file(made: Curated) -> None:
+    assert made.again_answered == 0
+    assert (made.program.home / "again.jsonl").read_bytes() == (made.program.home / "curated.jsonl").read_bytes()
+    assert "0 calls" in made.again.out
+
+
+def test_candidates_differ_and_are_placed(made: Curated) -> None:
+    assert made.proposed.code == 0, made.proposed.err
+    lines = _lines(made.program.home / "candidates.jsonl")
+    assert len({one["text"] for one in lines}) == 3
+    assert [one["place"] for one in lines] == [1, 2, 3]
+
+
+def test_candidates_are_scored_as_any_ideas_are(made: Curated) -> None:
+    assert made.scored.code in (0, 1), made.scored.err
+    lines = _lines(made.program.home / "scores.jsonl")
+    assert len(lines) == 3
+    for one in lines:
+        assert [score["dimension"] for score in one["scores"]] == ["novelty", "feasibility", "effectiveness"]
+        given = [score["score"] for score in one["scores"]]
+        assert all(score in (1, 2, 3, 4, 5) if isinstance(score, float) else score["reason"] for score in given)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("curate", "papers.jsonl"), "need a language model"),
+        (("propose", "Why?"), "need a language model"),
+        (("score", "candidates.jsonl"), "need a language model"),
+        (("curate", "papers.jsonl", "--kind", "novel"), "There is no kind of paper 'novel'"),
+        (("propose", "Why?", "--temperature", "0"), "temperature"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_asked(
+    made: Curated, arguments: tuple[str, ...], said: str
+) -> None:
+    refused = Program(made.program.home).run(*arguments)
+    assert refused.code == 2
+    assert said in refused.err

@@ -1,0 +1,99 @@
+"""Whether a question gives its paper's method away is told by words alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.curation.leakage import abstract_parts, measure_leakage
+from assayer.curation.options import LeakageLimits
+
+_TITLE = "SplitFlow: Segmenting Cells without Labels"
+_PROBLEM = (
+    "Counting touching cells in microscope images needs outlines that experts draw by hand. "
+    "Without such labels, segmentation confuses neighbouring cells of the same colour. "
+)
+_METHOD = (
+    "We propose to diffuse heat from random seeds over a graph of superpixels and to cut where temperatures part. "
+    "Seeds are moved by simulated annealing until the cut no longer changes. "
+)
+_RESULTS = "Experiments on three collections show that 91 percent of the outlines agree with experts."
+_ABSTRACT = _PROBLEM + _METHOD + _RESULTS
+_LIMITS = LeakageLimits()
+
+
+def test_an_abstract_comes_apart_into_problem_and_method_without_its_results() -> None:
+    parts = abstract_parts(_ABSTRACT)
+    assert parts.found_by_wording
+    assert "by hand" in parts.problem
+    assert "neighbouring cells" in parts.problem
+    assert "heat" in parts.method
+    assert "annealing" in parts.method
+    assert "91 percent" not in parts.problem + parts.method
+
+
+def test_of_an_abstract_that_proposes_nothing_all_but_the_first_sentence_is_its_method() -> None:
+    parts = abstract_parts("Cells touch in images. Heat diffuses over superpixels. Cuts follow the temperatures.")
+    assert parts == ("Cells touch in images. ", "Heat diffuses over superpixels.  Cuts follow the temperatures.", False)
+    assert abstract_parts("Heat diffuses over superpixels.").method == "Heat diffuses over superpixels."
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How can touching cells of the same colour be told apart in microscope images when no expert draws outlines?",
+        "What would let segmentation separate neighbouring cells without labels drawn by hand?",
+    ],
+)
+def test_a_question_in_the_words_of_the_problem_does_not_leak(question: str) -> None:
+    found = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
+    assert not found.leaks
+    assert (found.share, found.longest_run, found.names) == (0.0, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Can heat diffusing over superpixel graphs segment cells?", {"heat", "diffusing", "superpixel", "graphs"}),
+        ("Could cells be outlined by annealed seeds and temperature?", {"annealed", "seeds", "temperature"}),
+    ],
+)
+def test_a_question_that_inflects_the_words_of_the_method_leaks_and_names_them(question: str, words: set[str]) -> None:
+    found = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
+    assert found.leaks
+    assert words <= set(found.repeated)
+    assert found.share >= _LIMITS.share
+
+
+def test_a_turn_of_phrase_of_the_method_leaks_in_a_long_question() -> None:
+    question = (
+        "How can touching cells of one colour in microscope images, whose outlines experts draw by hand and whose "
+        "neighbours segmentation confuses, be counted if we cut where temperatures part and have no labels?"
+    )
+    found = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
+    assert found.share < _LIMITS.share
+    assert found.longest_run >= _LIMITS.run
+    assert found.leaks
+
+
+def test_a_name_that_the_paper_coins_leaks_by_itself() -> None:
+    found = measure_leakage("How would SplitFlow count touching cells by hand?", _TITLE, _ABSTRACT, _LIMITS)
+    assert found.leaks
+    assert found.names == ("SplitFlow",)
+
+
+def test_a_name_that_the_problem_uses_is_nobodys_secret() -> None:
+    abstract = "BERT forgets rare words. We propose to train BERT on glosses drawn from a dictionary."
+    assert measure_leakage("Why does BERT forget rare words?", "Rare Words", abstract, _LIMITS).names == ()
+
+
+def test_limits_decide_from_where_on_a_question_leaks() -> None:
+    question = "How can heat help experts who count touching cells of the same colour by hand?"
+    assert not measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS).leaks
+    assert measure_leakage(question, _TITLE, _ABSTRACT, LeakageLimits(share=0.05)).leaks
+
+
+@given(st.text(max_size=400), st.text(max_size=80), st.text(max_size=400))
+def test_any_text_can_be_measured(question: str, title: str, abstract: str) -> None:
+    found = measure_leakage(question, title, abstract, _LIMITS)
+    assert 0 <= found.share <= 1
+    assert found.leaks == bool(found.names or found.share >= _LIMITS.share or found.longest_run >= _LIMITS.run)

@@ -1,0 +1,159 @@
+"""Every prompt of curation renders, everything from outside fenced, its answer closed and its rubric complete."""
+
+import re
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from assayer.curation.dimensions import score_dimensions
+from assayer.curation.schemas import (
+    KindAnswer,
+    PaperQuestion,
+    ProposalAnswer,
+    ProposalQuestion,
+    QuestionAnswer,
+    QuestionQuestion,
+    ScoringQuestion,
+)
+from assayer.curation.tasks import ALL, CLASSIFICATION, PROPOSAL, QUESTION, SCORING, proposal_task, scoring_task
+from assayer.llm import Task
+from assayer.prompts import fence
+from tests.unit.curation_questions import ABSTRACT, CLEAN, DIMENSIONS, LEAKING, QUESTIONS, TITLE
+
+CASES = pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
+
+
+def test_every_task_has_a_case() -> None:
+    assert {task.name for task, _ in QUESTIONS} == {task.name for task in ALL}
+
+
+@CASES
+def test_prompts_render_completely_and_fence_what_comes_from_outside(task: Task[Any, Any], question: BaseModel) -> None:
+    system, user = task.messages(question)
+    assert system.content == CLASSIFICATION.messages(PaperQuestion(title="t", abstract="a"))[0].content
+    assert not re.search(r"\{\{|\{%|%\}|\}\}", user.content)
+    assert "\n# Task: " in user.content
+    unfenced = re.sub(r"<(\w+ [0-9a-f]{16})>\n.*?\n</\1>", "", user.content, flags=re.DOTALL)
+    for text in (TITLE, ABSTRACT, CLEAN, LEAKING):
+        assert text not in unfenced
+
+
+@CASES
+def test_answers_are_closed_and_tasks_have_no_fallback(task: Task[Any, Any], question: BaseModel) -> None:
+    assert task.version >= 1
+    assert task.fallback is None
+    objects = [task.schema, *task.schema.get("$defs", {}).values()]
+    assert all(one["additionalProperties"] is False for one in objects if one.get("type") == "object")
+    assert all(set(one["required"]) == set(one["properties"]) for one in objects if one.get("type") == "object")
+
+
+@pytest.mark.parametrize(("task", "verdict"), [(CLASSIFICATION, "kind"), (QUESTION, "question"), (PROPOSAL, "idea")])
+def test_the_verdict_comes_last(task: Task[Any, Any], verdict: str) -> None:
+    assert list(task.schema["properties"])[-1] == verdict
+
+
+def test_paper_stands_first_in_both_prompts_that_show_it() -> None:
+    paper = f"{TITLE}\n\n{ABSTRACT}"
+    shown = f"# The paper\n\n{fence(paper, 'paper')}\n\n# Task: "
+    for task, question in QUESTIONS[:3]:
+        assert task.messages(question)[1].content.startswith(shown)
+
+
+def test_a_refused_question_is_shown_with_the_words_that_gave_the_method_away() -> None:
+    first, again = (task.messages(question)[1].content for task, question in QUESTIONS[1:3])
+    assert "refused" not in first
+    assert again.startswith(first)
+    assert fence(LEAKING, "refused_question") in again
+
+
+def test_every_dimension_is_scored_from_one_to_five_with_a_band_for_each() -> None:
+    assert [one.name for one in DIMENSIONS] == ["novelty", "feasibility", "effectiveness"]
+    assert all(one.scores == (1, 2, 3, 4, 5) for one in DIMENSIONS)
+    question = ScoringQuestion(idea="A plan.", question=None, dimensions=DIMENSIONS)
+    text = scoring_task(DIMENSIONS).messages(question)[1].content
+    for dimension in DIMENSIONS:
+        for band in dimension.bands:
+            assert f" {band.low:g}: {band.means}" in text
+
+
+def test_a_score_beside_the_rubric_is_refused() -> None:
+    entry = {"speaks_for": "a", "speaks_against": "b", "reason": "c"}
+    entries = [{"label": f"D{number}", **entry, "score": 3} for number in (1, 2, 3)]
+    task = scoring_task(DIMENSIONS)
+    assert task.output.model_validate({"entries": entries}).of(2).score == 3
+    for wrong in (0, 3.5, 6):
+        with pytest.raises(ValidationError):
+            task.output.model_validate({"entries": [{**entries[0], "score": wrong}, *entries[1:]]})
+    with pytest.raises(ValidationError):
+        task.output.model_validate({"entries": entries[:2]})
+    twice = task.output.model_validate({"entries": [entries[0], entries[0], entries[2]]})
+    question = ScoringQuestion(idea="A plan.", question=None, dimensions=DIMENSIONS)
+    assert "There is no entry for dimension D2." in task.check(question, twice)
+
+
+def test_a_score_of_another_dimensions_scale_is_refused() -> None:
+    wide = DIMENSIONS[0].model_copy(
+        update={
+            "name": "wide",
+            "scale": DIMENSIONS[0].scale.model_copy(update={"max": 7.0}),
+            "bands": (DIMENSIONS[0].bands[0].model_copy(update={"low": 5.0, "high": 7.0}), *DIMENSIONS[0].bands[1:]),
+        }
+    )
+    both = (DIMENSIONS[1], wide)
+    entry = {"speaks_for": "a", "speaks_against": "b", "reason": "c", "score": 7}
+    task = scoring_task(both)
+    answer = task.output.model_validate({"entries": [{"label": "D1", **entry}, {"label": "D2", **entry}]})
+    question = ScoringQuestion(idea="A plan.", question=None, dimensions=both)
+    assert task.check(question, answer) == ["7 is no score of D1; there are 1, 2, 3, 4, 5."]
+
+
+def test_a_quote_that_is_not_in_the_paper_is_complained_about() -> None:
+    paper = PaperQuestion(title=TITLE, abstract=ABSTRACT)
+    good = KindAnswer(quote="We propose to diffuse heat from random seeds", reason="r", kind="new_idea")
+    assert list(CLASSIFICATION.check(paper, good)) == []
+    for quote in ("", "We propose to freeze"):
+        assert CLASSIFICATION.check(paper, good.model_copy(update={"quote": quote}))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("How can cells be counted without outlines.", "question mark"),
+        ("Why are cells so hard to count? Is it colour?", "more than one question"),
+        ("How are cells counted now?", "5 words"),
+    ],
+)
+def test_a_question_in_the_wrong_form_is_complained_about(text: str, complaint: str) -> None:
+    asked = QuestionQuestion(title=TITLE, abstract=ABSTRACT)
+    answer = QuestionAnswer(problem="p", method="m", question=text)
+    assert complaint in " ".join(QUESTION.check(asked, answer))
+
+
+def test_a_candidate_must_be_more_than_the_question() -> None:
+    long = f"{CLEAN[:-1]}{' and so on' * 20}?"
+    answer = ProposalAnswer(problem="p", gap="g", bridge="b", title="A plan", idea=long)
+    assert "question itself" in " ".join(PROPOSAL.check(ProposalQuestion(question=long), answer))
+    assert "too short" in " ".join(
+        PROPOSAL.check(ProposalQuestion(question=CLEAN), answer.model_copy(update={"idea": "x" * 300}))
+    )
+
+
+def test_candidates_are_answers_of_their_own_to_one_question() -> None:
+    messages = PROPOSAL.messages(ProposalQuestion(question=CLEAN))
+    keys = {proposal_task(number, "fast", 0.8).key("m", {}, messages) for number in range(1, 11)}
+    assert len(keys) == 10
+    assert proposal_task(3, "fast", 0.8).temperature == 0.8
+    assert proposal_task(3, "fast", 0.8).tier == "fast"
+
+
+def test_dimensions_of_ones_own_take_the_place_of_the_three(tmp_path: Any) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(
+        '[[dimension]]\nname = "thrift"\ntitle = "Thrift"\nquestion = "How little does the plan need of it all?"\n'
+        "scale = { min = 1, max = 5 }\n"
+        'bands = [ { low = 3, high = 5, means = "Very little." }, { low = 1, high = 2.5, means = "A lot of it." } ]\n'
+    )
+    own = score_dimensions(path)
+    assert [one.name for one in own] == ["thrift"]
+    assert scoring_task(own).name == SCORING.name
