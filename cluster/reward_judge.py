@@ -53,8 +53,9 @@ class RewardJudge:
         return self.settings.debate.composition_called(judge)
 
     def require_model(self, judge: str | Composition | None) -> None:
-        """Raises NoFallback where the judge needs a language model and there is none."""
-        if self.chosen(judge) and self.settings.llm is None:
+        """Raises InputError for a judge that is none, NoFallback where it needs a language model and there is none."""
+        self.chosen(judge)
+        if self.settings.llm is None:
             raise NoFallback(
                 "Rewards by debate need a language model, and none is configured.",
                 "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__JUDGE_MODEL where another model "
