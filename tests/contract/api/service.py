@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import uvicorn
 from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from assayer.models import EvaluationId
 from cluster.clock import SystemClock
@@ -155,7 +156,7 @@ class Service:
 
 
 @asynccontextmanager
-async def served(app: FastAPI) -> AsyncIterator[str]:
+async def served(app: Starlette) -> AsyncIterator[str]:
     """The application behind a real server; gives its URL."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

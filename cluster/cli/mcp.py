@@ -1,0 +1,82 @@
+"""`assayer mcp`: tools of the service for agents, over the Model Context Protocol."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from assayer.errors import ConfigurationError, InputError
+from cluster.cli.options import WithProfile
+from cluster.settings import PROFILES, Settings
+from cluster.settings_loading import load_settings
+
+__all__ = ["host_and_port", "mcp"]
+
+
+def mcp(
+    http: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Serve streamable HTTP here instead of stdio, for callers who each send a key of their own; "
+            "a port alone listens on this machine only.",
+        ),
+    ] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --http: a host name under which it is reached, besides this machine's. May be repeated."
+        ),
+    ] = None,
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default."""
+    settings = load_settings(profile)
+    if http is None:
+        if allowed_host:
+            raise InputError("--allowed-host says nothing without --http.")
+        asyncio.run(_over_stdio(settings))
+        return
+    host, port = host_and_port(http)
+    asyncio.run(_over_http(settings, host, port, allowed_host or []))
+
+
+def host_and_port(text: str) -> tuple[str, int]:
+    """Of `127.0.0.1:8766`, `[::1]:8766` or `8766`. Raises InputError."""
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port[:6]) <= 65_535):
+        raise InputError(f"{text!r} is no address.", "Write --http HOST:PORT, for example 127.0.0.1:8766.")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
+async def _over_stdio(settings: Settings) -> None:
+    from cluster.mcp.callers import with_own_key
+    from cluster.mcp.server import mcp_server
+    from cluster.mcp.waiting import ServerState
+
+    if settings.api_key is None:
+        raise ConfigurationError(
+            "There is no API key.",
+            "Set ASSAYER_API_KEY in the client's configuration; `assayer keys create` draws one.",
+        )
+    service = with_own_key(settings.api_url, settings.api_key.get_secret_value())
+    await mcp_server(service, ServerState()).run_stdio_async()
+
+
+async def _over_http(settings: Settings, host: str, port: int, names: list[str]) -> None:
+    from cluster.http_server import listening_socket, serve_http
+    from cluster.mcp.server import PATH, http_app
+    from cluster.mcp.waiting import ServerState
+
+    state = ServerState()
+    app = http_app(settings.api_url, host, names, state)
+
+    async def stopping() -> None:
+        state.stopping = True
+
+    with listening_socket(host, port) as listening:
+        address, taken, *_ = listening.getsockname()
+        async with app.router.lifespan_context(app):
+            shown = f"[{address}]" if ":" in address else address
+            typer.echo(f"assayer offers tools over MCP at http://{shown}:{taken}{PATH}")
+            await serve_http(app, listening, asyncio.Event().wait, stopping)

@@ -1,0 +1,1 @@
+"""A Model Context Protocol server: tools for agents, each a request to the service with its caller's own key."""

@@ -1,0 +1,56 @@
+"""Waiting for a job on behalf of a model: bounded, with signs of life, and cancelled where the call is cancelled."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar
+
+import anyio
+
+from assayer_client.resources import TERMINAL, JobState
+from assayer_client.retries import next_poll
+from cluster.mcp.callers import ToolContext
+
+__all__ = ["ServerState", "cancelled_with_call", "wait_for_job"]
+
+_CANCEL_SECONDS = 5.0
+
+
+class _WatchedJob(Protocol):
+    @property
+    def state(self) -> JobState: ...
+
+
+J = TypeVar("J", bound=_WatchedJob)
+
+
+class ServerState:
+    """Whether this server is being stopped: then calls end, and the work that they asked for goes on."""
+
+    stopping: bool = False
+
+
+async def wait_for_job(look: Callable[[], Awaitable[J]], seconds: float, context: ToolContext) -> J:
+    """The job as it is when it has ended, or after so many seconds. Progress is told in seconds of the wait."""
+    began = time.monotonic()
+    while (found := await look()).state not in TERMINAL:
+        elapsed = time.monotonic() - began
+        try:
+            pause = next_poll(elapsed, seconds)
+        except TimeoutError:
+            return found
+        await context.report_progress(round(elapsed, 1), seconds, f"The job is {found.state}.")
+        await anyio.sleep(pause)
+    return found
+
+
+@asynccontextmanager
+async def cancelled_with_call(cancel: Callable[[], Awaitable[object]], server: ServerState) -> AsyncIterator[None]:
+    """A caller who no longer waits wants no more spent; a server that stops decides nothing for its callers."""
+    try:
+        yield
+    except anyio.get_cancelled_exc_class():
+        if not server.stopping:
+            with anyio.move_on_after(_CANCEL_SECONDS, shield=True):
+                await cancel()
+        raise

@@ -1,0 +1,362 @@
+"""The MCP server with the SDK's own client: as a subprocess over stdio and over HTTP, against the API."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult, TextContent
+
+from cluster.mcp.server import PATH, http_app
+from cluster.mcp.waiting import ServerState
+from index import CorpusVersionCache, build_corpus
+from orchestrator.jobs.models import Problem
+from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
+from tests.contract.api.test_rewards import ITEM, finish, keep, outcome
+from tests.corpus_papers import RECORDS, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+_PROGRAM = Path(sys.executable).with_name("assayer")
+_TOOLS = {
+    "evaluate",
+    "evaluation_status",
+    "fetch_report",
+    "search_papers",
+    "compare",
+    "comparison_status",
+    "reward",
+    "reward_status",
+}
+T = TypeVar("T")
+
+
+@pytest.fixture
+async def url(service: Service) -> AsyncIterator[str]:
+    """Of the service."""
+    async with served(service.app) as url:
+        yield url
+
+
+@asynccontextmanager
+async def over_http(url: str, state: ServerState | None = None) -> AsyncIterator[str]:
+    app = http_app(url, "127.0.0.1", (), state or ServerState())
+    async with app.router.lifespan_context(app), served(app) as at:
+        yield at + PATH
+
+
+@asynccontextmanager
+async def caller(at: str, key: str, mode: str = "auto") -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {key}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(at, http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def in_a_task(opened: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+    """Entered and left by one task, as cancel scopes have to be; fixtures are left by another than entered them."""
+    ready: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+    leave = asyncio.Event()
+
+    async def hold() -> None:
+        async with opened as given:
+            ready.set_result(given)
+            await leave.wait()
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(hold())
+        yield await ready
+        leave.set()
+
+
+@pytest.fixture
+async def at(url: str) -> AsyncIterator[str]:
+    """The address of the MCP server over HTTP."""
+    async with in_a_task(over_http(url)) as at:
+        yield at
+
+
+@pytest.fixture
+async def agent(at: str, service: Service) -> AsyncIterator[Client]:
+    async with in_a_task(caller(at, await service.key())) as client:
+        yield client
+
+
+async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    found: dict[str, Any] = result.structured_content or {}
+    return found
+
+
+async def refusal(client: Client, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return said(result)
+
+
+def said(result: CallToolResult) -> str:
+    return "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+
+
+async def test_over_stdio_an_idea_is_evaluated_with_the_operators_key(
+    url: str, service: Service, tmp_path: Path
+) -> None:
+    key = await service.key()
+    settings = {"ASSAYER_HOME": str(tmp_path), "ASSAYER_API_URL": url, "ASSAYER_API_KEY": key}
+    async with Client(StdioServerParameters(command=str(_PROGRAM), args=["mcp"], env=settings)) as client:
+        listed = await client.list_tools()
+        assert {tool.name for tool in listed.tools} == _TOOLS
+        queued = await answer(client, "evaluate", idea=TEXT, wait_seconds=0)
+        assert queued["state"] == "queued"
+        assert "Do not submit it again" in queued["next_step"]
+        await service.finish()
+        done = await answer(client, "evaluation_status", id=queued["id"])
+    assert done["state"] == "done"
+    assert done["summary"]["corpus_fit"]
+
+
+async def test_without_a_key_stdio_does_not_start_and_says_what_to_do(url: str, tmp_path: Path) -> None:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
+    process = await asyncio.create_subprocess_exec(
+        str(_PROGRAM),
+        "mcp",
+        env={**own, "ASSAYER_HOME": str(tmp_path), "ASSAYER_API_URL": url},
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, told = await process.communicate()
+    assert process.returncode == 2
+    assert "ASSAYER_API_KEY" in told.decode()
+
+
+async def test_every_tool_says_what_it_is_for_and_every_parameter_what_it_means(agent: Client) -> None:
+    for tool in (await agent.list_tools()).tools:
+        assert len(tool.description or "") > 100
+        assert "\n    " not in (tool.description or "")
+        assert tool.output_schema
+        assert all(one.get("description") for one in tool.input_schema["properties"].values()), tool.name
+
+
+async def test_a_finished_evaluation_comes_with_its_summary_and_progress_is_told(
+    agent: Client, service: Service
+) -> None:
+    told: asyncio.Queue[tuple[float | None, str | None]] = asyncio.Queue()
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        await told.put((total, message))
+
+    async with asyncio.TaskGroup() as tasks:
+        asked = tasks.create_task(
+            agent.call_tool("evaluate", {"idea": TEXT, "wait_seconds": 60}, progress_callback=hear)
+        )
+        assert await told.get() == (60, "The job is queued.")
+        await service.finish()
+    found = asked.result().structured_content or {}
+    assert (found["state"], found["cost_usd"]) == ("done", 0.25)
+
+
+async def test_a_report_comes_in_pieces_that_make_the_whole(agent: Client, service: Service) -> None:
+    job = (await answer(agent, "evaluate", idea=TEXT, wait_seconds=0))["id"]
+    await service.finish()
+    for format in ("markdown", "json"):
+        pieces, cursor = [], None
+        while True:
+            page = await answer(agent, "fetch_report", id=job, format=format, cursor=cursor, max_characters=1_000)
+            pieces.append(page["text"])
+            assert len(page["text"]) <= 1_000
+            if (cursor := page["next_cursor"]) is None:
+                break
+        assert len("".join(pieces)) == page["characters"]
+    assert json.loads("".join(pieces))["evaluation_id"]
+    assert "no cursor" in await refusal(agent, "fetch_report", id=job, cursor="json-3")
+    assert "behind the end" in await refusal(agent, "fetch_report", id=job, cursor="markdown-999999999")
+
+
+async def test_papers_are_found(service: Service, tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
+    await build_corpus([source], tmp_path / "corpus", HashingEmbedder())
+    async with AsyncExitStack() as stack:
+        corpora = CorpusVersionCache(tmp_path / "corpus", HashingEmbedder())
+        stack.push_async_callback(corpora.aclose)
+        url = await stack.enter_async_context(served(service.with_services(corpora=corpora).app))
+        at = await stack.enter_async_context(over_http(url))
+        agent = await stack.enter_async_context(caller(at, await service.key("read")))
+        found = await answer(agent, "search_papers", query="bumblebees in meadows after late mowing", limit=3)
+    assert len(found["papers"]) == 3
+    assert "bumblebees" in found["papers"][0]["title"]
+
+
+async def test_ideas_are_compared_and_a_failure_is_told_in_words(agent: Client, service: Service) -> None:
+    queued = await answer(agent, "compare", first=TEXT, second=f"{TEXT} And more.", wait_seconds=0)
+    await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Raise max_usd."))
+    ended = await answer(agent, "comparison_status", id=queued["id"])
+    assert ended["state"] == "failed"
+    assert ended["problem"] == "The budget is spent (budget-exhausted): Raise max_usd."
+
+
+async def test_a_spent_budget_is_told_in_the_services_words(agent: Client, service: Service) -> None:
+    job = (await answer(agent, "evaluate", idea=TEXT, wait_seconds=0))["id"]
+    await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Raise max_usd."))
+    ended = await answer(agent, "evaluation_status", id=job)
+    assert (ended["state"], ended["summary"]) == ("failed", None)
+    assert "Raise max_usd." in ended["problem"]
+    assert "Raise max_usd." in await refusal(agent, "fetch_report", id=job)
+
+
+async def test_rewards_are_given_and_a_lost_judge_gives_none(agent: Client, service: Service) -> None:
+    items = [ITEM, {**ITEM, "idea": "We train longer."}]
+    queued = await answer(agent, "reward", items=items, wait_seconds=0)
+    lease = await service.lease()
+    outcomes = outcome(0, 1), outcome(1, None)
+    await keep(service, lease, *outcomes)
+    await finish(service, lease, outcomes)
+    ended = await answer(agent, "reward_status", id=queued["id"])
+    assert (ended["state"], ended["asked"]) == ("done", 2)
+    assert [one["reward"] for one in ended["judged"]] == [1, None]
+    assert ended["judged"][1]["reason"] == "Every analyst was lost."
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("evaluate", {}, "idea"),
+        ("evaluate", {"idea": TEXT, "wait_seconds": 6_000}, "less than or equal to 600"),
+        ("evaluate", {"idea": TEXT, "method": "dice"}, "dice"),
+        ("evaluate", {"idea": "too short"}, "(422)"),
+        ("evaluation_status", {"id": "../keys"}, "pattern"),
+        ("evaluation_status", {"id": "ev_0000000000000000000000000a"}, "(404)"),
+        ("search_papers", {"query": "bees", "limit": 0}, "greater than or equal to 1"),
+        ("reward", {"items": []}, "at least 1"),
+    ],
+)
+async def test_bad_input_is_an_error_of_the_tool_that_says_why(
+    agent: Client, tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    assert words in await refusal(agent, tool, **arguments)
+
+
+async def test_a_wrong_key_is_refused_in_the_services_words(at: str) -> None:
+    async with caller(at, f"ak_0000000000000000_{'x' * 43}") as stranger:
+        assert "(401)" in await refusal(stranger, "search_papers", query="bees")
+
+
+async def test_a_key_without_the_scope_is_refused(at: str, service: Service) -> None:
+    async with caller(at, await service.key("read")) as reader:
+        assert "(403)" in await refusal(reader, "evaluate", idea=TEXT)
+
+
+async def test_tenants_see_nothing_of_each_other(at: str, service: Service) -> None:
+    async with AsyncExitStack() as stack:
+        acme, other = [
+            await stack.enter_async_context(caller(at, await service.key(tenant=tenant))) for tenant in (ACME, OTHER)
+        ]
+        job = (await answer(acme, "evaluate", idea=TEXT, wait_seconds=0))["id"]
+        assert "(404)" in await refusal(other, "evaluation_status", id=job)
+        assert (await answer(acme, "evaluation_status", id=job))["id"] == job
+
+
+async def test_a_request_key_makes_a_repeated_call_the_same_job(agent: Client) -> None:
+    asked = {"idea": TEXT, "wait_seconds": 0, "request_key": "once"}
+    assert (await answer(agent, "evaluate", **asked))["id"] == (await answer(agent, "evaluate", **asked))["id"]
+
+
+@pytest.mark.parametrize(("stopping", "state"), [(False, "cancelled"), (True, "queued")])
+async def test_a_cancelled_call_cancels_its_job_unless_the_server_is_stopping(
+    url: str, service: Service, stopping: bool, state: str
+) -> None:
+    server = ServerState()
+    begun = asyncio.Event()
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        begun.set()
+
+    key = await service.key()
+    async with over_http(url, server) as at, caller(at, key) as client:
+        arguments = {"idea": TEXT, "wait_seconds": 60, "request_key": "once"}
+        call = asyncio.create_task(client.call_tool("evaluate", arguments, progress_callback=hear))
+        async with asyncio.timeout(60):
+            await begun.wait()
+        server.stopping = stopping
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        job = (await answer(client, "evaluate", **{**arguments, "wait_seconds": 0}))["id"]
+        found = await answer(client, "evaluation_status", id=job, wait_seconds=0 if stopping else 60)
+    assert found["state"] == state
+
+
+async def test_without_a_key_and_under_a_foreign_name_http_is_refused(at: str, service: Service) -> None:
+    key = {"Authorization": f"Bearer {await service.key()}"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    async with httpx2.AsyncClient(headers={"Accept": "application/json, text/event-stream"}) as http:
+        bare = await http.post(at, json=body)
+        host = await http.post(at, json=body, headers={**key, "Host": "evil.example"})
+        origin = await http.post(at, json=body, headers={**key, "Origin": "https://evil.example"})
+    assert bare.status_code == 401
+    assert "Authorization: Bearer" in bare.json()["detail"]
+    assert (host.status_code, origin.status_code) == (421, 403)
+
+
+async def test_a_session_serves_only_the_key_that_opened_it(at: str, service: Service) -> None:
+    first, second = [
+        {
+            "Authorization": f"Bearer {await service.key(tenant=tenant)}",
+            "Accept": "application/json, text/event-stream",
+        }
+        for tenant in (ACME, OTHER)
+    ]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    async with httpx2.AsyncClient() as http:
+        opened = await http.post(
+            at, json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, headers=first
+        )
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        foreign = await http.post(
+            at, json={"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, headers={**second, **session}
+        )
+    assert foreign.status_code == 404
+
+
+async def test_an_older_client_is_served_with_its_handshake(at: str, service: Service) -> None:
+    async with caller(at, await service.key(), mode="legacy") as client:
+        assert (await answer(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
+
+
+async def test_the_key_is_in_no_log_and_in_no_answer(
+    at: str, service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    key = await service.key("read")
+    async with caller(at, key) as client:
+        refused = await refusal(client, "evaluate", idea=TEXT)
+    secret = key.rpartition("_")[2]
+    assert secret not in refused
+    assert not [line for line in caplog.messages if secret in line and not re.search("httpcore|hpack", line)]
+
+
+async def test_the_command_serves_http_until_it_is_told_to_stop(url: str, service: Service, tmp_path: Path) -> None:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
+    process = await asyncio.create_subprocess_exec(
+        str(_PROGRAM),
+        *("mcp", "--http", "127.0.0.1:0"),
+        env={**own, "ASSAYER_HOME": str(tmp_path), "ASSAYER_API_URL": url, "PYTHONUNBUFFERED": "1"},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    told = (await process.stdout.readline()).decode()
+    async with caller(told.split()[-1], await service.key()) as client:
+        assert (await answer(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
+    process.terminate()
+    assert await process.wait() == 0

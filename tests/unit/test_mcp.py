@@ -1,0 +1,54 @@
+"""Where the MCP server listens, and under which names it lets itself be reached."""
+
+import pytest
+
+from assayer.errors import ConfigurationError, InputError
+from cluster.cli.mcp import host_and_port
+from cluster.mcp.callers import bearer_key
+from cluster.mcp.server import http_app
+from cluster.mcp.waiting import ServerState
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("127.0.0.1:8766", ("127.0.0.1", 8766)),
+        ("[::1]:8766", ("::1", 8766)),
+        ("8766", ("127.0.0.1", 8766)),
+        (":0", ("127.0.0.1", 0)),
+        ("0.0.0.0:80", ("0.0.0.0", 80)),
+    ],
+)
+def test_a_port_alone_is_this_machine_only(text: str, read: tuple[str, int]) -> None:
+    assert host_and_port(text) == read
+
+
+@pytest.mark.parametrize(
+    "text", ["", "localhost", "localhost:", "localhost:http", "127.0.0.1:65536", "a:1234567", "a:²"]
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="no address"):
+        host_and_port(text)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "mcp.example.org"])
+def test_beyond_this_machine_its_name_has_to_be_given(host: str) -> None:
+    with pytest.raises(ConfigurationError, match="--allowed-host"):
+        http_app(None, host, (), ServerState())
+    assert http_app(None, host, ("mcp.example.org",), ServerState()).routes
+
+
+@pytest.mark.parametrize(
+    ("header", "key"),
+    [
+        ("Bearer ak_1", "ak_1"),
+        ("bearer  ak_1 ", "ak_1"),
+        ("Basic ak_1", None),
+        ("Bearer", None),
+        ("Bearer ", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_key_is_read_from_its_header(header: str | None, key: str | None) -> None:
+    assert bearer_key(header) == key
