@@ -16,25 +16,27 @@ __all__ = ["cancel"]
 
 
 def cancel(
-    ids: Annotated[list[str], typer.Argument(help="Ids of evaluations, batches, rankings or comparisons.")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of evaluations, batches, rankings, comparisons or rewards.")],
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Cancel evaluations, batches, rankings or comparisons; finished ones stay as they are."""
+    """Cancel evaluations, batches, rankings, comparisons or rewards; finished ones stay as they are."""
     for one in ids:
-        kind_of(one, "evaluation", "batch", "ranking", "comparison")
+        kind_of(one, "evaluation", "batch", "ranking", "comparison", "rewards")
     with service(profile) as client:
         for one in ids:
             remark(f"{one}: {_cancelled(client, one)}.")
 
 
 def _cancelled(client: "Client", one: str) -> str:
-    match kind_of(one, "evaluation", "batch", "ranking", "comparison"):
+    match kind_of(one, "evaluation", "batch", "ranking", "comparison", "rewards"):
         case "evaluation":
             return client.cancel(one).state
         case "ranking":
             return client.cancel_ranking(one).state
         case "comparison":
             return client.cancel_comparison(one).state
+        case "rewards":
+            return client.rewards.cancel(one).state
         case "batch":
             states = client.cancel_batch(one).states
             return ", ".join(f"{count:,} {state}" for state, count in states.items())

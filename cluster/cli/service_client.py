@@ -14,9 +14,15 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "kind_of", "service"]
 
 
-Kind = Literal["evaluation", "batch", "ranking", "comparison"]
+Kind = Literal["evaluation", "batch", "ranking", "comparison", "rewards"]
 
-_KINDS: dict[str, Kind] = {"ev": "evaluation", "bt": "batch", "rk": "ranking", "cp": "comparison"}
+_KINDS: dict[str, Kind] = {
+    "ev": "evaluation",
+    "bt": "batch",
+    "rk": "ranking",
+    "cp": "comparison",
+    "rw": "rewards",
+}
 
 
 @contextmanager

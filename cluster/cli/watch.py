@@ -1,4 +1,4 @@
-"""`assayer watch`: how far evaluations, batches and rankings are, live, to the end."""
+"""`assayer watch`: how far evaluations, batches, rankings and rewards are, live, to the end."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Protocol
@@ -21,7 +21,7 @@ __all__ = ["watch", "watch_all"]
 
 
 def watch(
-    ids: Annotated[list[str], typer.Argument(help="Ids of evaluations, batches, rankings or comparisons.")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of evaluations, batches, rankings, comparisons or rewards.")],
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result."""
@@ -33,13 +33,13 @@ def watch(
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
     """One after the other; whether everything has a result."""
     for one in ids:
-        kind_of(one, "evaluation", "batch", "ranking", "comparison")
+        kind_of(one, "evaluation", "batch", "ranking", "comparison", "rewards")
     ended = [_watch_one(client, one) for one in ids]
     return all(ended)
 
 
 def _watch_one(client: "Client", one: str) -> bool:
-    match kind_of(one, "evaluation", "batch", "ranking", "comparison"):
+    match kind_of(one, "evaluation", "batch", "ranking", "comparison", "rewards"):
         case "evaluation":
             return _job(one, lambda: client.evaluation(one), client.events(one))
         case "batch":
@@ -48,6 +48,8 @@ def _watch_one(client: "Client", one: str) -> bool:
             return _job(one, lambda: client.ranking(one), client.ranking_events(one))
         case "comparison":
             return _job(one, lambda: client.comparison(one), client.comparison_events(one))
+        case "rewards":
+            return _job(one, lambda: client.rewards.get(one), client.rewards.events(one))
 
 
 class _Watched(Protocol):

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from assayer.models import Absent
 from cluster.clock import SystemClock
@@ -74,9 +75,14 @@ async def ended(database: Database) -> tuple[tuple[RewardOutcome, ...], RewardsR
     return await PgRewards(database).outcomes(JOB), result, job.cost_usd
 
 
+def told(judge: str, outcome: str) -> float:
+    return REGISTRY.get_sample_value("assayer_rewards_total", {"judge": judge, "outcome": outcome}) or 0.0
+
+
 async def test_equal_items_are_judged_once_and_one_that_fails_takes_no_other_with_it(
     database: Database, jobs: LeasedJobs, llm: ScriptedLlm
 ) -> None:
+    before = {outcome: told("two-analysts-evaluator", outcome) for outcome in ("match", "problem")}
     await submit(database, "Idea 1.", BROKEN, "Idea 2.", UNUSABLE, "Idea 1.")
     assert await jobs.do(await jobs.take())
     outcomes, result, cost = await ended(database)
@@ -94,6 +100,8 @@ async def test_equal_items_are_judged_once_and_one_that_fails_takes_no_other_wit
     costs = [one.reward.cost_usd for one in outcomes if one.reward is not None]
     assert costs == [_CALL_USD, _CALL_USD, 0.0]
     assert (result.match, result.problem, result.repeated, result.calls) == (3, 2, 1, 2)
+    judge = "two-analysts-evaluator"
+    assert [told(judge, outcome) - before[outcome] for outcome in before] == [2, 2]
     assert result.cost_usd == cost == pytest.approx(2 * _CALL_USD)
 
 

@@ -94,7 +94,9 @@ async def ask(
     judge = services.judges.checked(body.judge) if own is None else None
     items = tuple(item.named() for item in body.items)
     work = RewardsRequest(items=items, judge=judge, composition=own, limits=body.limits)
-    new = NewJob(id=job, request=work, subject=f"{len(items):,} items", priority=body.priority)
+    new = NewJob(
+        id=job, request=work, subject=f"{len(items):,} {'item' if len(items) == 1 else 'items'}", priority=body.priority
+    )
     links = rewards_links(job)
     accepted = AcceptedRewards(id=job, asked=len(items), judge=judge or (own.name if own else ""), links=links)
     answer = await accept_job(request, caller, services, new, links.rewards, accepted, idempotency_key)

@@ -149,6 +149,16 @@ async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: 
     assert (program.home / "out" / f"{batch}.csv").is_file(), fetched.err
 
 
+async def test_rewards_are_cancelled_and_watched_to_their_end(program: Program, service: Service) -> None:
+    async with service.caller() as client:
+        item = {"question": "Why?", "idea": "We ask.", "abstract": "We asked."}
+        job = (await client.post("/v1/rewards", json={"items": [item]})).json()["id"]
+    cancelled = await program.run("cancel", job)
+    assert (cancelled.code, cancelled.err.strip()) == (0, f"{job}: cancelled.")
+    watched = await program.run("watch", job)
+    assert (watched.code, "(1 item) is cancelled" in watched.err) == (1, True)
+
+
 async def test_evaluation_is_cancelled_and_its_missing_report_explained(program: Program) -> None:
     job = (await program.run("submit", "ideas/risk.txt")).out.strip()
     cancelled = await program.run("cancel", job)
