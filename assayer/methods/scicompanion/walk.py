@@ -1,25 +1,46 @@
-"""From queries to papers along citations: dense seeds, what they cite, and why each paper was reached."""
+"""From queries to papers along citations: what a search finds, what that cites, what cites that, and why each paper was
+reached.
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+Without citations it is the search alone: mass that cannot move adds nothing to the cosines.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from assayer.methods.scicompanion.walk_scoring import (
+    Mass,
+    heaviest,
+    moved_on,
+    ranking_scores,
+    start_mass,
+    summed_over_hops,
+)
 from assayer.models import Paper, PaperId, Window
 from assayer.ports import Literature
+from assayer.run.structured_concurrency import together
 
 __all__ = ["Found", "Step", "StepKind", "WalkOptions", "walk"]
 
 StepKind = Literal["dense", "reference", "citing", "co-cited", "neighbour"]
-_PASSED_ON = 0.5
-"""Of a paper's score, to all that it cites together."""
+_REASONS = 5
+"""Kept of a paper; the works that everybody cites would have hundreds."""
 
 
 @dataclass(frozen=True)
 class WalkOptions:
     hops: int = 2
-    seeds: int = 30
+    """0 is the search alone."""
+    seeds: int = 100
     """Papers a query from which the walk starts."""
     limit: int = 100
+    frontier: int = 100
+    """Papers from which each hop goes on: those with the greatest mass."""
+    edges: int = 100
+    """Of one paper in each direction, at most."""
+    compared: int = 500
+    """Papers reached along citations whose cosines with the queries are asked for."""
 
 
 class Step(NamedTuple):
@@ -34,6 +55,53 @@ class Found(NamedTuple):
     why: tuple[Step, ...]
 
 
+@dataclass
+class _Neighbourhood:
+    """What has been seen of the citation graph."""
+
+    literature: Literature
+    window: Window
+    edges: int
+    exclude: frozenset[PaperId]
+    papers: dict[PaperId, Paper] = field(default_factory=dict)
+    cited: dict[PaperId, list[PaperId]] = field(default_factory=dict)
+    citing: dict[PaperId, list[PaperId]] = field(default_factory=dict)
+    steps: defaultdict[PaperId, list[Step]] = field(default_factory=lambda: defaultdict(list))
+
+    def admit(self, papers: Iterable[Paper]) -> list[PaperId]:
+        admitted = [paper for paper in papers if paper.id not in self.exclude]
+        self.papers.update((paper.id, paper) for paper in admitted)
+        return [paper.id for paper in admitted]
+
+    async def explore(self, papers: Collection[PaperId]) -> None:
+        """Asks for the citations of the papers that were not asked about."""
+        asked = [one for one in papers if one not in self.cited]
+        if not asked:
+            return
+        cited, citing = await together(
+            [
+                self.literature.references(asked, self.edges, self.window),
+                self.literature.citing(asked, self.edges, self.window),
+            ]
+        )
+        for one in asked:
+            self.cited[one] = self.admit(cited.get(one, ()))
+            self.citing[one] = self.admit(citing.get(one, ()))
+            self._explain(one)
+
+    def _explain(self, paper: PaperId) -> None:
+        came_from = next((one.from_paper for one in self.steps[paper] if one.kind == "citing"), None)
+        for one in self.cited[paper]:
+            self._add(one, Step("reference", paper) if came_from is None else Step("co-cited", came_from))
+        for one in self.citing[paper]:
+            self._add(one, Step("citing", paper))
+
+    def _add(self, paper: PaperId, step: Step) -> None:
+        known = self.steps[paper]
+        if len(known) < _REASONS and step not in known and step.from_paper != paper:
+            known.append(step)
+
+
 async def walk(
     queries: Sequence[str],
     literature: Literature,
@@ -41,24 +109,44 @@ async def walk(
     options: WalkOptions,
     exclude: Collection[PaperId] = (),
 ) -> list[Found]:
-    """Best first, at most `limit`. A paper's score is its cosine with the nearest query, and what the papers that cite
-    it pass on. Raises LiteratureError."""
-    found: dict[PaperId, Found] = {}
-    for hits in await literature.search(queries, options.seeds, window):
-        for hit in hits:
-            known = found.get(hit.paper.id)
-            score = max(hit.similarity, known.score if known else 0.0)
-            found[hit.paper.id] = Found(hit.paper, score, (Step("dense", None),))
-    frontier = list(found)
+    """Best first, at most `limit`. What is excluded is no step on the way either. Raises LiteratureError."""
+    seen = _Neighbourhood(literature, window, options.edges, frozenset(exclude))
+    cosines: list[dict[PaperId, float]] = []
+    for hits in await literature.search(queries, options.seeds + len(seen.exclude), window):
+        admitted = set(seen.admit(hit.paper for hit in hits))
+        found = [hit for hit in hits if hit.paper.id in admitted][: options.seeds]
+        cosines.append({hit.paper.id: hit.similarity for hit in found})
+        for hit in found:
+            seen.steps[hit.paper.id] = [Step("dense", None)]
+    mass = await _mass(start_mass(cosines), seen, options)
+    nearest = await _cosines(queries, cosines, heaviest(mass, options.compared), literature)
+    best = heaviest(ranking_scores(nearest, mass), options.limit)
+    return [Found(seen.papers[one], score, tuple(seen.steps[one])) for one, score in best.items()]
+
+
+async def _mass(start: Mass, seen: _Neighbourhood, options: WalkOptions) -> Mass:
+    """That came to each paper in all hops."""
+    hops: list[Mass] = []
+    mass = start
     for _ in range(options.hops):
-        cited = await literature.references(frontier, options.limit, window) if frontier else {}
-        reached = set(found)
-        for source, papers in cited.items():
-            for paper in papers:
-                passed_on = _PASSED_ON * found[source].score / len(papers)
-                known = found.get(paper.id, Found(paper, 0.0, ()))
-                why = (*known.why, Step("reference", source))
-                found[paper.id] = Found(paper, known.score + passed_on, why)
-        frontier = [one for one in found if one not in reached]
-    best = sorted(found.values(), key=lambda one: -one.score)
-    return [one for one in best if one.paper.id not in exclude][: options.limit]
+        frontier = heaviest(mass, options.frontier if hops else len(mass))
+        await seen.explore(frontier)
+        mass = moved_on(frontier, seen.cited, seen.citing)
+        hops.append(mass)
+    return summed_over_hops(hops)
+
+
+async def _cosines(
+    queries: Sequence[str],
+    found: Sequence[Mapping[PaperId, float]],
+    reached: Collection[PaperId],
+    literature: Literature,
+) -> dict[PaperId, float]:
+    """Of every paper found or reached with the query that it is nearest to. The search told some already."""
+    candidates = list(dict.fromkeys([*(one for some in found for one in some), *reached]))
+
+    async def measured(query: str, known: Mapping[PaperId, float]) -> dict[PaperId, float]:
+        return {**await literature.similarity(query, [one for one in candidates if one not in known]), **known}
+
+    each = await together([measured(query, known) for query, known in zip(queries, found, strict=True)])
+    return {paper: max(one.get(paper, 0.0) for one in each) for paper in candidates}
