@@ -79,6 +79,7 @@ def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
 COMMANDS = (
     LazyCommand("evaluate", "Evaluate research ideas and write cited reports."),
     LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."),
+    LazyCommand("references", "List papers of the corpus that an idea does not name; no language model is needed."),
     LazyCommand("reward", "Reward ideas that match the methodology of a reference abstract, by debate."),
     LazyCommand(
         "audit", "Evaluate the same ideas with institution, seniority, names and English varied; show what scores do."
