@@ -18,7 +18,7 @@ from assayer.curation.scoring import score_idea
 from assayer.curation.tasks import ALL
 from assayer.errors import ConfigurationError
 from assayer.llm import Llm
-from assayer.models import Absent, Dropped, Idea, RunUsage
+from assayer.models import Absent, Dropped, Idea, PromptVersion, RunUsage
 from assayer.models.curation import CuratedPaper, IdeaScores, ResearchQuestion, SourcePaper
 from assayer.ports import Progress
 from assayer.ranking.comparison import COMPARISON
@@ -50,6 +50,9 @@ class CurationWork(NamedTuple, Generic[Out]):
     completion_tokens: int
     cost_usd: float | Absent
     """Of all answers used, those of earlier executions included."""
+    models: tuple[str, ...]
+    """That answered, sorted."""
+    prompts: tuple[PromptVersion, ...]
 
 
 def require_llm_for_curation(settings: Settings) -> None:
@@ -145,6 +148,8 @@ class Curator:
             sum(call.prompt_tokens for call in calls),
             sum(call.completion_tokens for call in calls),
             cost_of(calls),
+            tuple(sorted({call.model for call in calls})),
+            run.journal.prompts(),
         )
 
     async def _begin(self, kind: str, asked: Mapping[str, object], progress: Progress, run_request: RunRequest) -> Run:

@@ -2,7 +2,8 @@
 
 An abstract is taken apart by its sentences: those that say what is proposed, and those after them until results begin,
 are its method; what comes before is its problem; results are neither. A word tells of the method if it stands there, by
-its stem, and neither in the problem nor among the words that any field uses of any method.
+its stem, and neither in the problem, nor in what the title says the paper is about, nor among the words that any field
+uses of any method.
 """
 
 import re
@@ -40,6 +41,8 @@ _NAMED = re.compile(r"\b(?:\w{0,20}[A-Z]\w{0,20}[A-Z]\w{0,20}|[A-Z]\w{0,20}\d\w{
 """Names as papers coin them: two capitals in a word, or a capital and a figure."""
 _TITLED = re.compile(r"^\s*([A-Z][\w+-]{2,30}):\s")
 """A name before the title's colon."""
+_BEFORE_TOPIC = re.compile(r"\b(?:for|in|on|under|without|against)\s", re.IGNORECASE)
+_MEANS = re.compile(r"\b(?:with|via|by|using|through|from)\b|:", re.IGNORECASE)
 _ANY_METHOD = frozenset(
     """
     approach method model models methods framework algorithm technique system task tasks problem data dataset learning
@@ -78,7 +81,7 @@ def abstract_parts(abstract: str) -> AbstractParts:
 
 def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLimits) -> LeakageMeasure:
     parts = abstract_parts(abstract)
-    known = _stems(_content(parts.problem))
+    known = _stems(_content(f"{parts.problem} {_topic(title)}"))
     told = _stems(_content(parts.method)) - known
     words = _content(question)
     repeated = [word for word in words if _stem(word.casefold()) in told]
@@ -94,6 +97,13 @@ def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLim
         repeated=tuple(repeated),
         method_found_by="wording" if parts.found_by_wording else "place",
     )
+
+
+def _topic(title: str) -> str:
+    """What a title says that the paper is about: "Drought" of "A Calculus of Shade for Drought by Way of Sand". An
+    abstract that begins with its method tells it nowhere else."""
+    ends = [found.end() for found in _BEFORE_TOPIC.finditer(title)]
+    return _MEANS.split(title[ends[-1] :], maxsplit=1)[0] if ends else ""
 
 
 def _words(text: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Every random choice about a request, drawn at once from (seed, prompt, attempt).
 
 So a run is reproducible whatever the order in which requests arrive, and a repeat of a failed request
-draws anew. The answer's wording depends on (seed, prompt) only: asking twice gives the same words.
+draws anew. The answer's wording depends on (seed, prompt) only: asking twice gives the same words,
+unless the request asks for samples.
 """
 
 import math

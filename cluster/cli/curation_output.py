@@ -28,7 +28,7 @@ def write_lines(path: Path, values: Iterable[BaseModel]) -> None:
 
 
 def show_work(console: Console, work: CurationWork[Any], path: Path) -> None:
-    """What was lost, what the answers cost, and where they are."""
+    """What was lost, what the answers cost, who gave them, and where they are."""
     for one in work.dropped:
         console.print(f"[yellow]![/] {one.count:,} {escape(one.what)}: {escape(one.reason)}", soft_wrap=True)
     took = work.usage
@@ -37,6 +37,9 @@ def show_work(console: Console, work: CurationWork[Any], path: Path) -> None:
         f"{work.completion_tokens:,} tokens; {escape(_cost(work.cost_usd, took.paid_usd))}.",
         soft_wrap=True,
     )
+    if work.models:
+        prompts = ", ".join(f"{one.task} v{one.version} ({one.digest})" for one in work.prompts)
+        console.print(escape(f"Answered by {', '.join(work.models)}; prompts {prompts}."), soft_wrap=True)
     console.print(escape(f"Written: {path}"), soft_wrap=True)
 
 

@@ -78,6 +78,15 @@ def test_plain_text_is_prose_about_the_question(client: openai.OpenAI) -> None:
     )
 
 
+def test_samples_at_a_temperature_differ_and_count_as_no_repeat(client: openai.OpenAI, simulated: Simulator) -> None:
+    said = [ask(client, temperature=0.8).choices[0].message.content for _ in range(3)]
+    assert len(set(said)) == 3
+    assert simulated.stats().repeated_prompts == 0
+    again = [ask(client, temperature=0).choices[0].message.content for _ in range(2)]
+    assert len(set(again)) == 1
+    assert simulated.stats().repeated_prompts == 2
+
+
 def test_streamed_chunks_add_up_to_the_whole_answer(client: openai.OpenAI, simulated: Simulator) -> None:
     whole = ask(client)
     chunks = list(ask(client, stream=True, stream_options={"include_usage": True}))

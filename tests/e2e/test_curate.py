@@ -81,6 +81,7 @@ def test_the_same_again_pays_nothing_and_gives_the_same_file(made: Curated) -> N
     assert made.again_answered == 0
     assert (made.program.home / "again.jsonl").read_bytes() == (made.program.home / "curated.jsonl").read_bytes()
     assert "0 calls" in made.again.out
+    assert "Answered by simulated; prompts curation.classification v1" in made.again.out
 
 
 def test_candidates_differ_and_are_placed(made: Curated) -> None:

@@ -86,6 +86,13 @@ def test_a_name_that_the_problem_uses_is_nobodys_secret() -> None:
     assert measure_leakage("Why does BERT forget rare words?", "Rare Words", abstract, _LIMITS).names == ()
 
 
+def test_what_a_title_says_the_paper_is_about_is_no_method() -> None:
+    abstract = "We propose to freeze gradients while counting rare birds. Birds are counted by freezing twice."
+    question = "How can rare birds be counted when few have been seen?"
+    assert not measure_leakage(question, "Freezing Gradients for Counting Rare Birds by Night", abstract, _LIMITS).leaks
+    assert measure_leakage(question, "Freezing Gradients", abstract, _LIMITS).leaks
+
+
 def test_limits_decide_from_where_on_a_question_leaks() -> None:
     question = "How can heat help experts who count touching cells of the same colour by hand?"
     assert not measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS).leaks
