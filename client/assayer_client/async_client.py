@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx2
 from pydantic import BaseModel
@@ -23,7 +23,7 @@ from assayer_client.operations import Operations
 from assayer_client.rankings import RankingResource
 from assayer_client.reports import Report
 from assayer_client.requests import ApiCall, Response
-from assayer_client.resources import Event
+from assayer_client.resources import Event, Page
 from assayer_client.retries import next_poll, options
 from assayer_client.reward_operations import AsyncRewards
 from assayer_client.settings import RetryPolicy, Timeouts
@@ -72,6 +72,16 @@ class AsyncClient(Operations):
         """Sends a call, and again where that may help; a POST that is sent again is done once."""
         return call.read(await self._retrying()(self._sent, call, self._requests.key_of(call)))
 
+    async def each(self, listing: Callable[..., Awaitable[Page[T]]], **query: Any) -> AsyncIterator[T]:
+        """All that a listing holds, page after page: `client.each(client.evaluations, state="done")`."""
+        while True:
+            page = await listing(**query)
+            for one in page.items:
+                yield one
+            if page.next is None:
+                return
+            query["after"] = page.next
+
     async def evaluate(self, body: EvaluationBody, *, key: str | None = None, seconds: float | None = None) -> Report:
         """Asks, waits, and reads the report. Raises ApiProblem when there is none, TimeoutError when it has not come
         in time: the work goes on, and the same `key` asks for the same again."""
@@ -118,7 +128,7 @@ class AsyncClient(Operations):
     async def _once(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
         began = time.monotonic()
         while not ended(found := await self.run(call)):
-            await self._sleep(next_poll(time.monotonic() - began, seconds))
+            await self._sleep(next_poll(time.monotonic() - began, seconds, call.subject))
         return found
 
     async def _followed(self, stream: EventStream[E], after: int) -> AsyncIterator[E]:

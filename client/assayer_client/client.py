@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx2
 from pydantic import BaseModel
@@ -22,7 +22,7 @@ from assayer_client.operations import Operations
 from assayer_client.rankings import RankingResource
 from assayer_client.reports import Report
 from assayer_client.requests import ApiCall, Response
-from assayer_client.resources import Event
+from assayer_client.resources import Event, Page
 from assayer_client.retries import next_poll, options
 from assayer_client.reward_operations import Rewards
 from assayer_client.settings import RetryPolicy, Timeouts
@@ -71,6 +71,15 @@ class Client(Operations):
         """Sends a call, and again where that may help; a POST that is sent again is done once."""
         return call.read(self._retrying()(self._sent, call, self._requests.key_of(call)))
 
+    def each(self, listing: Callable[..., Page[T]], **query: Any) -> Iterator[T]:
+        """All that a listing holds, page after page: `client.each(client.evaluations, state="done")`."""
+        while True:
+            page = listing(**query)
+            yield from page.items
+            if page.next is None:
+                return
+            query["after"] = page.next
+
     def evaluate(self, body: EvaluationBody, *, key: str | None = None, seconds: float | None = None) -> Report:
         """Asks, waits, and reads the report. Raises ApiProblem when there is none, TimeoutError when it has not come
         in time: the work goes on, and the same `key` asks for the same again."""
@@ -117,7 +126,7 @@ class Client(Operations):
     def _once(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
         began = time.monotonic()
         while not ended(found := self.run(call)):
-            self._sleep(next_poll(time.monotonic() - began, seconds))
+            self._sleep(next_poll(time.monotonic() - began, seconds, call.subject))
         return found
 
     def _followed(self, stream: EventStream[E], after: int) -> Iterator[E]:

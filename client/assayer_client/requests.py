@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Generic, Literal, NamedTuple, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -66,6 +66,11 @@ class ApiCall(Generic[T]):
     """Idempotency key; the client draws one for a POST without."""
     seconds: float = 0.0
     """For how long the service is asked to wait with its answer."""
+
+    @property
+    def subject(self) -> str:
+        """The id at the end of the path."""
+        return unquote(self.path.rpartition("/")[2])
 
     def parameters(self) -> dict[str, str | int]:
         return {name: value for name, value in self.query.items() if value is not None}

@@ -40,11 +40,11 @@ def options(retries: RetryPolicy) -> dict[str, Any]:
     }
 
 
-def next_poll(elapsed: float, most: float | None) -> float:
+def next_poll(elapsed: float, most: float | None, job: str = "It") -> float:
     """Seconds until whoever waits for a verdict looks again: what they lose by it is a tenth of what they waited.
-    Raises TimeoutError when `most` seconds have passed."""
+    Raises TimeoutError, which names the job, when `most` seconds have passed."""
     if most is None:
         return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL)
     if elapsed >= most:
-        raise TimeoutError(f"It has not ended within {most:g} seconds; the work goes on.")
+        raise TimeoutError(f"{job} has not ended within {most:g} seconds; the work goes on.")
     return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL, most - elapsed)

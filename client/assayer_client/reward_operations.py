@@ -58,7 +58,7 @@ class Rewards(_RewardOperations):
             if _is_last(page):
                 return
             if not page.items:
-                self._sleep(next_poll(time.monotonic() - began, seconds))
+                self._sleep(next_poll(time.monotonic() - began, seconds, job))
 
     def wait(self, job: str, *, seconds: float | None = None) -> RewardsResource:
         """All outcomes, in the order of the items. Raises TimeoutError: the work goes on."""
@@ -98,7 +98,7 @@ class AsyncRewards(_RewardOperations):
             if _is_last(page):
                 return
             if not page.items:
-                await self._sleep(next_poll(time.monotonic() - began, seconds))
+                await self._sleep(next_poll(time.monotonic() - began, seconds, job))
 
     async def wait(self, job: str, *, seconds: float | None = None) -> RewardsResource:
         """All outcomes, in the order of the items. Raises TimeoutError: the work goes on."""

@@ -17,7 +17,6 @@ from cluster.settings import PROFILES
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import ResultsFormat
-    from assayer_client.evaluations import Evaluation
 
 __all__ = ["fetch"]
 
@@ -93,17 +92,8 @@ def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat
             yield client.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
     reports = [format for format in formats if format in _REPORTS]
     if reports:
-        for job in _finished_evaluations(client, batch):
+        for job in client.each(client.evaluations, state="done", batch=batch, limit=_PAGE):
             yield from _reports(client, job.id, out / f"row-{job.row or 0:05}-{job.id}", reports)
-
-
-def _finished_evaluations(client: "Client", batch: str) -> "Iterator[Evaluation]":
-    after = None
-    while True:
-        page = client.evaluations(state="done", batch=batch, after=after, limit=_PAGE)
-        yield from page.items
-        if (after := page.next) is None:
-            return
 
 
 def _make_folder(out: Path) -> None:

@@ -1,6 +1,7 @@
 """Two clients, one surface."""
 
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,7 +24,12 @@ def _methods(kind: type) -> dict[str, Callable[..., Any]]:
 
 def _shape(method: Callable[..., Any]) -> list[tuple[str, Any, Any, Any]]:
     parameters = inspect.signature(method).parameters.values()
-    return [(one.name, one.kind, one.default, one.annotation) for one in parameters]
+    return [(one.name, one.kind, one.default, _waited_for(one.annotation)) for one in parameters]
+
+
+def _waited_for(annotation: Any) -> str:
+    """Of a parameter that is itself a method of the client, what it gives once it was awaited."""
+    return re.sub(r"collections\.abc\.Awaitable\[(.*)\]", r"\1", str(annotation))
 
 
 def test_methods_of_both_clients_have_the_same_names_parameters_and_words() -> None:

@@ -68,6 +68,16 @@ async def test_evaluation_asked_for_watched_and_read(client: AsyncClient, servic
     assert [one.id for one in (await client.evaluations(state="done")).items] == [accepted.id]
 
 
+async def test_everything_listed_is_read_page_after_page(client: AsyncClient, service: Service, url: str) -> None:
+    jobs = [(await client.submit(_BODY)).id for _ in range(3)]
+    listed = [one.id async for one in client.each(client.evaluations, state="queued", limit=2)]
+    with Client(url, await service.key("read")) as waiting:
+        read = await asyncio.to_thread(lambda: [one.id for one in waiting.each(waiting.evaluations, limit=1)])
+        methods = await asyncio.to_thread(lambda: [one.name for one in waiting.each(waiting.methods)])
+    assert listed == read == jobs[::-1]
+    assert methods == ["grapheval", "scholareval"]
+
+
 async def _kinds(client: AsyncClient, job: str) -> list[str]:
     return [event.kind async for event in client.events(job)]
 
@@ -89,7 +99,7 @@ async def _refusal(client: AsyncClient) -> ApiProblem:
 
 
 async def test_evaluation_that_takes_too_long_goes_on_without_its_asker(client: AsyncClient, service: Service) -> None:
-    with pytest.raises(TimeoutError):
+    with pytest.raises(TimeoutError, match=r"^ev_\w+ has not ended within 0 seconds; the work goes on"):
         await client.evaluate(_BODY, key="once", seconds=0)
     await service.finish()
     assert (await client.evaluate(_BODY, key="once")).method == "scholareval"
