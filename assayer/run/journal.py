@@ -83,6 +83,13 @@ class Journal:
         """Counted once a paper, however many methods wanted to read it."""
         self._missing_full_texts.setdefault(paper, reason)
 
+    def take_calls_of(self, part: "Journal") -> None:
+        """Adds the calls, lost calls and prompts of a part that was journalled apart, and what it dropped."""
+        self.calls += part.calls
+        self.failed_calls += part.failed_calls
+        self.prompt_digests |= part.prompt_digests
+        self._dropped += part._dropped
+
     def dropped(self) -> tuple[Dropped, ...]:
         dropped = self._dropped + Counter(("full text", reason) for reason in self._missing_full_texts.values())
         return tuple(

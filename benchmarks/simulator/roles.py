@@ -18,6 +18,8 @@ _ROLES: dict[str, Role] = {
     "quotes": "quote",
     "excerpt": "quote",
     "carried": "quote",
+    "abstract_words": "quote",
+    "idea_words": "quote",
     "name": "name",
     "names": "name",
     "title": "name",

@@ -1,115 +1,120 @@
-"""Checks before any call to a model: what is no idea earns nothing, however gullible the judge."""
+"""What is no idea to judge, told before any model is asked: by rules, in time linear in the text.
 
-import re
+A guard stops what says nothing of its own and what was written to please a judge. It is no judge of quality: a short,
+plain or mistaken idea passes.
+"""
+
 from collections.abc import Callable
 from typing import NamedTuple
 
+from assayer.methods.debate.guard_phrases import addresses_judge, is_placeholder
+from assayer.methods.debate.idea_shape import is_method_list, is_monotonous, own_words, shared_wording, words_in
+from assayer.models import Absent
 from assayer.models.reward import RewardItem
-from assayer.text.content_words import content_words
 from assayer.text.sanitise import sanitise
 
-__all__ = ["GuardStop", "stopped_by"]
+__all__ = ["LONGEST_IDEA", "LONGEST_REFERENCE", "GuardStop", "stopped_by", "unjudgeable"]
 
-_FEWEST_WORDS = 12
-_MOST_CHARS = 40_000
-_LEAST_NEW_SHARE = 0.25
-_FEWEST_NEW_WORDS = 5
-_PLACEHOLDERS_ALONE = 60
-"""Words of an idea in which one placeholder is enough."""
-_MOST_PLACEHOLDERS = 3
-_SHINGLE = 6
-_COPIED_SHARE = 0.5
-_LIST_ITEMS = 12
-_LIST_WORDS = 5
-_LIST_SHARE = 0.7
-
-_WORD = re.compile(r"[^\W_]+")
-_BREAK = re.compile(r"[\n,;•|]|(?<=[.!?])\s|\band\b|\bor\b")
-_PLACEHOLDER = re.compile(
-    r"lorem ipsum|dolor sit amet|\b(?:TODO|TBD|TBA|FIXME)\b|\bN/A\b|"
-    r"[\[<{(]{1,2}\s?(?:your|insert|add|fill|describe|enter|put|write|method|idea|proposal|placeholder|title)\b[^\]>})\n]{0,80}[\]>})]|"
-    r"\b(?:your (?:idea|method|answer|text) (?:goes )?here|insert (?:your |the )?(?:idea|method|text)(?: here)?|"
-    r"to be (?:determined|added|filled in|written|decided)|placeholder|coming soon|as an AI language model|"
-    r"I (?:cannot|can't) (?:help|assist|provide)|no idea (?:given|provided)|content unavailable)\b|_{4,}|\.{6,}",
-    re.IGNORECASE,
-)
-_HIDDEN_OR_ORDERS = frozenset({"hidden_text", "bidi_text", "suspected_injection"})
+LONGEST_IDEA = 40_000
+"""Characters, some 6,000 words: several times what the longest research plans come to."""
+LONGEST_REFERENCE = 20_000
+"""Characters of a question or an abstract."""
+FEWEST_WORDS = 5
+_FEWEST_OWN_WORDS = 3
+"""Words with content that stand neither in the question nor in every announcement of an idea."""
+_COPIED_OF_IDEA = 0.5
+_COPIED_OF_ABSTRACT = 0.3
 
 
 class GuardStop(NamedTuple):
+    """The item earns nothing, and this is why."""
+
     name: str
+    """`empty`, `too_long`, `too_short`, `placeholder`, `copied_question`, `copied_abstract`, `method_list` or `orders`;
+    the reward's `guard`."""
     reason: str
     leakage: bool = False
+    """The idea repeats the abstract's own words: it matches by definition, and says nothing about who wrote it."""
+
+
+def unjudgeable(item: RewardItem) -> Absent | None:
+    """Why nobody can judge against this question and abstract, whatever the idea."""
+    for name, text in (("research question", item.question), ("abstract", item.abstract)):
+        if len(text) > LONGEST_REFERENCE:
+            return Absent(reason=f"The {name} has {len(text):,} characters; at most {LONGEST_REFERENCE:,} are judged.")
+        if not words_in(text):
+            return Absent(reason=f"The {name} is empty.")
+    return None
 
 
 def stopped_by(item: RewardItem) -> GuardStop | None:
-    """The first check that the idea fails; None for what a judge has to decide. Its time grows with the length of the
-    idea, up to a limit."""
-    if len(item.idea) > _MOST_CHARS:
-        return GuardStop("too long", f"It has {len(item.idea):,} characters; no more than {_MOST_CHARS:,} are judged.")
-    return next((stop for check in _CHECKS if (stop := check(item)) is not None), None)
+    """The first guard that stops the item; None for an idea that is worth a call."""
+    if len(item.idea) > LONGEST_IDEA:
+        return GuardStop(
+            "too_long", f"The idea has {len(item.idea):,} characters; at most {LONGEST_IDEA:,} are judged."
+        )
+    text, flags = sanitise(item.idea)
+    checked = item.model_copy(update={"idea": text, "question": item.question[:LONGEST_REFERENCE]})
+    if any(flag.kind in ("suspected_injection", "hidden_text") for flag in flags):
+        return GuardStop("orders", "The idea holds hidden text, or orders to whoever judges it.")
+    return next((stop for guard in _GUARDS if (stop := guard(checked)) is not None), None)
 
 
 def _empty(item: RewardItem) -> GuardStop | None:
-    count = len(_WORD.findall(item.idea))
-    if count >= _FEWEST_WORDS:
-        return None
-    what = f"It has only {count} words" if count else "It is empty"
-    return GuardStop("empty" if not count else "too short", f"{what}: no method can be read from it.")
-
-
-def _placeholder(item: RewardItem) -> GuardStop | None:
-    found = [match[0] for _, match in zip(range(_MOST_PLACEHOLDERS), _PLACEHOLDER.finditer(item.idea), strict=False)]
-    if not found or (len(found) < _MOST_PLACEHOLDERS and len(_WORD.findall(item.idea)) > _PLACEHOLDERS_ALONE):
-        return None
-    return GuardStop("placeholder", f"It holds a placeholder where an idea should stand: “{found[0][:60].strip()}”.")
+    return None if words_in(item.idea) else GuardStop("empty", "The idea is empty.")
 
 
 def _orders(item: RewardItem) -> GuardStop | None:
-    flags = [flag for flag in sanitise(item.idea)[1] if flag.kind in _HIDDEN_OR_ORDERS]
-    if not flags:
-        return None
-    what = "text that gives orders to its judge" if flags[0].kind == "suspected_injection" else "hidden text"
-    return GuardStop("orders", f"It holds {what}.")
-
-
-def _copied_question(item: RewardItem) -> GuardStop | None:
-    own, question = content_words(item.idea), content_words(item.question)
-    new = own - question
-    if not question or (len(new) >= _FEWEST_NEW_WORDS and len(new) >= _LEAST_NEW_SHARE * len(own)):
-        return None
-    return GuardStop("copied question", "It says little beyond the research question.")
+    if addresses_judge(item.idea):
+        return GuardStop("orders", "The idea tells its judges how to decide.")
+    return None
 
 
 def _copied_abstract(item: RewardItem) -> GuardStop | None:
-    own, source = _shingles(item.idea), _shingles(item.abstract)
-    shared = len(own & source)
-    if not shared or shared < _COPIED_SHARE * min(len(own), len(source)):
+    of_idea, of_abstract = shared_wording(item.idea, item.abstract[:LONGEST_REFERENCE])
+    if of_idea < _COPIED_OF_IDEA and of_abstract < _COPIED_OF_ABSTRACT:
         return None
     return GuardStop(
-        "copied abstract", "It repeats the reference's own words: a match by definition, which shows nothing.", True
+        "copied_abstract",
+        f"The idea repeats {of_abstract:.0%} of the abstract word for word: a match that earns nothing, since the "
+        "abstract leaked.",
+        leakage=True,
     )
 
 
-def _shingles(text: str) -> set[tuple[str, ...]]:
-    words = [word.casefold() for word in _WORD.findall(text)]
-    return {tuple(words[at : at + _SHINGLE]) for at in range(len(words) - _SHINGLE + 1)}
+def _placeholder(item: RewardItem) -> GuardStop | None:
+    if is_placeholder(item.idea) or is_monotonous(item.idea):
+        return GuardStop("placeholder", "A placeholder or filler stands where the idea should be.")
+    return None
 
 
-def _list_of_methods(item: RewardItem) -> GuardStop | None:
-    """Many things named and none described."""
-    sizes = [count for part in _BREAK.split(item.idea) if (count := len(_WORD.findall(part)))]
-    short = [size for size in sizes if size <= _LIST_WORDS]
-    if len(short) < _LIST_ITEMS or sum(short) < _LIST_SHARE * sum(sizes):
+def _copied_question(item: RewardItem) -> GuardStop | None:
+    if len(own_words(item.idea, item.question)) >= _FEWEST_OWN_WORDS:
         return None
-    return GuardStop("list", f"It lists {len(short)} things and describes none of them.")
+    if own_words(item.idea, "") & own_words(item.question, ""):
+        return GuardStop("copied_question", "The idea says the question again and adds nothing to it.")
+    return GuardStop("placeholder", "The idea announces an idea and says nothing of it.")
 
 
-_CHECKS: tuple[Callable[[RewardItem], GuardStop | None], ...] = (
+def _method_list(item: RewardItem) -> GuardStop | None:
+    if is_method_list(item.idea):
+        return GuardStop("method_list", "The idea lists methods and commits to none.")
+    return None
+
+
+def _too_short(item: RewardItem) -> GuardStop | None:
+    if len(words_in(item.idea)) < FEWEST_WORDS:
+        return GuardStop("too_short", f"The idea has fewer than {FEWEST_WORDS} words.")
+    return None
+
+
+_GUARDS: tuple[Callable[[RewardItem], GuardStop | None], ...] = (
     _empty,
-    _placeholder,
     _orders,
-    _copied_question,
     _copied_abstract,
-    _list_of_methods,
+    _placeholder,
+    _too_short,
+    _copied_question,
+    _method_list,
 )
+"""What tells most about an item comes first."""

@@ -1,20 +1,137 @@
-"""A reward by debate."""
+"""A reward by debate: the seats of a composition argue about one item until its verdict is settled."""
 
-from assayer.llm import Llm
-from assayer.methods.debate.composition import Composition
-from assayer.methods.debate.guards import stopped_by
+from dataclasses import replace
+
+from assayer.errors import AssayerError, BudgetExhausted, LlmError, PartUnavailable
+from assayer.llm import Llm, ask
+from assayer.methods.debate.composition import Composition, Seat
+from assayer.methods.debate.guards import stopped_by, unjudgeable
+from assayer.methods.debate.rounds import Debate, Outcome
+from assayer.methods.debate.schemas import DebateQuestion
+from assayer.methods.debate.tasks import seat_task
+from assayer.methods.debate.turns import Spoken, earlier_turn, lost_turn, spoken_turn
 from assayer.models import Absent
-from assayer.models.reward import Reward, RewardItem
+from assayer.models.reward import DebateTurn, Reward, RewardItem
+from assayer.run.accounting import cost_of
+from assayer.run.journal import Journal
 from assayer.run.run import Run
+from assayer.run.structured_concurrency import together
+from assayer.text.sanitise import clean_text
 
 __all__ = ["judge_by_debate"]
 
 
 async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
-    """Never raises for a judge that failed: no language model, an endpoint that is down, a spent budget and lost
-    answers all give a value that is absent, with the reason."""
+    """A judge that failed gives a value that is absent, with the reason, and raises nothing: no language model, an
+    endpoint that is down, a spent budget, a lost answer. Calls and tokens are those of this item; what came from the
+    cache counts as a call and costs nothing."""
     stop = stopped_by(item)
     if stop is not None:
         return Reward(value=0, reason=stop.reason, judge=composition.name, guard=stop.name, leakage=stop.leakage)
-    reason = "The debate is not held yet."
-    return Reward(value=Absent(reason=reason), reason=reason, judge=composition.name)
+    unable = unjudgeable(item)
+    if unable is None and not llm.models:
+        unable = Absent(reason="A debate needs a language model, and none is configured.")
+    if unable is not None:
+        return Reward(value=unable, reason=unable.reason, judge=composition.name)
+    own_run = replace(run, journal=Journal())
+    try:
+        return await _debated(item, composition, llm, own_run)
+    finally:
+        run.journal.take_calls_of(own_run.journal)
+
+
+async def _debated(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
+    shown = RewardItem(
+        question=clean_text(item.question), idea=clean_text(item.idea), abstract=clean_text(item.abstract)
+    )
+    debate = Debate(composition)
+    transcript: tuple[DebateTurn, ...] = ()
+    while (outcome := debate.outcome) is None:
+        question = _question(shown, debate, transcript)
+        spoken = await together(_speak(seat, question, shown, composition, llm, run) for seat in debate.speaking)
+        debate = debate.heard([one.ballot for one in spoken])
+        transcript += tuple(one.turn for one in spoken)
+    return _reward(outcome, composition, transcript, run.journal)
+
+
+def _question(item: RewardItem, debate: Debate, transcript: tuple[DebateTurn, ...]) -> DebateQuestion:
+    return DebateQuestion(
+        question=item.question,
+        abstract=item.abstract,
+        idea=item.idea,
+        round=debate.round,
+        rounds=debate.composition.rounds,
+        seat=1,
+        history=tuple(earlier_turn(turn) for turn in transcript),
+    )
+
+
+async def _speak(
+    seat: Seat, question: DebateQuestion, item: RewardItem, composition: Composition, llm: Llm, run: Run
+) -> Spoken:
+    own = question.model_copy(update={"seat": seat.number})
+    try:
+        answer = await ask(llm, seat_task(composition, seat), own, run)
+    except (LlmError, BudgetExhausted, PartUnavailable) as error:
+        return lost_turn(question.round, seat, _why(error))
+    return spoken_turn(item, question.round, seat, answer)
+
+
+def _why(error: AssayerError) -> str:
+    reason = error.reason
+    return f"{reason[0].upper()}{reason[1:]}."
+
+
+def _reward(outcome: Outcome, composition: Composition, transcript: tuple[DebateTurn, ...], journal: Journal) -> Reward:
+    reason = _reason(outcome, transcript)
+    paid = [call for call in journal.calls if not call.cached]
+    return Reward(
+        value=Absent(reason=reason) if outcome.vote is None else 1 if outcome.vote == "match" else 0,
+        reason=reason,
+        judge=composition.name,
+        transcript=transcript,
+        decided_in_round=None if outcome.vote is None else outcome.round,
+        calls=len(transcript),
+        prompt_tokens=sum(call.prompt_tokens for call in paid),
+        completion_tokens=sum(call.completion_tokens for call in paid),
+        cost_usd=_cost(journal),
+        models=tuple(sorted({call.model for call in journal.calls})),
+        prompts=journal.prompts(),
+    )
+
+
+def _cost(journal: Journal) -> float | Absent:
+    if any(faults for _, faults in journal.failed_calls):
+        return Absent(reason="An answer was lost on the way, and what its attempts cost stands in the ledger alone.")
+    return cost_of(call for call in journal.calls if not call.cached)
+
+
+def _reason(outcome: Outcome, transcript: tuple[DebateTurn, ...]) -> str:
+    number = outcome.round
+    match outcome.ground:
+        case "halted":
+            return f"The moderator found no idea to compare. {_last_words(transcript)}"
+        case "agreed":
+            verdict = "it matches" if outcome.vote == "match" else "it does not match"
+            who = "All seats agreed" if len(_votes_in(number, transcript)) > 1 else "The only voting seat found"
+            return f"{who} in round {number} that {verdict}. {_last_words(transcript)}"
+        case "evaluators":
+            return f"The evaluator settled a split in round {number}: it matches. {_last_words(transcript)}"
+        case "disagreed":
+            votes = _votes_in(number, transcript)
+            return (
+                f"No agreement by round {number}, the last ({votes.count('match')} of {len(votes)} votes for a match): "
+                f"it does not match. {_last_words(transcript)}"
+            )
+        case "lost":
+            seat, reason = next((turn, turn.vote.reason) for turn in transcript[::-1] if isinstance(turn.vote, Absent))
+            return f"The answer of {seat.role} {seat.seat} in round {number} was lost. {reason}"
+
+
+def _votes_in(number: int, transcript: tuple[DebateTurn, ...]) -> list[str]:
+    return [turn.vote for turn in transcript if turn.round == number and not isinstance(turn.vote, Absent)]
+
+
+def _last_words(transcript: tuple[DebateTurn, ...]) -> str:
+    """The conclusion of whoever spoke last."""
+    return next((turn.argument for turn in transcript[::-1] if turn.argument), "").rpartition("\n")[2]

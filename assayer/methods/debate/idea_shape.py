@@ -1,0 +1,95 @@
+"""What an idea's text is made of, by counting words: its own words, another text's words, or a mere list of methods."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assayer.text.content_words import content_words
+
+__all__ = ["SharedWording", "is_method_list", "is_monotonous", "own_words", "shared_wording", "words_in"]
+
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
+"""Scripts that put no space between words, or build them of syllables: each sign counts as a word."""
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_UNSPACED_SIGN = re.compile(f"[{_UNSPACED}]")
+
+_ANNOUNCING = frozenset(
+    """
+    address addresses addressing aim aims aiming answer answering answers approach approaches article available based
+    better carefully challenge challenges combine combining comprehensive consider create current design designing
+    develop developed developing effective effectively efficient existing explore exploring find first following
+    framework general given goal good help here idea ideas important improve improved improves improving innovative
+    introduce investigate investigating issue issues key make making method methodology methods new novel paper
+    performance plan potential present problem problems project promising propose proposed proposes proposing question
+    questions related research researchers results robust significant significantly simple solution solutions solve
+    solves solving state-of-the-art study studying suggest system systems tackle task tasks technique techniques topic
+    understand understanding various way ways will work works
+    """.split()  # noqa: SIM905 - a list of words reads better so
+)
+"""Words with which any idea is announced."""
+
+
+def words_in(text: str) -> list[str]:
+    """In lower case and in order."""
+    return _WORD.findall(text.casefold())
+
+
+def own_words(text: str, question: str) -> frozenset[str]:
+    """Words with content that stand neither in the question nor in every announcement of an idea, each once."""
+    told = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
+    return told - content_words(_UNSPACED_SIGN.sub(" ", question)) - set(_UNSPACED_SIGN.findall(question)) - _ANNOUNCING
+
+
+def is_monotonous(text: str) -> bool:
+    """The same few words over and over."""
+    words = words_in(text)
+    return len(words) >= 20 and len(set(words)) < 10
+
+
+_SHINGLE = 6
+"""Words in a row; two texts that were written apart share next to none."""
+
+
+class SharedWording(NamedTuple):
+    of_idea: float
+    """Share of its sequences of six words that stand in the other text, 0 to 1."""
+    of_other: float
+
+
+def shared_wording(idea: str, other: str) -> SharedWording:
+    mine, theirs = _shingles(words_in(idea)), _shingles(words_in(other))
+    if not mine or not theirs:
+        return SharedWording(0.0, 0.0)
+    both = len(mine & theirs)
+    return SharedWording(both / len(mine), both / len(theirs))
+
+
+def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return set(zip(*(words[start:] for start in range(_SHINGLE)), strict=False))
+
+
+_ITEM_END = re.compile(r"[,;\n•|/]|\s[+–—-]\s|\.(?=\s|$)|\b(?:and|or|plus|as well as)\b")
+_BULLET = re.compile(r"^\s*(?:[-*+]|\(?\d{1,3}[.):])\s*")
+_FEWEST_ITEMS = 12
+_LONGEST_ITEM = 6
+"""Words; what names a method is short, what says something about it is not."""
+_LISTED = 0.7
+"""Share of the text's words that stand in short items."""
+_SAME_OPENING = 0.6
+_SHORT_SENTENCE = 9
+
+
+def is_method_list(text: str) -> bool:
+    """Names one after another, bare or each in a sentence of the same making. A list inside a plan is none."""
+    items = [_BULLET.sub("", item) for item in _ITEM_END.split(text)]
+    sizes = [len(words_in(item)) for item in items]
+    short = [size for size in sizes if 0 < size <= _LONGEST_ITEM]
+    if len(short) >= _FEWEST_ITEMS and sum(short) >= _LISTED * sum(sizes):
+        return True
+    sentences = [words_in(_BULLET.sub("", one)) for one in re.split(r"[.;\n](?=\s|$)", text)]
+    brief = [words for words in sentences if 0 < len(words) <= _SHORT_SENTENCE]
+    if len(brief) < _FEWEST_ITEMS or sum(map(len, brief)) < _LISTED * sum(map(len, sentences)):
+        return False
+    openings = Counter(words[0] for words in brief)
+    return openings.most_common(1)[0][1] >= _SAME_OPENING * len(brief)

@@ -1,0 +1,106 @@
+"""What a seat answered, as a ballot and as a turn of the transcript, its quotes held against the two texts."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from assayer.citing.quotes import find_quote, stands_in
+from assayer.methods.debate.composition import Seat
+from assayer.methods.debate.rounds import Ballot
+from assayer.methods.debate.schemas import (
+    AnalystAnswer,
+    CriticAnswer,
+    EarlierQuote,
+    EarlierTurn,
+    EvaluatorAnswer,
+    ModeratorAnswer,
+    QuotedPair,
+)
+from assayer.models import Absent
+from assayer.models.reward import DebateQuote, DebateTurn, RewardItem
+
+__all__ = ["NO_VOTE", "Spoken", "checked_quote", "earlier_turn", "lost_turn", "spoken_turn"]
+
+NO_VOTE = "A moderator has no vote."
+
+_MET = {"yes": "there", "in_part": "there in part", "no": "missing", "contradicted": "contradicted"}
+
+
+class Spoken(NamedTuple):
+    ballot: Ballot
+    turn: DebateTurn
+
+
+def spoken_turn(item: RewardItem, number: int, seat: Seat, answer: Any) -> Spoken:
+    """`answer` is that of the seat's role; `item` holds the texts as the seat was shown them."""
+    if isinstance(answer, ModeratorAnswer):
+        said = [f"What the idea proposes: {answer.proposes}", answer.guidance]
+        turn = _turn(number, seat, Absent(reason=NO_VOTE), said, ())
+        return Spoken(answer.decision, turn)
+    lines, pairs = _said(answer)
+    return Spoken(answer.vote, _turn(number, seat, answer.vote, lines, _checked(item, pairs)))
+
+
+def _said(answer: Any) -> tuple[list[str], list[QuotedPair]]:
+    match answer:
+        case AnalystAnswer():
+            elements = [f"{one.element} In the idea {_MET[one.met]}: {one.comparison}" for one in answer.elements]
+            return [*elements, answer.argument], list(answer.elements)
+        case CriticAnswer():
+            objections = [
+                f"{'Against the core' if one.touches == 'core' else 'Beside the core'}: {one.objection}"
+                for one in answer.objections
+            ]
+            return [*objections, answer.argument], list(answer.objections)
+        case EvaluatorAnswer():
+            weighed = [one.comparison for one in answer.evidence]
+            return [answer.summary, *weighed, answer.argument], list(answer.evidence)
+    raise TypeError(f"{type(answer).__name__} is no answer of a seat.")
+
+
+def _turn(
+    number: int,
+    seat: Seat,
+    vote: Literal["match", "no_match"] | Absent,
+    lines: Iterable[str],
+    quotes: Iterable[DebateQuote],
+) -> DebateTurn:
+    return DebateTurn(
+        round=number,
+        role=seat.role,
+        seat=seat.number,
+        vote=vote,
+        argument="\n".join(line.strip() for line in lines),
+        quotes=tuple(quotes),
+    )
+
+
+def lost_turn(number: int, seat: Seat, reason: str) -> Spoken:
+    return Spoken("lost", _turn(number, seat, Absent(reason=reason), (), ()))
+
+
+def _checked(item: RewardItem, pairs: Iterable[QuotedPair]) -> Iterator[DebateQuote]:
+    for pair in pairs:
+        for source, words in (("abstract", pair.abstract_words), ("idea", pair.idea_words)):
+            if words.strip():
+                yield checked_quote(item, "idea" if source == "idea" else "abstract", words)
+
+
+def checked_quote(item: RewardItem, source: Literal["idea", "abstract"], words: str) -> DebateQuote:
+    """Words that were found are cut from their source."""
+    text = item.idea if source == "idea" else item.abstract
+    spans = next(find_quote(words, text), None) if stands_in(words, text) else None
+    if spans is None:
+        return DebateQuote(source=source, text=words.strip(), found=False)
+    return DebateQuote(source=source, text=" … ".join(text[start:end] for start, end in spans), found=True)
+
+
+def earlier_turn(turn: DebateTurn) -> EarlierTurn:
+    """As those who speak later are shown it."""
+    return EarlierTurn(
+        round=turn.round,
+        role=turn.role,
+        seat=turn.seat,
+        vote=None if isinstance(turn.vote, Absent) else turn.vote,
+        argument=turn.argument,
+        quotes=tuple(EarlierQuote(source=one.source, text=one.text, found=one.found) for one in turn.quotes),
+    )

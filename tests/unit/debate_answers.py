@@ -1,0 +1,85 @@
+"""Seats that answer from a script, for tests of debates."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from assayer.errors import AssayerError
+from assayer.llm import Answer, Task
+from assayer.methods.debate.rounds import Ballot
+from assayer.methods.debate.schemas import DebateQuestion
+from assayer.models import CallRecord
+from assayer.models.reward import RewardItem
+from assayer.run.run import Run
+
+__all__ = ["ITEM", "ScriptedSeats", "scripted_answer"]
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+ITEM = RewardItem(
+    question="How can a language model be kept from forgetting earlier tasks when it is tuned on new ones?",
+    idea="After each task we estimate which weights its loss depends on by their Fisher information, and while tuning "
+    "on the next task a quadratic penalty holds every weight to its old value in proportion to that estimate.",
+    abstract="Networks forget old tasks when they learn new ones. We slow down learning on the weights that matter for "
+    "earlier tasks: a quadratic penalty, weighted by the diagonal of the Fisher information matrix, pulls parameters "
+    "back to their former values. Experiments cover permuted digits and a suite of games.",
+)
+
+_PAIR = {
+    "abstract_words": "a quadratic penalty, weighted by the diagonal of the Fisher information matrix",
+    "idea_words": "words that nobody has written in this idea",
+}
+
+
+def scripted_answer(role: str, ballot: Ballot) -> dict[str, Any]:
+    if role == "moderator":
+        return {"proposes": "A penalty on weights.", "guidance": "Compare the penalties.", "decision": ballot}
+    ends = {"argument": f"So I say {ballot}.", "vote": ballot}
+    match role:
+        case "analyst":
+            element = {"element": "A Fisher-weighted penalty.", "comparison": "The same penalty.", "met": "yes"}
+            return {"elements": [_PAIR | element], **ends}
+        case "critic":
+            return {"objections": [_PAIR | {"objection": "Other weights.", "touches": "core"}], **ends}
+        case _:
+            return {"summary": "They differ.", "evidence": [_PAIR | {"comparison": "The same penalty."}], **ends}
+
+
+class ScriptedSeats:
+    """What each seat answers, a letter a round: `{("analyst", 2): "mn"}` votes match, then no match. A moderator goes
+    on with `g` and halts with `h`. Seats without a script vote for a match."""
+
+    models = ("judge",)
+
+    def __init__(
+        self,
+        script: Mapping[tuple[str, int], str] | None = None,
+        failing: Mapping[tuple[str, int, int], AssayerError] | None = None,
+    ) -> None:
+        self._script = script or {}
+        self._failing = failing or {}
+        self.asked: list[tuple[Task[Any, Any], DebateQuestion]] = []
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+        assert isinstance(data, DebateQuestion)
+        self.asked.append((task, data))
+        role = task.name.removeprefix("debate.")
+        error = self._failing.get((role, data.seat, data.round))
+        if error is not None:
+            raise error
+        said = self._script.get((role, data.seat), "gg" if role == "moderator" else "mmmmm")[data.round - 1]
+        ballots: dict[str, Ballot] = {"m": "match", "n": "no_match", "g": "go_on", "h": "halt"}
+        answer = task.output.model_validate(scripted_answer(role, ballots[said]))
+        record = CallRecord(
+            task=task.name,
+            version=task.version,
+            model="judge",
+            prompt_tokens=100,
+            completion_tokens=10,
+            cost_usd=0.001,
+            latency_seconds=0.0,
+            attempts=1,
+        )
+        return Answer(answer, record)

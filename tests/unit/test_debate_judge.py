@@ -1,0 +1,137 @@
+"""A reward by debate: what the seats are shown, what it says, what it costs, and what becomes of failures."""
+
+import pytest
+
+from assayer.errors import AssayerError, BudgetExhausted, LlmRejected, LlmUnavailable, MalformedAnswer, PartUnavailable
+from assayer.methods.debate.composition import Composition, composition
+from assayer.methods.debate.judge import judge_by_debate
+from assayer.models import Absent
+from assayer.models.reward import Reward, RewardItem
+from tests.unit.debate_answers import ITEM, ScriptedSeats
+from tests.unit.judges import ranking_run
+from tests.unit.twins import a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.llm.fallback_llm import FallbackLlm
+
+PAIR = composition("two-analysts-evaluator")
+FULL = composition("moderator-two-analysts-critic-evaluator")
+
+
+async def _judged(llm: ScriptedSeats, chosen: Composition = PAIR, item: RewardItem = ITEM) -> Reward:
+    return await judge_by_debate(item, chosen, llm, a_run())
+
+
+async def test_agreement_in_the_first_round_is_the_verdict_and_costs_three_calls() -> None:
+    reward = await _judged(ScriptedSeats())
+    assert (reward.value, reward.decided_in_round, reward.judge) == (1, 1, "two-analysts-evaluator")
+    assert (reward.calls, reward.prompt_tokens, reward.completion_tokens, reward.cost_usd) == (3, 300, 30, 0.003)
+    assert reward.models == ("judge",)
+    assert [one.task for one in reward.prompts] == ["debate.analyst", "debate.evaluator"]
+    assert all(one.digest for one in reward.prompts)
+    assert reward.reason == "All seats agreed in round 1 that it matches. So I say match."
+
+
+async def test_everybody_sees_what_was_said_before_and_not_what_is_said_beside_them() -> None:
+    llm = ScriptedSeats({("analyst", 1): "mm", ("analyst", 2): "nm", ("evaluator", 1): "nm"})
+    reward = await _judged(llm)
+    assert reward.value == 1
+    shown = [(task.name, data.seat, data.round, len(data.history)) for task, data in llm.asked]
+    assert shown == [
+        ("debate.analyst", 1, 1, 0),
+        ("debate.analyst", 2, 1, 0),
+        ("debate.evaluator", 1, 1, 2),
+        ("debate.analyst", 1, 2, 3),
+        ("debate.analyst", 2, 2, 3),
+        ("debate.evaluator", 1, 2, 5),
+    ]
+    assert [(turn.role, turn.seat, turn.round) for turn in reward.transcript[:3]] == [
+        ("analyst", 1, 1),
+        ("analyst", 2, 1),
+        ("evaluator", 1, 1),
+    ]
+
+
+async def test_seats_of_one_role_are_asked_for_answers_of_their_own() -> None:
+    llm = ScriptedSeats()
+    await _judged(llm)
+    assert [(task.sample, task.temperature, task.tier) for task, _ in llm.asked] == [
+        (0, 0.7, "judge"),
+        (1, 0.7, "judge"),
+        (0, None, "judge"),
+    ]
+
+
+async def test_quotes_are_marked_by_whether_they_stand_in_their_text() -> None:
+    reward = await _judged(ScriptedSeats())
+    found, missing = reward.transcript[0].quotes
+    assert (found.source, found.found) == ("abstract", True)
+    assert found.text in ITEM.abstract
+    assert (missing.source, missing.found) == ("idea", False)
+
+
+async def test_a_moderator_who_halts_costs_one_call_and_has_no_vote() -> None:
+    reward = await _judged(ScriptedSeats({("moderator", 1): "h"}), FULL)
+    assert (reward.value, reward.calls, reward.decided_in_round) == (0, 1, 1)
+    assert reward.transcript[0].vote == Absent(reason="A moderator has no vote.")
+    assert reward.reason.startswith("The moderator found no idea to compare.")
+
+
+async def test_a_debate_without_agreement_is_no_match_and_says_how_the_votes_fell() -> None:
+    reward = await _judged(ScriptedSeats({("analyst", 1): "nn", ("analyst", 2): "mn", ("evaluator", 1): "mm"}))
+    assert (reward.value, reward.decided_in_round, reward.calls) == (0, 2, 5)
+    assert "No agreement by round 2, the last (0 of 2 votes for a match)" in reward.reason
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        LlmUnavailable("down"),
+        LlmRejected("wrong key"),
+        MalformedAnswer("no JSON"),
+        BudgetExhausted("spent"),
+        PartUnavailable("no room"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_a_lost_answer_makes_the_reward_absent_with_the_reason(error: AssayerError) -> None:
+    reward = await _judged(ScriptedSeats(failing={("analyst", 2, 1): error}))
+    assert reward.value == Absent(reason=reward.reason)
+    assert reward.reason.startswith("The answer of analyst 2 in round 1 was lost. ")
+    assert reward.reason.lower().endswith(f"{error.reason.lower()}.")
+    assert (reward.decided_in_round, reward.calls) == (None, 2)
+
+
+async def test_a_lost_answer_that_could_change_nothing_does_not_matter() -> None:
+    once = composition("two-analysts").model_copy(update={"rounds": 1})
+    failing = {("analyst", 2, 1): MalformedAnswer("no JSON")}
+    reward = await _judged(ScriptedSeats({("analyst", 1): "n"}, failing), once)
+    assert (reward.value, reward.decided_in_round) == (0, 1)
+
+
+async def test_without_a_language_model_there_is_no_verdict() -> None:
+    reward = await judge_by_debate(ITEM, PAIR, FallbackLlm(HashingEmbedder()), a_run())
+    assert isinstance(reward.value, Absent)
+    assert "language model" in reward.reason
+
+
+async def test_a_guard_decides_before_any_call() -> None:
+    llm = ScriptedSeats()
+    reward = await _judged(llm, item=ITEM.model_copy(update={"idea": ITEM.abstract}))
+    assert (reward.value, reward.guard, reward.leakage, llm.asked) == (0, "copied_abstract", True, [])
+
+
+@pytest.mark.parametrize("field", ["question", "abstract"])
+@pytest.mark.parametrize("text", [" \n", "word " * 10_000])
+async def test_an_item_that_nobody_can_judge_is_absent(field: str, text: str) -> None:
+    llm = ScriptedSeats()
+    reward = await _judged(llm, item=ITEM.model_copy(update={field: text}))
+    assert isinstance(reward.value, Absent)
+    assert llm.asked == []
+
+
+async def test_calls_are_journalled_in_the_run_too() -> None:
+    run = ranking_run()
+    for _ in range(2):
+        assert (await judge_by_debate(ITEM, PAIR, ScriptedSeats(), run)).calls == 3
+    assert len(run.journal.calls) == 6
+    assert set(run.journal.prompt_digests) == {"debate.analyst", "debate.evaluator"}

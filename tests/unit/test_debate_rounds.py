@@ -1,0 +1,174 @@
+"""The rules of a debate: who speaks, what settles it, and that stopping early never changes the verdict."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.methods.debate.composition import COMPOSITIONS, Composition, Seat, composition
+from assayer.methods.debate.rounds import Ballot, Debate, Outcome
+
+Table = Mapping[tuple[int, Seat], Ballot]
+"""What every seat would say in every round."""
+
+VOTES: tuple[Ballot, ...] = ("match", "no_match")
+_DEFAULT = composition("two-analysts-evaluator")
+
+
+def _held(chosen: Composition, table: Table) -> Debate:
+    debate = Debate(chosen)
+    while debate.speaking:
+        debate = debate.heard([table[debate.round, seat] for seat in debate.speaking])
+    return debate
+
+
+def _full_verdict(chosen: Composition, table: Table) -> str:
+    """Of the debate that goes on to its end, read off the whole table."""
+    for number in range(1, chosen.rounds + 1):
+        said = {seat: table[number, seat] for group in chosen.groups for seat in group}
+        if "halt" in said.values():
+            return "no_match"
+        votes = [said[seat] for seat in chosen.voters]
+        if votes.count("match") == len(votes):
+            return "match"
+        if votes.count("no_match") == len(votes):
+            return "no_match"
+    evaluators = [vote for seat, vote in said.items() if seat.role == "evaluator"]
+    others = [vote for seat, vote in said.items() if seat.role in ("analyst", "critic")]
+    if evaluators and evaluators.count("match") == len(evaluators) and others.count("match") >= len(others) / 2:
+        return "match"
+    return "no_match"
+
+
+@st.composite
+def _compositions(draw: st.DrawFn) -> Composition:
+    """The thirteen and any other, of one to four rounds."""
+    rounds = draw(st.integers(1, 4))
+    if draw(st.booleans()):
+        return draw(st.sampled_from(sorted(COMPOSITIONS.values(), key=lambda one: one.name))).model_copy(
+            update={"rounds": rounds}
+        )
+    sizes = {role: draw(st.integers(0, 3)) for role in ("analysts", "critics", "evaluators")}
+    if not any(sizes.values()):
+        sizes["analysts"] = 1
+    return Composition(name="own", moderators=draw(st.integers(0, 1)), rounds=rounds, **sizes)
+
+
+@st.composite
+def _tables(draw: st.DrawFn, lost: bool = False) -> tuple[Composition, Table]:
+    chosen = draw(_compositions())
+    gone: tuple[Ballot, ...] = ("lost",) if lost else ()
+    moderated: tuple[Ballot, ...] = ("go_on", "go_on", "go_on", "halt")
+    return chosen, {
+        (number, seat): draw(st.sampled_from((moderated if seat.role == "moderator" else VOTES * 3) + gone))
+        for number in range(1, chosen.rounds + 1)
+        for group in chosen.groups
+        for seat in group
+    }
+
+
+def _uniform(chosen: Composition, vote: Ballot) -> dict[tuple[int, Seat], Ballot]:
+    return {
+        (number, seat): "go_on" if seat.role == "moderator" else vote
+        for number in range(1, chosen.rounds + 1)
+        for group in chosen.groups
+        for seat in group
+    }
+
+
+@given(_tables())
+def test_stopping_early_gives_the_full_debates_verdict(case: tuple[Composition, Table]) -> None:
+    debate = _held(*case)
+    assert debate.outcome is not None
+    assert debate.outcome.vote == _full_verdict(*case)
+    assert len(debate.ballots) <= case[0].most_calls
+
+
+@given(_tables(lost=True), st.data())
+def test_a_verdict_stands_whatever_lost_and_unheard_seats_would_have_said(
+    case: tuple[Composition, Table], data: st.DataObject
+) -> None:
+    chosen, table = case
+    outcome = _held(chosen, table).outcome
+    assert outcome is not None
+    if outcome.vote is None:
+        assert outcome.ground == "lost"
+        return
+    moderated: tuple[Ballot, ...] = ("go_on",)
+    filled = {
+        (number, seat): data.draw(st.sampled_from(moderated if seat.role == "moderator" else VOTES))
+        if ballot == "lost"
+        else ballot
+        for (number, seat), ballot in table.items()
+    }
+    assert outcome.vote == _full_verdict(chosen, filled)
+
+
+@given(_tables())
+def test_a_debate_goes_on_only_while_both_verdicts_are_possible(case: tuple[Composition, Table]) -> None:
+    chosen, table = case
+    debate = Debate(chosen)
+    while debate.speaking:
+        for vote in VOTES:
+            rest = _uniform(chosen, vote)
+            other = debate
+            while other.speaking:
+                other = other.heard([rest[other.round, seat] for seat in other.speaking])
+            # A round that is already split is no agreement, so that the last round is what everything hangs on.
+            assert other.outcome is not None
+            assert other.outcome.vote == vote
+        debate = debate.heard([table[debate.round, seat] for seat in debate.speaking])
+
+
+@pytest.mark.parametrize("chosen", COMPOSITIONS.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("vote", VOTES)
+def test_where_all_seats_agree_at_least_a_quarter_of_the_calls_is_saved(chosen: Composition, vote: Ballot) -> None:
+    debate = _held(chosen, _uniform(chosen, vote))
+    assert debate.outcome == Outcome("match" if vote == "match" else "no_match", 1, "agreed")
+    assert len(debate.ballots) <= 0.75 * chosen.most_calls
+
+
+def test_seats_of_a_role_speak_side_by_side_and_roles_one_after_another() -> None:
+    debate = Debate(composition("moderator-two-analysts-critic-evaluator"))
+    script: tuple[tuple[Ballot, ...], ...] = (("go_on",), ("match", "match"), ("no_match",), ("match",))
+    order: list[tuple[Seat, ...]] = []
+    for ballots in script:
+        order.append(debate.speaking)
+        assert debate.round == 1
+        debate = debate.heard(ballots)
+    assert [[seat.role for seat in group] for group in order] == [
+        ["moderator"],
+        ["analyst", "analyst"],
+        ["critic"],
+        ["evaluator"],
+    ]
+    assert (debate.round, debate.speaking) == (2, (Seat("moderator", 1),))
+
+
+def test_an_evaluator_settles_a_split_and_overrules_no_majority() -> None:
+    split = Debate(_DEFAULT, ("match", "no_match", "match"))
+    assert split.outcome is None
+    assert split.heard(["no_match", "match"]).heard(["match"]).outcome == Outcome("match", 2, "evaluators")
+    both_against = split.heard(["no_match", "no_match"])
+    assert both_against.outcome == Outcome("no_match", 2, "disagreed")
+    assert len(both_against.ballots) == _DEFAULT.most_calls - 1
+
+
+def test_a_moderator_who_halts_ends_the_debate_at_once() -> None:
+    debate = Debate(composition("moderator-analyst-evaluator")).heard(["halt"])
+    assert debate.outcome == Outcome("no_match", 1, "halted")
+
+
+def test_a_lost_answer_leaves_the_verdict_open_unless_it_could_not_change_it() -> None:
+    assert Debate(_DEFAULT).heard(["match", "lost"]).outcome == Outcome(None, 1, "lost")
+    pair = composition("two-analysts").model_copy(update={"rounds": 1})
+    assert Debate(pair).heard(["no_match", "lost"]).outcome == Outcome("no_match", 1, "disagreed")
+    assert Debate(composition("moderator-analyst-critic")).heard(["lost"]).outcome == Outcome(None, 1, "lost")
+
+
+def test_ballots_that_are_not_a_seats_to_cast_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 seats speak next, and 1 ballots"):
+        Debate(_DEFAULT).heard(["match"])
+    with pytest.raises(ValueError, match="analyst 1 cannot cast 'halt'"):
+        Debate(_DEFAULT).heard(["halt", "match"])
