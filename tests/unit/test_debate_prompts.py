@@ -4,6 +4,7 @@ import re
 from itertools import product
 
 import pytest
+from pydantic import BaseModel
 
 from assayer.methods.debate.composition import ROLES, Seat, composition
 from assayer.methods.debate.schemas import DebateQuestion, EarlierQuote, EarlierTurn
@@ -96,8 +97,9 @@ def test_the_only_seat_of_a_role_is_asked_as_the_settings_say() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_simulated_answers_make_a_turn(role: DebateRole, question: DebateQuestion, seed: int) -> None:
     task = DEBATE_TASKS[role]
-    node = node_for(answer_schema(task.output).schema, strict=True)
+    output: type[BaseModel] = task.output
+    node = node_for(answer_schema(output).schema, strict=True)
     made = compose(node, read([message.content for message in task.messages(question)]), seed)
-    spoken = spoken_turn(ITEM, question.round, Seat(role, 1), task.output.model_validate_json(made.text))
+    spoken = spoken_turn(ITEM, question.round, Seat(role, 1), output.model_validate_json(made.text))
     assert spoken.ballot in (("go_on", "halt") if role == "moderator" else ("match", "no_match"))
     assert spoken.turn.argument
