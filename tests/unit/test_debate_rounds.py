@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.methods.debate.composition import COMPOSITIONS, Composition, Seat, composition
-from assayer.methods.debate.rounds import Ballot, Debate, Outcome
+from assayer.methods.debate.rounds import Ballot, Debate, DebateOutcome
 
 Table = Mapping[tuple[int, Seat], Ballot]
 """What every seat would say in every round."""
@@ -125,7 +125,7 @@ def test_a_debate_goes_on_only_while_both_verdicts_are_possible(case: tuple[Comp
 @pytest.mark.parametrize("vote", VOTES)
 def test_where_all_seats_agree_at_least_a_quarter_of_the_calls_is_saved(chosen: Composition, vote: Ballot) -> None:
     debate = _held(chosen, _uniform(chosen, vote))
-    assert debate.outcome == Outcome("match" if vote == "match" else "no_match", 1, "agreed")
+    assert debate.outcome == DebateOutcome("match" if vote == "match" else "no_match", 1, "agreed")
     assert len(debate.ballots) <= 0.75 * chosen.most_calls
 
 
@@ -149,22 +149,22 @@ def test_seats_of_a_role_speak_side_by_side_and_roles_one_after_another() -> Non
 def test_an_evaluator_settles_a_split_and_overrules_no_majority() -> None:
     split = Debate(_DEFAULT, ("match", "no_match", "match"))
     assert split.outcome is None
-    assert split.heard(["no_match", "match"]).heard(["match"]).outcome == Outcome("match", 2, "evaluators")
+    assert split.heard(["no_match", "match"]).heard(["match"]).outcome == DebateOutcome("match", 2, "evaluators")
     both_against = split.heard(["no_match", "no_match"])
-    assert both_against.outcome == Outcome("no_match", 2, "disagreed")
+    assert both_against.outcome == DebateOutcome("no_match", 2, "disagreed")
     assert len(both_against.ballots) == _DEFAULT.most_calls - 1
 
 
 def test_a_moderator_who_halts_ends_the_debate_at_once() -> None:
     debate = Debate(composition("moderator-analyst-evaluator")).heard(["halt"])
-    assert debate.outcome == Outcome("no_match", 1, "halted")
+    assert debate.outcome == DebateOutcome("no_match", 1, "halted")
 
 
 def test_a_lost_answer_leaves_the_verdict_open_unless_it_could_not_change_it() -> None:
-    assert Debate(_DEFAULT).heard(["match", "lost"]).outcome == Outcome(None, 1, "lost")
+    assert Debate(_DEFAULT).heard(["match", "lost"]).outcome == DebateOutcome(None, 1, "lost")
     pair = composition("two-analysts").model_copy(update={"rounds": 1})
-    assert Debate(pair).heard(["no_match", "lost"]).outcome == Outcome("no_match", 1, "disagreed")
-    assert Debate(composition("moderator-analyst-critic")).heard(["lost"]).outcome == Outcome(None, 1, "lost")
+    assert Debate(pair).heard(["no_match", "lost"]).outcome == DebateOutcome("no_match", 1, "disagreed")
+    assert Debate(composition("moderator-analyst-critic")).heard(["lost"]).outcome == DebateOutcome(None, 1, "lost")
 
 
 def test_ballots_that_are_not_a_seats_to_cast_are_refused() -> None:

@@ -6,7 +6,7 @@ from assayer.errors import AssayerError, BudgetExhausted, LlmError, PartUnavaila
 from assayer.llm import Llm, ask
 from assayer.methods.debate.composition import Composition, Seat
 from assayer.methods.debate.guards import stopped_by, unjudgeable
-from assayer.methods.debate.rounds import Debate, Outcome
+from assayer.methods.debate.rounds import Debate, DebateOutcome
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import seat_task
 from assayer.methods.debate.turns import Spoken, earlier_turn, lost_turn, spoken_turn
@@ -82,7 +82,9 @@ def _why(error: AssayerError) -> str:
     return f"{reason[0].upper()}{reason[1:]}."
 
 
-def _reward(outcome: Outcome, composition: Composition, transcript: tuple[DebateTurn, ...], journal: Journal) -> Reward:
+def _reward(
+    outcome: DebateOutcome, composition: Composition, transcript: tuple[DebateTurn, ...], journal: Journal
+) -> Reward:
     reason = _reason(outcome, transcript)
     paid = [call for call in journal.calls if not call.cached]
     return Reward(
@@ -106,7 +108,7 @@ def _cost(journal: Journal) -> float | Absent:
     return cost_of(call for call in journal.calls if not call.cached)
 
 
-def _reason(outcome: Outcome, transcript: tuple[DebateTurn, ...]) -> str:
+def _reason(outcome: DebateOutcome, transcript: tuple[DebateTurn, ...]) -> str:
     number = outcome.round
     match outcome.ground:
         case "halted":

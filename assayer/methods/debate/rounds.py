@@ -32,7 +32,7 @@ from typing import Literal, NamedTuple
 
 from assayer.methods.debate.composition import Composition, Seat
 
-__all__ = ["Ballot", "Debate", "Outcome", "OutcomeGround", "Vote"]
+__all__ = ["Ballot", "Debate", "DebateOutcome", "OutcomeGround", "Vote"]
 
 Vote = Literal["match", "no_match"]
 Ballot = Literal["match", "no_match", "go_on", "halt", "lost"]
@@ -47,7 +47,7 @@ _ALLOWED: dict[bool, frozenset[Ballot]] = {
 """By whether the seat is a moderator's."""
 
 
-class Outcome(NamedTuple):
+class DebateOutcome(NamedTuple):
     vote: Vote | None
     """None where a lost answer left it open."""
     round: int
@@ -92,7 +92,7 @@ class Debate:
         return Debate(self.composition, (*self.ballots, *ballots))
 
     @cached_property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> DebateOutcome | None:
         """None while it is open."""
         size = len(self._seats)
         for start in range(0, len(self.ballots), size):
@@ -106,21 +106,21 @@ class Debate:
     def _seats(self) -> tuple[Seat, ...]:
         return tuple(seat for group in self.composition.groups for seat in group)
 
-    def _settled_in(self, number: int, ballots: Sequence[Ballot]) -> Outcome | None:
+    def _settled_in(self, number: int, ballots: Sequence[Ballot]) -> DebateOutcome | None:
         if "halt" in ballots:
-            return Outcome("no_match", number, "halted")
+            return DebateOutcome("no_match", number, "halted")
         cast = [(seat, ballot) for seat, ballot in zip(self._seats, ballots, strict=False) if seat.role != "moderator"]
         votes = [ballot for _, ballot in cast]
         complete = len(votes) == len(self.composition.voters)
         if complete and len(set(votes)) == 1 and votes[0] in ("match", "no_match"):
-            return Outcome("match" if votes[0] == "match" else "no_match", number, "agreed")
+            return DebateOutcome("match" if votes[0] == "match" else "no_match", number, "agreed")
         if number == self.composition.rounds and "lost" not in ballots[: len(ballots) - len(votes)]:
             by_seat = dict(cast)
             if not self._matches(by_seat, open_vote="match"):
-                return Outcome("no_match", number, "disagreed")
+                return DebateOutcome("no_match", number, "disagreed")
             if self._matches(by_seat, open_vote="no_match"):
-                return Outcome("match", number, "evaluators")
-        return Outcome(None, number, "lost") if "lost" in ballots else None
+                return DebateOutcome("match", number, "evaluators")
+        return DebateOutcome(None, number, "lost") if "lost" in ballots else None
 
     def _matches(self, cast: dict[Seat, Ballot], open_vote: Vote) -> bool:
         """By the rule of the last round, if all votes that are not known were cast like this."""
