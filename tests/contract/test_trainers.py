@@ -49,8 +49,23 @@ def _outcome(item: int, value: Any) -> dict[str, Any]:
     return {"item": item, "reward": {"value": value, "reason": "", "judge": "pair"}}
 
 
-def _job(state: str, *items: dict[str, Any]) -> bytes:
-    return answer({"id": "rw_1", "state": state, "items": items})
+LINKS = dict.fromkeys(("rewards", "items", "events"), "/")
+
+
+def _accepted(asked: int) -> bytes:
+    return answer({"id": "rw_1", "asked": asked, "judge": "pair", "links": LINKS}, 202)
+
+
+def _page(state: str) -> bytes:
+    return answer({"items": [], "last": 0, "state": state})
+
+
+def _job(state: str, asked: int, *items: dict[str, Any]) -> list[bytes]:
+    """The answers of a service whose job has ended, from its submission on."""
+    unknown = dict.fromkeys(("problem", "cost_usd", "started_at", "finished_at", "result"))
+    told = {"id": "rw_1", "state": state, "title": "", "priority": "interactive", "attempt": 1, "links": LINKS}
+    told |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "asked": asked, "items": items}
+    return [_accepted(asked), _page(state), answer(told)]
 
 
 ABSENT = {"reason": "The model was out of reach."}
@@ -58,38 +73,31 @@ ABSENT = {"reason": "The model was out of reach."}
 
 def test_rewards_come_in_order_and_are_none_where_the_judge_failed() -> None:
     refused = {"item": 1, "problem": {"type": "budget-exhausted", "title": "Spent", "detail": "Nothing is left."}}
-    job = _job("done", _outcome(2, 1), refused, _outcome(0, 0))
-    with serving([job]) as scripted:
-        assert asyncio.run(_service(scripted.url).rewards(ITEMS, "pair")) == [0.0, None, 1.0]
-    [asked] = scripted.received
-    assert json.loads(asked.body)["judge"] == "pair"
-    assert json.loads(asked.body)["items"][1] == {"question": "Why?", "idea": "idea 1", "abstract": "Because."}
-    assert asked.headers["prefer"].startswith("wait=")
-
-
-def test_job_that_takes_longer_is_waited_for() -> None:
-    answers = [_job("queued"), _job("running", _outcome(0, 1)), _job("done", *(_outcome(n, ABSENT) for n in range(3)))]
-    with serving(answers) as scripted:
-        assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [None, None, None]
-    assert [one.method for one in scripted.received] == ["POST", "GET", "GET"]
+    with serving(_job("done", 3, _outcome(2, 1), refused, _outcome(0, ABSENT))) as scripted:
+        assert asyncio.run(_service(scripted.url).rewards(ITEMS, "pair")) == [None, None, 1.0]
+    asked = json.loads(scripted.received[0].body)
+    assert asked["judge"] == "pair"
+    assert asked["items"][1] == {"question": "Why?", "idea": "idea 1", "abstract": "Because."}
 
 
 @pytest.mark.parametrize("state", ["failed", "dead", "cancelled"])
 def test_job_that_ends_without_a_result_keeps_the_rewards_it_has(state: str) -> None:
-    with serving([_job(state, _outcome(1, 1))]) as scripted:
+    with serving(_job(state, 3, _outcome(1, 1))) as scripted:
         assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [None, 1.0, None]
 
 
-def test_group_that_takes_too_long_counts_as_not_judged() -> None:
-    with serving([_job("queued")]) as scripted:
+def test_group_that_takes_too_long_is_cancelled_and_keeps_the_rewards_it_has() -> None:
+    ended = _job("cancelled", 3, _outcome(0, 0))
+    with serving([ended[0], _page("running"), ended[-1]]) as scripted:
         service = ServiceRewards(scripted.url, KEY, seconds=0)
-        assert asyncio.run(service.rewards(ITEMS)) == [None, None, None]
+        assert asyncio.run(service.rewards(ITEMS)) == [0.0, None, None]
+    assert [one.method for one in scripted.received] == ["POST", "GET", "DELETE"]
 
 
 def test_request_that_was_lost_is_sent_again_as_the_same() -> None:
-    with serving([b"", problem("busy", 503), _job("done", *(_outcome(n, 1) for n in range(3)))]) as scripted:
+    with serving([b"", problem("busy", 503), *_job("done", 3, *(_outcome(n, 1) for n in range(3)))]) as scripted:
         assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [1.0, 1.0, 1.0]
-    assert len({one.headers["idempotency-key"] for one in scripted.received}) == 1
+    assert len({one.headers["idempotency-key"] for one in scripted.received[:3]}) == 1
 
 
 def test_service_that_stays_away_or_refuses_stops_the_trainer() -> None:
@@ -106,14 +114,12 @@ def test_missing_key_is_told_before_the_first_step(monkeypatch: pytest.MonkeyPat
 
 
 def test_more_than_a_thousand_items_are_several_requests_in_order() -> None:
-    def part(first: int, count: int) -> bytes:
-        return _job("done", *(_outcome(number, (first + number) % 2) for number in range(count)))
-
     items = [RewardQuery("Why?", str(number), "Because.") for number in range(1_001)]
-    with serving([part(0, 1_000), part(1_000, 1)]) as scripted:
+    first = _job("done", 1_000, *(_outcome(number, number % 2) for number in range(1_000)))
+    with serving([*first, *_job("done", 1, _outcome(0, 1))]) as scripted:
         found = asyncio.run(_service(scripted.url).rewards(items))
-    assert [len(json.loads(one.body)["items"]) for one in scripted.received] == [1_000, 1]
-    assert found == [float(number % 2) for number in range(1_001)]
+    assert [len(json.loads(one.body)["items"]) for one in scripted.received if one.method == "POST"] == [1_000, 1]
+    assert found == [*[float(number % 2) for number in range(1_000)], 1.0]
 
 
 def test_completions_asked_for_one_by_one_are_one_request() -> None:
@@ -242,7 +248,7 @@ async def test_verifiers_finds_the_reward_by_its_path_and_has_none_where_the_jud
     task = vf.Task(data(idx=0, prompt="Why?", question="Why?", abstract="red"), vf.TaskConfig(rewards=plugged))
     traces = [vf.Trace.model_construct(root_reply="red", rewards={}, metrics={}) for _ in range(2)]
     rewards_of_environment.cache_clear()
-    with serving([_job("done", _outcome(0, 1)), _job("done", _outcome(0, ABSENT))]) as scripted:
+    with serving([*_job("done", 1, _outcome(0, 1)), *_job("done", 1, _outcome(0, ABSENT))]) as scripted:
         monkeypatch.setenv("ASSAYER_API_URL", scripted.url)
         monkeypatch.setenv("ASSAYER_API_KEY", KEY)
         await task.score(traces[0])

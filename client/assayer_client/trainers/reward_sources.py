@@ -9,9 +9,7 @@ import httpx2
 
 from assayer_client.async_client import AsyncClient
 from assayer_client.errors import ClientError
-from assayer_client.requests import ApiCall, path, reads
-from assayer_client.resources import TERMINAL, Absent, Body, JobState, Problem, Resource
-from assayer_client.retries import next_poll
+from assayer_client.rewards import RewardItemBody, RewardsBody
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.transport import RequestBuilder
 
@@ -19,8 +17,6 @@ __all__ = ["GatheredRewards", "RewardQuery", "RewardSource", "ServiceRewards", "
 
 _MOST_ITEMS = 1_000
 """Of one request; the service takes no more."""
-_WAIT = 25
-"""Seconds that the service is asked to hold its answer back for a verdict."""
 
 
 class RewardQuery(NamedTuple):
@@ -60,12 +56,12 @@ class ServiceRewards:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Without `url` and `key` those of ASSAYER_API_URL and ASSAYER_API_KEY; `seconds` is how long a group is waited
-        for before it counts as not judged. Raises ConfigurationError."""
+        for; what has no verdict by then is not judged any more. Raises ConfigurationError."""
         RequestBuilder.of(url, key, timeouts or Timeouts())  # now, and not in the trainer's first step
         self._client = partial(
             AsyncClient, url, key, retries=retries, timeouts=timeouts, transport=transport, sleep=sleep
         )
-        self._sleep, self._seconds = sleep, seconds
+        self._seconds = seconds
 
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
         """Raises ApiProblem and ServiceUnreachable. A connection is opened for every call, as trainers come with event
@@ -77,16 +73,12 @@ class ServiceRewards:
         return found
 
     async def _part(self, client: AsyncClient, items: Sequence[RewardQuery], judge: str | None) -> list[float | None]:
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        found = await client.run(_submit(items, judge))
-        while found.state not in TERMINAL:
-            try:
-                await self._sleep(next_poll(loop.time() - began, self._seconds))
-            except TimeoutError:
-                return [None] * len(items)
-            found = await client.run(_rewards(found.id))
-        return found.values(len(items))
+        asked = tuple(RewardItemBody(**one._asdict()) for one in items)
+        job = (await client.rewards.submit(RewardsBody(items=asked, judge=judge))).id
+        try:
+            return (await client.rewards.wait(job, seconds=self._seconds)).values()
+        except TimeoutError:  # nobody would read what comes later
+            return (await client.rewards.cancel(job)).values()
 
 
 class GatheredRewards:
@@ -130,57 +122,3 @@ class _Gathering:
 def rewards_of_environment() -> RewardSource:
     """Of the service at ASSAYER_API_URL, for trainers that load a function by its path. Raises ConfigurationError."""
     return GatheredRewards(ServiceRewards())
-
-
-class _Item(Body):
-    question: str
-    idea: str
-    abstract: str
-
-
-class _Submission(Body):
-    items: tuple[_Item, ...]
-    judge: str | None = None
-    priority: str = "batch"
-
-
-class _Reward(Resource):
-    value: float | Absent
-
-
-class _Outcome(Resource):
-    item: int
-    """Its place in the request, from 0."""
-    reward: _Reward | None = None
-    problem: Problem | None = None
-
-
-class _Rewards(Resource):
-    id: str
-    state: JobState
-    items: tuple[_Outcome, ...] = ()
-
-    def values(self, asked: int) -> list[float | None]:
-        """Of a job that has ended, whichever way."""
-        found: list[float | None] = [None] * asked
-        for one in self.items:
-            if one.reward is not None and not isinstance(one.reward.value, Absent) and one.item < asked:
-                found[one.item] = one.reward.value
-        return found
-
-
-def _submit(items: Sequence[RewardQuery], judge: str | None) -> ApiCall[_Rewards]:
-    named = {} if judge is None else {"judge": judge}
-    body = _Submission(items=tuple(_Item(**one._asdict()) for one in items), priority="batch", **named)
-    return ApiCall(
-        "POST",
-        path("rewards"),
-        reads(_Rewards),
-        body=body,
-        headers={"Prefer": f"wait={_WAIT}"},
-        seconds=_WAIT,
-    )
-
-
-def _rewards(job: str) -> ApiCall[_Rewards]:
-    return ApiCall("GET", path("rewards", job), reads(_Rewards))
