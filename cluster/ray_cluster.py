@@ -22,7 +22,7 @@ import psutil
 from assayer.errors import ConfigurationError
 from cluster.serving.settings import PoolSettings, ServingSettings
 
-__all__ = ["corpus_build_cluster", "existing_cluster", "private_environment", "service_cluster"]
+__all__ = ["corpus_build_cluster", "existing_cluster", "private_environment", "service_cluster", "training_cluster"]
 
 _NAMESPACE = "assayer"
 _SERVICE_OBJECT_STORE = 256 * 2**20
@@ -146,6 +146,24 @@ def corpus_build_cluster(folder: Path, cpus: int | None = None) -> Iterator[None
     _start(
         num_cpus=(cpus or os.cpu_count() or 1) + 1,  # one for the readers, which mostly wait
         object_store_memory=_BUILD_OBJECT_STORE,
+        _temp_dir=str(folder),
+    )
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def training_cluster(folder: Path, cpus: float, gpus: float) -> Iterator[None]:
+    """Within a private environment, for one training; all of it ends with the context. ConfigurationError where Ray
+    does not start."""
+    import ray
+
+    _start(
+        num_cpus=max(1, math.ceil(cpus)),
+        num_gpus=math.ceil(gpus),
+        object_store_memory=_SERVICE_OBJECT_STORE,
         _temp_dir=str(folder),
     )
     try:

@@ -107,6 +107,7 @@ COMMANDS = (
     LazyCommand("corpus", "Build and search the local paper corpus."),
     LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, evaluate, add, check, info."),
     LazyCommand("mcp", "Offer the service's tools to agents over the Model Context Protocol."),
+    LazyCommand("policy", "Train a model that proposes ideas, with rewards of the service's judge."),
     LazyCommand("tenants", "Manage the tenants of the service and their limits."),
     LazyCommand("keys", "Manage the API keys of the service's tenants."),
 )

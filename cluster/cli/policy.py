@@ -1,0 +1,88 @@
+"""`assayer policy`: a model that proposes ideas, trained with rewards of the service's judge."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from cluster.cli.terminal import SafeConsole, StageProgress
+
+if TYPE_CHECKING:
+    from assayer.models.learning_curve import LearningPoint
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Train a model that proposes ideas, with rewards of the service's judge.")
+
+Plan = Annotated[Path, typer.Argument(metavar="FILE", help="What is trained, as TOML.")]
+
+
+@app.command()
+def train(
+    plan: Plan,
+    ray: Annotated[
+        bool, typer.Option("--ray", help="Train as a task of Ray, which begins it anew when its process dies.")
+    ] = False,
+    address: Annotated[
+        str | None, typer.Option(help="A Ray cluster that runs already, such as auto; without it one of its own.")
+    ] = None,
+) -> None:
+    """Train, or go on from the last checkpoint. Needs a service (ASSAYER_API_URL, ASSAYER_API_KEY) and the extra rl."""
+    from workers.policy_training import read_policy_training
+    from workers.policy_training.training import CURVE_FILES
+
+    wanted = read_policy_training(plan)
+    console = SafeConsole(highlight=False)
+    with ExitStack() as stack:
+        if ray or address is not None:
+            from cluster.ray_cluster import existing_cluster, private_environment, training_cluster
+
+            if address is not None:
+                stack.enter_context(existing_cluster(address))
+            else:
+                folder = stack.enter_context(private_environment())
+                stack.enter_context(training_cluster(folder, wanted.machine.cpus, wanted.machine.gpus))
+            from cluster.policy_training import train_on_ray
+
+            stack.enter_context(console.status("Training"))
+            curve = train_on_ray(wanted)
+        else:
+            from cluster.policy_training import train_here
+
+            report = stack.enter_context(StageProgress(console))
+
+            def told(point: "LearningPoint") -> None:
+                report("Steps", point.step, wanted.grpo.steps)
+
+            curve = train_here(wanted, told)
+    last = curve.points[-1]
+    reward = "no reward" if last.reward is None else f"mean reward {last.reward:.3g}"
+    page, policy = (escape(str(wanted.folder / name)) for name in (CURVE_FILES[0], "policy"))
+    console.print(
+        f"{last.step:,} steps; in the last one {reward}, {last.judged:.0%} judged. The policy is in {policy}, its "
+        f"learning curve in {page}.",
+        soft_wrap=True,
+    )
+
+
+@app.command()
+def check(plan: Plan) -> None:
+    """Read the file and the questions, and say what would be trained; nothing is loaded or asked."""
+    from workers.policy_training import read_policy_training
+    from workers.policy_training.training import last_checkpoint
+    from workers.policy_training.training_rows import read_training_rows
+
+    wanted = read_policy_training(plan)
+    rows, grpo = read_training_rows(wanted.data), wanted.grpo
+    begun = last_checkpoint(wanted.folder)
+    console = SafeConsole(highlight=False)
+    console.print(
+        f"{escape(wanted.policy.model)}: {grpo.steps:,} steps of {grpo.questions:,} questions with "
+        f"{grpo.generations:,} ideas each, from {len(rows):,} questions; "
+        f"{grpo.steps * grpo.completions:,} rewards in all.",
+        soft_wrap=True,
+    )
+    if begun is not None:
+        console.print(f"It would go on from {escape(str(begun))}.", soft_wrap=True)

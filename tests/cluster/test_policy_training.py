@@ -1,0 +1,102 @@
+"""A training on Ray goes on when its process is killed, and says why when it cannot."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assayer.errors import PartUnavailable
+from benchmarks.policy_training.toy import toy_training
+from cluster.policy_training import train_on_ray
+from cluster.ray_cluster import private_environment, training_cluster
+from workers.policy_training.configuration import GrpoSettings, RewardService, TrainingMachine
+
+QUICK = GrpoSettings(steps=4, generations=4, questions=2, most_tokens=4, learning_rate=3e-3, micro_batch=8)
+
+
+class JudgeOverHttp(ThreadingHTTPServer):
+    """Rewards 1 for the right first word. At the third group it kills whoever asks, once."""
+
+    deadly = True
+    asked: list[int]
+    items: list[dict[str, object]]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: JudgeOverHttp
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        judge = self.server
+        judge.asked.append(len(body["items"]))
+        if judge.deadly and len(judge.asked) == 3:
+            judge.deadly = False
+            port = self.client_address[1]
+            [asking] = {
+                one.pid for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port and one.pid
+            }
+            psutil.Process(asking).kill()
+            return
+        right = [int(one["idea"].split()[:1] == [one["abstract"]]) for one in body["items"]]
+        rewards = ({"value": value, "reason": "", "judge": "first"} for value in right)
+        judge.items = [{"item": number, "reward": reward} for number, reward in enumerate(rewards)]
+        links = dict.fromkeys(("rewards", "items", "events"), "/")
+        self._answer({"id": "rw_1", "asked": len(judge.items), "judge": "first", "links": links})
+
+    def do_GET(self) -> None:
+        if "/items" in self.path:
+            self._answer({"items": [], "last": 0, "state": "done"})
+            return
+        unknown = dict.fromkeys(("problem", "cost_usd", "started_at", "finished_at", "result"))
+        told = {"id": "rw_1", "state": "done", "title": "", "priority": "interactive", "attempt": 1}
+        links = dict.fromkeys(("rewards", "items", "events"), "/")
+        told |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "links": links}
+        self._answer(told | {"asked": len(self.server.items), "items": self.server.items})
+
+    def _answer(self, body: object) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def _judge() -> Iterator[JudgeOverHttp]:
+    with JudgeOverHttp(("127.0.0.1", 0), _Handler) as judge:
+        judge.asked = []
+        thread = threading.Thread(target=judge.serve_forever)
+        thread.start()
+        try:
+            yield judge
+        finally:
+            judge.shutdown()
+            thread.join()
+
+
+def test_training_whose_process_is_killed_goes_on_from_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAYER_API_KEY", "ak_0123_a-secret")
+    with _judge() as judge, private_environment() as folder, training_cluster(folder, 1, 0):
+        rewards = RewardService(url=judge.url)
+        curve = train_on_ray(toy_training(tmp_path, QUICK, rewards=rewards, checkpoint_every=1))
+        assert [point.step for point in curve.points] == [1, 2, 3, 4]
+        assert judge.asked == [8] * 5  # the third group twice
+        judge.deadly, judge.asked = True, []
+        once = TrainingMachine(restarts=0)
+        with pytest.raises(PartUnavailable, match="died 1 times"):
+            train_on_ray(toy_training(tmp_path / "again", QUICK, rewards=rewards, machine=once))

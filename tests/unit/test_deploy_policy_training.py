@@ -1,0 +1,25 @@
+"""The configurations that are handed out can be read, and say what has not been tried."""
+
+from pathlib import Path
+
+import pytest
+
+from workers.policy_training import read_policy_training
+
+FILES = sorted((Path(__file__).parents[2] / "deploy" / "policy-training").glob("*.toml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_configuration_is_read_and_its_head_says_what_was_not_tried(file: Path) -> None:
+    plan = read_policy_training(file)
+    assert (plan.grpo.loss, plan.grpo.scale_rewards) == ("dr_grpo", "none")
+    assert plan.folder.is_relative_to(file.parent)
+    head = [line for line in file.read_text("utf-8").splitlines()[:8] if line.startswith("#")]
+    assert any("Not tried" in line for line in head)
+
+
+def test_scicompanion_has_the_figures_of_its_paper() -> None:
+    plan = read_policy_training(next(file for file in FILES if file.stem == "scicompanion"))
+    assert plan.policy.lora is not None
+    assert (plan.policy.lora.rank, plan.policy.lora.alpha) == (128, 256)
+    assert (plan.grpo.learning_rate, plan.grpo.generations, plan.grpo.steps) == (1e-5, 8, 300)
