@@ -96,7 +96,7 @@ class BatchSettings(Frozen):
 
 
 class RewardSettings(Frozen):
-    concurrency: int = Field(default=64, ge=1, le=4_096)
+    concurrency: int = Field(default=24, ge=1, le=4_096)
     """Items of one job that are judged at once."""
     max_usd: float | None = Field(default=None, gt=0)
     """What one job may spend on all of its items."""

@@ -64,9 +64,9 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rewards", description=__doc__)
     parser.add_argument("--rewards", type=int, default=200, help="items in all (default: %(default)s)")
-    parser.add_argument("--items", type=int, default=50, help="of one request (default: %(default)s)")
-    parser.add_argument("--at-once", type=int, default=4, help="requests in flight (default: %(default)s)")
-    parser.add_argument("--concurrency", type=int, default=64, help="items of one request judged at once")
+    parser.add_argument("--items", type=int, default=100, help="of one request (default: %(default)s)")
+    parser.add_argument("--at-once", type=int, default=1, help="requests in flight (default: %(default)s)")
+    parser.add_argument("--concurrency", type=int, default=24, help="items of one request judged at once")
     parser.add_argument("--repeats", type=float, default=0.1, help="share of items that repeat an earlier one")
     parser.add_argument("--judge", default="two-analysts-evaluator", help="composition (default: %(default)s)")
     parser.add_argument("--latency", type=float, default=2.0, help="mean seconds of one LLM answer")
