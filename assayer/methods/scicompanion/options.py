@@ -22,8 +22,8 @@ class SciCompanionOptions(Frozen):
     """Of one step, at most."""
     hops: int = Field(default=2, ge=0, le=4)
     """Along citations, from the papers nearest to the queries."""
-    seeds: int = Field(default=30, ge=1, le=200)
-    """Papers from which a walk along citations starts."""
+    seeds: int = Field(default=100, ge=1, le=500)
+    """Papers a query from which a walk along citations starts."""
     found: int = Field(default=100, ge=1, le=500)
     """Papers that one walk brings up, at most."""
     papers_a_step: int = Field(default=12, ge=1, le=40)
