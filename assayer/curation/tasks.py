@@ -5,6 +5,7 @@ new ideas, and no rule of ours asks a question, has an idea or judges one.
 from dataclasses import replace
 
 from assayer.citing.labels import each_once
+from assayer.citing.quotes import stands_in
 from assayer.curation.options import CandidateTier
 from assayer.curation.schemas import (
     KindAnswer,
@@ -30,9 +31,9 @@ _FEWEST, _MOST = 6, 70
 
 
 def _check_kind(question: PaperQuestion, answer: KindAnswer) -> list[str]:
-    given = _plain(f"{question.title} {question.abstract}")
-    quote = _plain(answer.quote)
-    return [] if quote and quote in given else ["`quote` does not stand in title or abstract: copy it word for word."]
+    if any(stands_in(answer.quote, text) for text in (question.title, question.abstract)):
+        return []
+    return ["`quote` does not stand in title or abstract: copy it word for word."]
 
 
 def _check_question(question: QuestionQuestion, answer: QuestionAnswer) -> list[str]:

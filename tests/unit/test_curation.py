@@ -182,7 +182,8 @@ async def test_every_candidate_is_drawn_for_itself() -> None:
 
 
 async def test_lost_and_repeated_candidates_are_told_apart() -> None:
-    said = [_PLAN.format(n=1), MalformedAnswer("No JSON came."), _PLAN.format(n=1).upper(), _PLAN.format(n=2)]
+    lost = MalformedAnswer("No JSON came.")
+    said: list[str | Exception] = [_PLAN.format(n=1), lost, _PLAN.format(n=1).upper(), _PLAN.format(n=2)]
     found = await _proposed(said)
     assert [one.number for one in found.candidates] == [1, 4]
     assert {number: str(error) for number, error in found.lost.items()} == {2: "No JSON came."}
@@ -228,10 +229,10 @@ def _judge(lost: Sequence[int] = (), level: bool = False) -> _Scripted:
             return comparison_task(len(entries)).output.model_validate({"entries": entries})
         if _number(data.idea) in lost:
             raise MalformedAnswer("No JSON came.")
-        entry = {"speaks_for": "a", "speaks_against": "b", "reason": "r"}
+        texts = {"speaks_for": "a", "speaks_against": "b", "reason": "r"}
         score = 3 if level else min(5, _number(data.idea))
-        entries = [{"label": f"D{place}", **entry, "score": score} for place in (1, 2, 3)]
-        return scoring_task(DIMENSIONS).output.model_validate({"entries": entries})
+        scored = [{**texts, "label": f"D{place}", "score": score} for place in (1, 2, 3)]
+        return scoring_task(DIMENSIONS).output.model_validate({"entries": scored})
 
     return _Scripted(answer)
 

@@ -112,6 +112,7 @@ def test_a_quote_that_is_not_in_the_paper_is_complained_about() -> None:
     paper = PaperQuestion(title=TITLE, abstract=ABSTRACT)
     good = KindAnswer(quote="We propose to diffuse heat from random seeds", reason="r", kind="new_idea")
     assert list(CLASSIFICATION.check(paper, good)) == []
+    assert list(CLASSIFICATION.check(paper, good.model_copy(update={"quote": f"“{good.quote.lower()}”…"}))) == []
     for quote in ("", "We propose to freeze"):
         assert CLASSIFICATION.check(paper, good.model_copy(update={"quote": quote}))
 
