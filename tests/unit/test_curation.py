@@ -343,7 +343,7 @@ def test_an_empty_file_is_refused(tmp_path: Path, content: str) -> None:
 
 def test_without_a_language_model_nothing_stands_in() -> None:
     with pytest.raises(ConfigurationError, match="need a language model"):
-        require_llm_for_curation(Settings(llm=None))
+        require_llm_for_curation(Settings().model_copy(update={"llm": None}))
 
 
 def test_a_candidate_line_is_read_as_an_idea() -> None:
