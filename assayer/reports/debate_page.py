@@ -1,0 +1,91 @@
+"""One reward as a page: who said what in which round, votes, quotes found or not, when and why it was decided."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from assayer.models import Absent
+from assayer.models.reward import DebateTurn, Reward, RewardItem
+from assayer.reports.html import render_page
+from assayer.reports.markdown import render_markdown
+from assayer.reports.wording import count
+
+__all__ = ["DebatePage", "DebateRound", "as_debate_html", "as_debate_markdown"]
+
+
+class DebateRound(NamedTuple):
+    number: int
+    turns: tuple[DebateTurn, ...]
+    decided: bool
+    """Whether the verdict was settled in it."""
+
+
+@dataclass(frozen=True)
+class DebatePage:
+    item: RewardItem
+    reward: Reward
+
+    @property
+    def verdict(self) -> str:
+        if isinstance(self.reward.value, Absent):
+            return "No reward"
+        if self.reward.leakage:
+            return "Matches by leakage, earns nothing"
+        return "Matches" if self.reward.value else "Does not match"
+
+    @property
+    def look(self) -> str:
+        """Class of the verdict's badge."""
+        return "partial" if isinstance(self.reward.value, Absent) else "good" if self.reward.value else "poor"
+
+    @property
+    def decided_by(self) -> str:
+        if self.reward.guard is not None:
+            return f"the guard {self.reward.guard.replace('_', ' ')}, before any call"
+        if self.reward.decided_in_round is None:
+            return "nobody"
+        return f"round {self.reward.decided_in_round}"
+
+    @cached_property
+    def rounds(self) -> tuple[DebateRound, ...]:
+        numbers = sorted({turn.round for turn in self.reward.transcript})
+        return tuple(DebateRound(number, self._turns(number), self._decided(number)) for number in numbers)
+
+    @property
+    def cost(self) -> str:
+        asked = count(self.reward.calls, "call")
+        spent = self.reward.cost_usd
+        tokens = f"{self.reward.prompt_tokens:,} + {self.reward.completion_tokens:,} tokens paid for"
+        money = f"cost unknown: {spent.reason}" if isinstance(spent, Absent) else f"${spent:.4f}"
+        return f"{asked}, {tokens}, {money}"
+
+    @property
+    def quotes(self) -> str:
+        found = [quote.found for turn in self.reward.transcript for quote in turn.quotes]
+        return f"{sum(found)} of {count(len(found), 'quote')} found" if found else "no quotes"
+
+    def seat(self, turn: DebateTurn) -> str:
+        return f"{turn.role.capitalize()} {turn.seat}"
+
+    def vote(self, turn: DebateTurn) -> str:
+        if isinstance(turn.vote, Absent):
+            return turn.vote.reason if turn.argument else f"Answer lost. {turn.vote.reason}"
+        return "votes: match" if turn.vote == "match" else "votes: no match"
+
+    def lines(self, turn: DebateTurn) -> Iterator[str]:
+        return (line for line in turn.argument.split("\n") if line.strip())
+
+    def _turns(self, number: int) -> tuple[DebateTurn, ...]:
+        return tuple(turn for turn in self.reward.transcript if turn.round == number)
+
+    def _decided(self, number: int) -> bool:
+        return number == self.reward.decided_in_round
+
+
+def as_debate_html(item: RewardItem, reward: Reward) -> str:
+    return render_page("debate.html", "report.css", page=DebatePage(item, reward), reward=reward, item=item)
+
+
+def as_debate_markdown(item: RewardItem, reward: Reward) -> str:
+    return render_markdown("debate.md", page=DebatePage(item, reward), reward=reward, item=item)

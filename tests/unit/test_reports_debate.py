@@ -1,0 +1,60 @@
+"""A reward as a page and as Markdown: every vote, quote and reason is told, nothing from outside is carried out."""
+
+from assayer.methods.debate.composition import composition
+from assayer.methods.debate.judge import judge_by_debate
+from assayer.models.reward import Reward, RewardItem
+from assayer.reports.debate_page import DebatePage, as_debate_html, as_debate_markdown
+from tests.unit.debate_answers import ITEM, ScriptedSeats
+from tests.unit.reports_document import Document
+from tests.unit.reports_hostile import ATTACK
+from tests.unit.twins import a_run
+
+FULL = composition("moderator-two-analysts-critic-evaluator")
+
+
+async def _judged(item: RewardItem = ITEM) -> Reward:
+    return await judge_by_debate(item, FULL, ScriptedSeats({("critic", 1): "nn"}), a_run())
+
+
+async def test_a_page_tells_who_said_what_and_how_it_was_decided() -> None:
+    reward = await _judged()
+    assert reward.value == 1
+    for text in (Document(as_debate_html(ITEM, reward)).text, as_debate_markdown(ITEM, reward)):
+        assert "Round 1" in text
+        assert "Round 2: the verdict was settled here" in text
+        assert "The evaluator settled a split in round 2: it matches." in text
+        assert text.count("votes: no match") == 2
+        assert text.count("votes: match") == 6
+        assert text.count("A moderator has no vote.") == 2
+        assert text.count("✓ found in the abstract") == text.count("✗ not found in the idea") == 8
+        assert "8 of 16 quotes found" in text
+
+
+async def test_a_guards_stop_and_a_lost_verdict_are_told_as_such() -> None:
+    copied = ITEM.model_copy(update={"idea": ITEM.abstract})
+    page = DebatePage(copied, await _judged(copied))
+    assert (page.verdict, page.look) == ("Matches by leakage, earns nothing", "poor")
+    assert page.decided_by == "the guard copied abstract, before any call"
+    unable = ITEM.model_copy(update={"abstract": " "})
+    assert DebatePage(unable, await _judged(unable)).verdict == "No reward"
+
+
+async def test_nothing_from_outside_becomes_part_of_the_page() -> None:
+    reward = await _judged()
+    hostile = ITEM.model_copy(update={"question": ATTACK, "idea": ATTACK, "abstract": ATTACK})
+    turns = tuple(
+        turn.model_copy(
+            update={
+                "argument": ATTACK,
+                "quotes": tuple(one.model_copy(update={"text": ATTACK}) for one in turn.quotes),
+            }
+        )
+        for turn in reward.transcript
+    )
+    attacked = reward.model_copy(update={"reason": ATTACK, "transcript": turns, "models": (ATTACK,)})
+    document = Document(as_debate_html(hostile, attacked))
+    assert not {"script", "img", "form", "iframe"} & set(document.tags)
+    assert not any(name.startswith("on") for name in document.attributes)
+    assert [link for link in document.links if not link.startswith("#")] == []
+    assert "default-src 'none'" in document.meta["Content-Security-Policy"]
+    assert "](http" not in as_debate_markdown(hostile, attacked).replace("\\](", "")
