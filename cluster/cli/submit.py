@@ -99,8 +99,18 @@ def submit(
         for identifier in _submit_files(client, files, said, name, from_folder=files != paths):
             typer.echo(identifier)
             ids.append(identifier)
-        if wait and not watch_all(client, ids):
+        if wait and not _watch_to_the_end(client, ids):
             raise typer.Exit(1)
+
+
+def _watch_to_the_end(client: "Client", ids: Sequence[str]) -> bool:
+    from assayer_client import ClientError
+
+    try:
+        return watch_all(client, ids)
+    except (ClientError, KeyboardInterrupt):
+        remark(f"The ideas are with the service, which goes on. To see how far it is: `assayer watch {' '.join(ids)}`.")
+        raise
 
 
 def _submit_files(

@@ -1,6 +1,7 @@
 """`assayer watch`: how far evaluations, batches, rankings and rewards are, live, to the end."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
@@ -14,10 +15,16 @@ from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client import Client
-    from assayer_client.batches import BatchSummary
-    from assayer_client.resources import Event, Problem
+    from assayer_client.batches import BatchResource, BatchSummary
+    from assayer_client.resources import Event, JobState, Problem
 
 __all__ = ["watch", "watch_all"]
+
+_TOLD = {"queued": "waiting", "started": "running"}
+_WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "dead", "cancelled")
+_NAMED = 20
+"""Rows of a state that are named when a batch has ended."""
+_LONGEST_TITLE = 60
 
 
 def watch(
@@ -65,10 +72,12 @@ def _job(identifier: str, look: Callable[[], _Watched], events: Iterable["Event"
     """`events` end with its verdict; those of one that ended earlier are told again."""
     title = look().title
     with _progress() as progress:
-        whole = progress.add_task(escape(title), total=None)
+        whole = progress.add_task(escape(_short(title)), total=None)
         stages: dict[str, TaskID] = {}
         for event in events:
-            _show(progress, whole, title, stages, event)
+            if progress.disable and event.kind in _TOLD:
+                remark(f"{identifier} ({_short(title)}) is {_TOLD[event.kind]}")
+            _show(progress, whole, _short(title), stages, event)
     ended = look()
     why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
     remark(f"{identifier} ({ended.title}) is {ended.state}{why}")
@@ -87,14 +96,34 @@ def _show(progress: Progress, whole: TaskID, title: str, stages: dict[str, TaskI
 
 
 def _batch(client: "Client", batch: str) -> bool:
+    told = -1
     with _progress() as progress:
         bar = progress.add_task(batch, total=None)
         for summary in client.batch_events(batch):
             of = summary.rows - summary.rejected
-            progress.update(bar, description=_line(summary), completed=_ended(summary), total=of)
+            progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=of)
+            if progress.disable and (tenth := 10 * _ended(summary) // max(of, 1)) > told and tenth < 10:
+                told = tenth
+                remark(f"{batch}: {_line(summary)}")
     found = client.batch(batch)
     remark(f"{batch}: {_line(found)}.")
+    _name_those_without_result(client, found)
     return found.rejected == 0 and found.states.get("done", 0) == found.rows
+
+
+def _name_those_without_result(client: "Client", batch: "BatchResource") -> None:
+    for state in _WITHOUT_RESULT:
+        count = batch.states.get(state, 0)
+        listed = client.each(client.evaluations, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
+        for job in islice(listed, _NAMED):
+            why = f": {job.problem.title}" if job.problem else ""
+            remark(f"Row {job.row} ({_short(job.title)}, {job.id}) is {state}{why}")
+        if count > _NAMED:
+            remark(f"{count - _NAMED:,} more are {state}: `assayer fetch {batch.id} --format csv` lists all.")
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
 
 
 def _ended(summary: "BatchSummary") -> int:
@@ -106,11 +135,11 @@ def _ended(summary: "BatchSummary") -> int:
 def _line(summary: "BatchSummary") -> str:
     states = [f"{count:,} {state}" for state, count in summary.states.items()]
     refused = [f"{summary.rejected:,} rejected"] if summary.rejected else []
-    return escape(", ".join([summary.name or f"{summary.rows:,} rows", *states, *refused]))
+    return ", ".join([summary.name or f"{summary.rows:,} rows", *states, *refused])
 
 
 def _progress() -> Progress:
-    """Where nobody looks on, nothing is drawn."""
+    """Where nobody looks on, nothing is drawn, and what changes is told in lines."""
     console = SafeConsole(stderr=True)
     columns = (
         SpinnerColumn(),

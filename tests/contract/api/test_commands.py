@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -88,7 +89,9 @@ async def test_ranking_is_watched_to_its_verdict(program: Program, service: Serv
         watching = group.create_task(program.run("watch", job))
         await service.finish(Problem(type="x", title="It failed", detail="Because."))
     assert watching.result().code == 1
-    assert watching.result().err.strip() == f"{job} (2 ideas) is failed: It failed. Because."
+    told = watching.result().err.splitlines()
+    assert told[0] == f"{job} (2 ideas) is waiting"
+    assert told[-1] == f"{job} (2 ideas) is failed: It failed. Because."
 
 
 async def test_batch_becomes_a_ranking_of_the_ideas_that_have_reports(program: Program, service: Service) -> None:
@@ -206,3 +209,39 @@ async def test_tenants_and_keys_are_made_on_the_database_of_the_settings(program
     assert secret not in listed.out
     assert (await program.run("keys", "revoke", secret, "--tenant", "lab", **on)).code == 0
     assert "401" in (await program.run("cancel", submitted.out.strip(), ASSAYER_API_KEY=secret)).err
+
+
+async def test_watch_in_a_log_tells_what_changes_and_names_those_without_a_result(
+    program: Program, service: Service
+) -> None:
+    (program.home / "ideas" / "second.txt").write_text(f"A second idea. {TEXT}")
+    batch = (await program.run("submit", "ideas")).out.strip()
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(program.run("watch", batch))
+        await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Raise max_usd."))
+        await service.finish()
+    ended = watching.result()
+    assert ended.code == 1
+    assert f"{batch}: 3 rows, " in ended.err
+    (named,) = [line for line in ended.err.splitlines() if line.startswith("Row ")]
+    assert re.fullmatch(r"Row \d \(.+, ev_\w+\) is failed: The budget is spent", named)
+
+
+async def test_submit_that_stops_waiting_says_how_to_go_on(program: Program) -> None:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
+    given = {"ASSAYER_HOME": str(program.home), "ASSAYER_API_URL": program.url, "ASSAYER_API_KEY": program.key}
+    process = await asyncio.create_subprocess_exec(
+        *(str(_PROGRAM), "submit", "ideas/risk.txt", "--wait"),
+        cwd=program.home,
+        env={**own, **given, "PYTHONUNBUFFERED": "1"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    job = (await process.stdout.readline()).decode().strip()
+    assert "is waiting" in (await process.stderr.readline()).decode()
+    process.send_signal(signal.SIGINT)
+    _, told = await process.communicate()
+    assert f"`assayer watch {job}`" in " ".join(told.decode().split())
+    assert process.returncode == 130
