@@ -80,7 +80,10 @@ COMMANDS = (
     LazyCommand("evaluate", "Evaluate research ideas and write cited reports."),
     LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."),
     LazyCommand("references", "List papers of the corpus that an idea does not name; no language model is needed."),
-    LazyCommand("reward", "Reward ideas that match the methodology of a reference abstract, by debate."),
+    LazyCommand(
+        "reward",
+        "Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward.",
+    ),
     LazyCommand(
         "audit", "Evaluate the same ideas with institution, seniority, names and English varied; show what scores do."
     ),
@@ -106,7 +109,7 @@ COMMANDS = (
     LazyCommand("calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes."),
     LazyCommand("corpus", "Build and search the local paper corpus."),
     LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, evaluate, add, check, info."),
-    LazyCommand("mcp", "Offer the service's tools to agents over the Model Context Protocol."),
+    LazyCommand("mcp", "Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default."),
     LazyCommand("policy", "Train a model that proposes ideas, with rewards of the service's judge."),
     LazyCommand("tenants", "Manage the tenants of the service and their limits."),
     LazyCommand("keys", "Manage the API keys of the service's tenants."),
