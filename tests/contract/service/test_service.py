@@ -239,6 +239,34 @@ async def test_ideas_are_ranked(settings: Settings) -> None:
     assert len(result.comparisons) == result.ranking.judge.comparisons > 0
 
 
+async def test_items_are_rewarded_by_debate_and_every_cent_stands_with_an_item(
+    settings: Settings, simulator: Simulator
+) -> None:
+    item = {
+        "question": "What limits wild bees on farmland?",
+        "idea": BEES.text,
+        "abstract": "Nest boxes were hung at half of forty farms, and flower strips sown at the other half, by lot.",
+    }
+    body = {"items": [item, {**item, "idea": MOTHS.text}, {**item, "idea": ""}, item]}
+    async with running(settings) as world:
+        answer = await world.caller.client.post("/v1/rewards", json=body, headers={"Prefer": "wait=30"})
+        again = await world.caller.client.post("/v1/rewards", json=body, headers={"Prefer": "wait=30"})
+    stats = simulator.stats()
+    assert (answer.status_code, again.status_code) == (200, 200), answer.text
+    found = answer.json()
+    outcomes = found["items"]
+    assert [(one["item"], one["same_as"]) for one in outcomes] == [(0, None), (1, None), (2, None), (3, 0)]
+    assert outcomes[0]["reward"]["transcript"]
+    assert (outcomes[2]["reward"]["value"], outcomes[2]["reward"]["guard"]) == (0, "empty")
+    assert outcomes[3]["reward"]["value"] == outcomes[0]["reward"]["value"]
+    paid = (stats.prompt_tokens * 1.0 + stats.completion_tokens * 2.0) / 1e6
+    assert sum(one["reward"]["cost_usd"] for one in outcomes) == pytest.approx(paid)
+    assert found["cost_usd"] == pytest.approx(paid)
+    assert again.json()["cost_usd"] == 0
+    values = [[one["reward"]["value"] for one in each["items"]] for each in (found, again.json())]
+    assert values[0] == values[1]
+
+
 async def test_a_ranking_of_the_same_idea_twice_fails_and_says_which(settings: Settings) -> None:
     async with running(settings) as world:
         job = await world.job(RankingRequest(ideas=(BEES, BEES)))
