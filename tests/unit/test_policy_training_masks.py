@@ -81,7 +81,8 @@ def test_walk_goes_on_where_something_was_found_and_ends_elsewhere() -> None:
 
 
 def _by_place(completions: Sequence[str], **_: Any) -> list[float | None]:
-    return [float(number) for number, _ in enumerate(completions)]
+    """The first half of them is wrong."""
+    return [float(2 * number >= len(completions)) for number, _ in enumerate(completions)]
 
 
 def _gradients(folder: Path, trajectories: Sequence[TrajectoryTokens], loss: str, divergence: float) -> torch.Tensor:
@@ -122,7 +123,7 @@ def _gradients(folder: Path, trajectories: Sequence[TrajectoryTokens], loss: str
     )
     trainer.train()
     [found] = caught
-    return found[:, -len(trajectories[0].completion) :]
+    return found[:, -max(len(one.completion) for one in trajectories) :]
 
 
 def _leaks(gradients: torch.Tensor, masks: Sequence[Sequence[int]]) -> float:
@@ -159,3 +160,18 @@ def test_injected_tokens_as_targets_have_exactly_no_gradient(
 def test_planted_leak_is_seen(tmp_path: Path, walks: list[TrajectoryTokens]) -> None:
     leaky = [TrajectoryTokens(one.prompt, one.completion, (1, 1, 0, 1, 0, 1, 1)) for one in walks]
     assert _leaks(_gradients(tmp_path, leaky, "dr_grpo", 0.0), [one.mask for one in walks]) > 0.0
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
+@pytest.mark.usefixtures("walks")
+@pytest.mark.parametrize(("loss", "ratio"), [("dr_grpo", 1.0), ("grpo", 6 / 2)])
+def test_tokens_of_a_long_wrong_answer_weigh_less_only_where_the_loss_is_divided_by_its_length(
+    tmp_path: Path, loss: str, ratio: float
+) -> None:
+    answers = [(5, 6), (5, 6, 7, 8, 9, 10), (6, 7), (6, 8)]
+    tokens = [trajectory_tokens([TrajectorySegment(PROMPT, False), TrajectorySegment(one, True)]) for one in answers]
+    rows = _gradients(tmp_path, tokens, loss, 0.0).abs().tolist()  # in an order of the trainer's own
+    short, *_, long = sorted(([weight for weight in row if weight] for row in rows), key=len)
+    assert (len(short), len(long)) == (2, 6)
+    assert [weight / long[0] for weight in long] == pytest.approx([1.0] * 6)
+    assert [weight / long[0] for weight in short] == pytest.approx([ratio] * 2)
