@@ -6,6 +6,7 @@ groups        88 groups of four papers, put in order
 scholarideas  what experts said of 48 ideas: how much a report says of it, and whether its references are right
 support       claims beside passages: whether it is rightly said that the one bears out the other
 search        what reports rest on: relevance density, topic coverage, diversity
+citations     what authors cited, found again: searches in one step against walks along citations
 references    the check of an idea's own references: real ones found, invented and wrong ones told
 
 Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that the way
@@ -23,6 +24,8 @@ from pathlib import Path
 
 from assayer.errors import AssayerError
 from benchmarks.index.machine import machine
+from benchmarks.quality.citations.part import citations
+from benchmarks.quality.citations.records import GRAPHS
 from benchmarks.quality.claim_support.items import SETS
 from benchmarks.quality.claim_support.part import support
 from benchmarks.quality.given import Asked, Given
@@ -44,6 +47,7 @@ _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "groups": groups,
     "scholarideas": scholarideas,
     "search": search,
+    "citations": citations,
     "references": own_references,
     "support": support,
 }
@@ -130,6 +134,11 @@ def _own(name: str, part: argparse.ArgumentParser) -> None:
         part.add_argument("--only", default="", help="ideas whose names begin so: ai_, neuro_, biochem_, eco_")
     elif name == "support":
         part.add_argument("--sets", nargs="+", choices=SETS, default=SETS, help="which sets of claims")
+    elif name == "citations":
+        part.add_argument("--graphs", nargs="+", choices=GRAPHS, default=GRAPHS, help="which citation graphs")
+        part.add_argument("--half", choices=("tuning", "reported"), default="reported", help="of the queries")
+        part.add_argument("--hashed", action="store_true", help="hashed words in place of the embedding model")
+        part.add_argument("--corpora", type=Path, default=Path("build/citations"), help="keeps the corpora")
     elif name == "search":
         part.add_argument("--reports", type=Path, nargs="*", help="folders of report JSON; those in --out if not given")
 
