@@ -4,6 +4,7 @@ Every segment is searched and the results are merged: exactly, as cosines compar
 counts words over all of them together.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -34,15 +35,17 @@ class UnitNumbers:
         """The first paper's number of each segment, and behind them how many papers there are."""
         passages = np.array([0, *accumulate(len(one.passage_locations) for one in segments)], np.int64)
         self.passages = self.papers[-1] + passages
+        self._paper_starts: list[int] = self.papers.tolist()
+        self._passage_starts: list[int] = self.passages.tolist()
 
     def is_paper(self, unit: int) -> bool:
-        return unit < int(self.papers[-1])
+        return unit < self._paper_starts[-1]
 
     def locate(self, unit: int) -> tuple[int, int]:
         """Number of the segment, and the row in it, of papers or of passages."""
-        starts = self.papers if self.is_paper(unit) else self.passages
-        number = int(np.searchsorted(starts, unit, side="right")) - 1
-        return number, unit - int(starts[number])
+        starts = self._paper_starts if self.is_paper(unit) else self._passage_starts
+        number = bisect_right(starts, unit) - 1
+        return number, unit - starts[number]
 
 
 class HybridSearch:

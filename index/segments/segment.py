@@ -71,6 +71,8 @@ class Segment:
         return len(self.store)
 
     def hides(self, row: int) -> bool:
+        if not len(self.hidden):
+            return False
         place = int(np.searchsorted(self.hidden, row))
         return place < len(self.hidden) and int(self.hidden[place]) == row
 
