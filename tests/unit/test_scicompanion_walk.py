@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
 from assayer.methods.scicompanion.walk_scoring import (
+    Scale,
     heaviest,
     moved_on,
     ranking_scores,
@@ -59,8 +60,7 @@ async def test_without_hops_or_citations_the_walk_is_the_search() -> None:
     for corpus, hops in ((a_corpus({A: [B]}), 0), (a_corpus({}), 2)):
         found = await walk(["frost on roofs"], corpus, OPEN, WalkOptions(hops=hops, seeds=5))
         (hits,) = await corpus.search(["frost on roofs"], 5, OPEN)
-        nearest = [one.paper.id for one in found if one.score > 0]
-        assert nearest == [hit.paper.id for hit in hits][: len(nearest)]
+        assert [one.paper.id for one in found] == [hit.paper.id for hit in hits]
         assert all(one.why == (Step("dense", None),) for one in found)
 
 
@@ -104,8 +104,14 @@ def test_backwards_mass_is_shared_so_that_a_famous_work_leads_nowhere_in_particu
 
 
 def test_ranking_adds_nearness_in_meaning_and_along_citations() -> None:
-    scores = ranking_scores({A: 0.8, B: 0.4, C: -0.1}, {B: 1.0, C: 0.25})
-    assert scores == pytest.approx({A: 1.0, B: 1.5, C: 0.5})
+    scores = ranking_scores({A: 1.0, B: 0.5, C: -0.1}, {B: 1.0, C: 0.25})
+    assert scores == pytest.approx({A: 1.0, B: 1.5, C: 0.4})
+
+
+def test_nearness_is_measured_between_the_farthest_and_the_nearest_of_what_a_search_found() -> None:
+    scale = Scale.of([0.5, 0.7, 0.6])
+    assert [scale.nearness(one) for one in (0.7, 0.6, 0.5, 0.4)] == pytest.approx([1.0, 0.5, 0.0, -0.5])
+    assert Scale.of([0.3]).nearness(0.3) == 1.0
 
 
 MASSES = st.dictionaries(st.sampled_from([A, B, C, D, E]), st.floats(0, 1), max_size=5)

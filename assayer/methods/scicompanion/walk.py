@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from assayer.methods.scicompanion.walk_scoring import (
     Mass,
+    Scale,
     heaviest,
     moved_on,
     ranking_scores,
@@ -119,8 +120,8 @@ async def walk(
         for hit in found:
             seen.steps[hit.paper.id] = [Step("dense", None)]
     mass = await _mass(start_mass(cosines), seen, options)
-    nearest = await _cosines(queries, cosines, heaviest(mass, options.compared), literature)
-    best = heaviest(ranking_scores(nearest, mass), options.limit)
+    near = await _nearness(queries, cosines, heaviest(mass, options.compared), literature)
+    best = heaviest(ranking_scores(near, mass), options.limit)
     return [Found(seen.papers[one], score, tuple(seen.steps[one])) for one, score in best.items()]
 
 
@@ -136,17 +137,20 @@ async def _mass(start: Mass, seen: _Neighbourhood, options: WalkOptions) -> Mass
     return summed_over_hops(hops)
 
 
-async def _cosines(
+async def _nearness(
     queries: Sequence[str],
     found: Sequence[Mapping[PaperId, float]],
     reached: Collection[PaperId],
     literature: Literature,
 ) -> dict[PaperId, float]:
-    """Of every paper found or reached with the query that it is nearest to. The search told some already."""
+    """Of every paper found or reached to the query that it is nearest to. The search told some cosines already."""
     candidates = list(dict.fromkeys([*(one for some in found for one in some), *reached]))
 
     async def measured(query: str, known: Mapping[PaperId, float]) -> dict[PaperId, float]:
-        return {**await literature.similarity(query, [one for one in candidates if one not in known]), **known}
+        scale = Scale.of(known.values())
+        others = await literature.similarity(query, [one for one in candidates if one not in known])
+        return {paper: scale.nearness(cosine) for paper, cosine in {**others, **known}.items()}
 
     each = await together([measured(query, known) for query, known in zip(queries, found, strict=True)])
-    return {paper: max(one.get(paper, 0.0) for one in each) for paper in candidates}
+    measurable = [paper for paper in candidates if any(paper in one for one in each)]
+    return {paper: max(one[paper] for one in each if paper in one) for paper in measurable}

@@ -10,10 +10,11 @@ import heapq
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from math import sqrt
+from typing import NamedTuple
 
 from assayer.models import PaperId
 
-__all__ = ["Mass", "heaviest", "moved_on", "ranking_scores", "start_mass", "summed_over_hops"]
+__all__ = ["Mass", "Scale", "heaviest", "moved_on", "ranking_scores", "start_mass", "summed_over_hops"]
 
 Mass = Mapping[PaperId, float]
 """Of papers; the heaviest has 1, and a paper that is not in it none."""
@@ -24,12 +25,29 @@ _EVENED = 0.5
 """Exponent of the mass: without it the works that everybody cites outweigh all others."""
 
 
+class Scale(NamedTuple):
+    """The cosines of what a search found for one query. Models differ in how far theirs lie apart, so that nearness is
+    measured between these: 0 for the farthest of the papers found, 1 for the nearest, less than 0 beyond."""
+
+    farthest: float
+    nearest: float
+
+    @classmethod
+    def of(cls, cosines: Collection[float]) -> "Scale":
+        return cls(min(cosines, default=0.0), max(cosines, default=0.0))
+
+    def nearness(self, cosine: float) -> float:
+        span = self.nearest - self.farthest
+        return (cosine - self.farthest) / span if span > 0 else 1.0 + cosine - self.nearest
+
+
 def start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, float]:
-    """From the papers that a search found for each query: the squares of their cosines, every query counting alike."""
+    """From the papers that a search found for each query: the squares of their nearness, every query counting alike."""
     mass: defaultdict[PaperId, float] = defaultdict(float)
     for found in cosines:
-        for paper, share in _heaviest_is_one({one: max(cosine, 0.0) ** 2 for one, cosine in found.items()}).items():
-            mass[paper] += share
+        scale = Scale.of(found.values())
+        for paper, cosine in found.items():
+            mass[paper] += scale.nearness(cosine) ** 2
     return _heaviest_is_one(mass)
 
 
@@ -61,12 +79,9 @@ def summed_over_hops(hops: Sequence[Mass]) -> dict[PaperId, float]:
     return _heaviest_is_one(total)
 
 
-def ranking_scores(cosines: Mapping[PaperId, float], mass: Mass) -> dict[PaperId, float]:
-    """0 to 2, of every paper with a cosine: the share of the best cosine, and the evened share of the greatest mass."""
-    best = max(cosines.values(), default=0.0)
-    if best <= 0:
-        return {paper: mass.get(paper, 0.0) ** _EVENED for paper in cosines}
-    return {paper: max(cosine, 0.0) / best + mass.get(paper, 0.0) ** _EVENED for paper, cosine in cosines.items()}
+def ranking_scores(nearness: Mapping[PaperId, float], mass: Mass) -> dict[PaperId, float]:
+    """At most 2, of every paper whose nearness is known: that, and the evened share of the greatest mass."""
+    return {paper: near + mass.get(paper, 0.0) ** _EVENED for paper, near in nearness.items()}
 
 
 def _heaviest_is_one(mass: Mass) -> dict[PaperId, float]:
