@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
 from assayer.methods.scicompanion.walk_scoring import (
-    Scale,
+    CosineRange,
     heaviest,
     moved_on,
     ranking_scores,
@@ -109,9 +109,9 @@ def test_ranking_adds_nearness_in_meaning_and_along_citations() -> None:
 
 
 def test_nearness_is_measured_between_the_farthest_and_the_nearest_of_what_a_search_found() -> None:
-    scale = Scale.of([0.5, 0.7, 0.6])
+    scale = CosineRange.of([0.5, 0.7, 0.6])
     assert [scale.nearness(one) for one in (0.7, 0.6, 0.5, 0.4)] == pytest.approx([1.0, 0.5, 0.0, -0.5])
-    assert Scale.of([0.3]).nearness(0.3) == 1.0
+    assert CosineRange.of([0.3]).nearness(0.3) == 1.0
 
 
 MASSES = st.dictionaries(st.sampled_from([A, B, C, D, E]), st.floats(0, 1), max_size=5)

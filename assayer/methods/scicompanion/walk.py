@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from assayer.methods.scicompanion.walk_scoring import (
+    CosineRange,
     Mass,
-    Scale,
     heaviest,
     moved_on,
     ranking_scores,
@@ -147,7 +147,7 @@ async def _nearness(
     candidates = list(dict.fromkeys([*(one for some in found for one in some), *reached]))
 
     async def measured(query: str, known: Mapping[PaperId, float]) -> dict[PaperId, float]:
-        scale = Scale.of(known.values())
+        scale = CosineRange.of(known.values())
         others = await literature.similarity(query, [one for one in candidates if one not in known])
         return {paper: scale.nearness(cosine) for paper, cosine in {**others, **known}.items()}
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from assayer.models import PaperId
 
-__all__ = ["Mass", "Scale", "heaviest", "moved_on", "ranking_scores", "start_mass", "summed_over_hops"]
+__all__ = ["CosineRange", "Mass", "heaviest", "moved_on", "ranking_scores", "start_mass", "summed_over_hops"]
 
 Mass = Mapping[PaperId, float]
 """Of papers; the heaviest has 1, and a paper that is not in it none."""
@@ -25,7 +25,7 @@ _EVENED = 0.5
 """Exponent of the mass: without it the works that everybody cites outweigh all others."""
 
 
-class Scale(NamedTuple):
+class CosineRange(NamedTuple):
     """The cosines of what a search found for one query. Models differ in how far theirs lie apart, so that nearness is
     measured between these: 0 for the farthest of the papers found, 1 for the nearest, less than 0 beyond."""
 
@@ -33,7 +33,7 @@ class Scale(NamedTuple):
     nearest: float
 
     @classmethod
-    def of(cls, cosines: Collection[float]) -> "Scale":
+    def of(cls, cosines: Collection[float]) -> "CosineRange":
         return cls(min(cosines, default=0.0), max(cosines, default=0.0))
 
     def nearness(self, cosine: float) -> float:
@@ -45,7 +45,7 @@ def start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, floa
     """From the papers that a search found for each query: the squares of their nearness, every query counting alike."""
     mass: defaultdict[PaperId, float] = defaultdict(float)
     for found in cosines:
-        scale = Scale.of(found.values())
+        scale = CosineRange.of(found.values())
         for paper, cosine in found.items():
             mass[paper] += scale.nearness(cosine) ** 2
     return _heaviest_is_one(mass)
