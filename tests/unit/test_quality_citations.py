@@ -14,6 +14,7 @@ from benchmarks.quality.citations.measures import citations_report, compared, pr
 from benchmarks.quality.citations.records import (
     CitationQuery,
     Graph,
+    Half,
     half_of,
     most_cited,
     queries_of,
@@ -69,7 +70,7 @@ def test_queries_cite_enough_papers_of_before_and_lie_in_one_half() -> None:
     (query,) = queries_of(graph, half_of(PaperId("seven")))
     assert query.paper == "seven"
     assert query.relevant == {"p1", "p2", "p3", "p4", "p5"}
-    other = "tuning" if half_of(PaperId("seven")) == "reported" else "reported"
+    other: Half = "tuning" if half_of(PaperId("seven")) == "reported" else "reported"
     assert queries_of(graph, other) == []
     assert most_cited(graph, 1) == {"p2"}
 
