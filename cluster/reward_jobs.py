@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from assayer.methods.debate.composition import Composition
 from assayer.models.reward import Reward, RewardItem
 from assayer.ports import Progress
 from assayer.run.run import Run
 from cluster.reward_batch import judge_items
-from cluster.reward_judge import RewardJudge
+from cluster.reward_judge import RewardingJudge, RewardJudge
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.execution.ports import LeaseLost
@@ -52,5 +51,5 @@ class RewardJobs:
         await judge_items(request.items, partial(self._reward, judge), label, run, concurrency, keep, known)
         return RewardsResult.of(judge.name, await self.outcomes.outcomes(lease.job))
 
-    async def _reward(self, judge: Composition, item: RewardItem, run: Run) -> Reward:
+    async def _reward(self, judge: RewardingJudge, item: RewardItem, run: Run) -> Reward:
         return await self.judge.reward(item, judge, run)

@@ -1,16 +1,18 @@
-"""The judges of rewards behind one name each: the compositions of the debate, and one's own."""
+"""The judges of rewards behind one name each: debates by composition, one's own, and the judge without a model."""
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from assayer import __version__
 from assayer.errors import NoFallback
 from assayer.llm import Llm
 from assayer.methods.debate.composition import Composition
 from assayer.methods.debate.judge import judge_by_debate
-from assayer.methods.debate.options import DebateOptions
+from assayer.methods.debate.options import VIEWPOINTS, DebateOptions, ViewpointJudge
+from assayer.methods.debate.viewpoint_judge import judge_by_viewpoints
 from assayer.models.reward import Reward, RewardItem
 from assayer.ports import Clock, Embedder, Progress
 from assayer.run.run import Run
@@ -24,12 +26,15 @@ from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.llm.fallback_llm import FallbackLlm
 from workers.llm.gateway import LlmGateway
 
-__all__ = ["RewardJudge", "known_judges", "open_reward_judge"]
+__all__ = ["RewardJudge", "RewardingJudge", "known_judges", "open_reward_judge"]
+
+RewardingJudge: TypeAlias = Composition | ViewpointJudge
 
 
 def known_judges(options: DebateOptions) -> Mapping[str, str]:
     """What each judge is, in one line, by name. Raises InputError for a file of compositions that cannot be used."""
-    return {name: _described(one) for name, one in options.known_compositions().items()}
+    debates = {name: _described(one) for name, one in options.known_compositions().items()}
+    return {**debates, VIEWPOINTS: "No language model: how near the idea's words and viewpoints are to the abstract's."}
 
 
 def _described(composition: Composition) -> str:
@@ -46,32 +51,36 @@ class RewardJudge:
     embedder: Embedder
     clock: Clock
 
-    def chosen(self, judge: str | Composition | None) -> Composition:
+    def chosen(self, judge: str | RewardingJudge | None) -> RewardingJudge:
         """None: what the settings say. Raises InputError for a name that is none."""
-        if isinstance(judge, Composition):
+        if isinstance(judge, Composition | ViewpointJudge):
             return judge
+        if (judge or self.settings.debate.composition) == VIEWPOINTS:
+            return self.settings.debate.viewpoints
         return self.settings.debate.composition_called(judge)
 
-    def require_model(self, judge: str | Composition | None) -> None:
+    def require_model(self, judge: str | RewardingJudge | None) -> None:
         """Raises InputError for a judge that is none, NoFallback where it needs a language model and there is none."""
-        self.chosen(judge)
-        if self.settings.llm is None:
+        if isinstance(self.chosen(judge), Composition) and self.settings.llm is None:
             raise NoFallback(
                 "Rewards by debate need a language model, and none is configured.",
                 "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__JUDGE_MODEL where another model "
-                "is to judge.",
+                f"is to judge; or ask for the judge {VIEWPOINTS!r}, which does without.",
             )
 
-    async def reward(self, item: RewardItem, judge: str | Composition | None, run: Run) -> Reward:
+    async def reward(self, item: RewardItem, judge: str | RewardingJudge | None, run: Run) -> Reward:
         """Absent, with the reason, where the judge failed. Raises InputError and NoFallback for a judge that cannot be
         asked at all."""
         self.require_model(judge)
-        return await judge_by_debate(item, self.chosen(judge), self.llm, run)
+        chosen = self.chosen(judge)
+        if isinstance(chosen, ViewpointJudge):
+            return await judge_by_viewpoints(item, self.embedder, chosen)
+        return await judge_by_debate(item, chosen, self.llm, run)
 
     def new_run(
         self,
         items: Sequence[NamedRewardItem],
-        judge: Composition,
+        judge: RewardingJudge,
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> Run:
@@ -89,7 +98,7 @@ class RewardJudge:
             answers_of=run_request.answers_of,
         )
 
-    def result_inputs(self, items: Sequence[NamedRewardItem], judge: Composition) -> ResultInputs:
+    def result_inputs(self, items: Sequence[NamedRewardItem], judge: RewardingJudge) -> ResultInputs:
         """Everything that determines the rewards; the words of the items by their digest."""
         words = hashlib.sha256()
         for named in items:

@@ -4,7 +4,8 @@ import pytest
 
 from assayer.errors import InputError, NoFallback
 from assayer.methods.debate.composition import COMPOSITIONS, Composition
-from assayer.models import EvaluationId
+from assayer.methods.debate.options import ViewpointJudge
+from assayer.models import Absent, EvaluationId
 from assayer.models.reward import RewardItem
 from assayer.run.run import Run
 from cluster.clock import SystemClock
@@ -34,6 +35,32 @@ async def test_debate_without_a_model_is_refused_and_nothing_stands_in_for_it() 
     run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Silent())
     with pytest.raises(NoFallback, match="ASSAYER_LLM__MODEL"):
         await WITHOUT_MODEL.reward(RewardItem(question="Why?", idea="We ask.", abstract="We asked."), None, run)
+
+
+@pytest.mark.parametrize(
+    ("idea", "value"),
+    [
+        ("The loss of the student gets a term for the order of the items that its teacher ranks at the top.", 1),
+        ("A crawler looks for broken links on web pages and tells their owners by electronic mail every night.", 0),
+    ],
+)
+async def test_judge_without_a_model_is_asked_by_name(idea: str, value: int) -> None:
+    abstract = "We add to the loss of a student a term for the order of the top items as its teacher ranks them."
+    fitted = ViewpointJudge(fitted_for=_EMBEDDER.name, threshold=0.6)
+    run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Silent())
+    reward = await WITHOUT_MODEL.reward(RewardItem(question="How to rank?", idea=idea, abstract=abstract), fitted, run)
+    assert (reward.value, reward.judge, reward.calls) == (value, "viewpoints", 0)
+    assert reward.similarity is not None
+    assert (reward.similarity >= 0.6) == bool(value)
+
+
+async def test_threshold_is_not_applied_to_another_embedding_model() -> None:
+    run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Silent())
+    idea = "A crawler looks for broken links on web pages and tells their owners by electronic mail."
+    item = RewardItem(question="How to rank?", idea=idea, abstract="We rank what the teacher ranks.")
+    reward = await WITHOUT_MODEL.reward(item, "viewpoints", run)
+    assert isinstance(reward.value, Absent)
+    assert "all-MiniLM-L6-v2" in reward.reason
 
 
 def test_every_composition_is_described_by_its_seats() -> None:

@@ -2,16 +2,30 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final, Literal
 
 from pydantic import Field
 
 from assayer.methods.debate.composition import COMPOSITIONS, Composition, composition, load_compositions
 from assayer.models import Frozen
 
-__all__ = ["DEFAULT_COMPOSITION", "DebateOptions"]
+__all__ = ["DEFAULT_COMPOSITION", "VIEWPOINTS", "DebateOptions", "ViewpointJudge"]
 
 DEFAULT_COMPOSITION = "two-analysts-evaluator"
 """The paper's choice among its thirteen: precision 1.0 at a recall of 0.30."""
+
+
+VIEWPOINTS: Final = "viewpoints"
+
+
+class ViewpointJudge(Frozen):
+    """The judge without a language model. Fitted by `python -m benchmarks.quality.viewpoint_judge`."""
+
+    name: Literal["viewpoints"] = VIEWPOINTS
+    threshold: float = Field(default=0.741, ge=0, le=1)
+    """Nearness of a match. The lowest at which 97 of 100 matches of the fitted half were right."""
+    fitted_for: str = "all-MiniLM-L6-v2"
+    """The embedding model."""
 
 
 class DebateOptions(Frozen):
@@ -22,6 +36,8 @@ class DebateOptions(Frozen):
     """At most, in every debate; None: what the composition says."""
     temperature: float | None = Field(default=None, ge=0, le=2)
     """Of roles with several seats; None: what the composition says."""
+
+    viewpoints: ViewpointJudge = ViewpointJudge()
 
     def known_compositions(self) -> Mapping[str, Composition]:
         """Raises InputError for a file that cannot be used."""

@@ -1,0 +1,61 @@
+"""The judge without a language model: how near the idea comes to one viewpoint of the reference, and how many of the
+idea's words the reference has.
+
+Asked for by name, and never in place of a debate that cannot be held: it reads no sentence, so a denied method and a
+list of the reference's own words look like a match to it. What it is worth, and what deceives it:
+docs/quality/rewards.md.
+"""
+
+import Stemmer
+
+from assayer.methods.debate.guards import stopped_by, unjudgeable
+from assayer.methods.debate.options import ViewpointJudge
+from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
+from assayer.models import Absent
+from assayer.models.reward import Reward, RewardItem
+from assayer.ports import Embedder
+from assayer.text.content_words import content_words
+from assayer.text.sanitise import clean_text
+
+__all__ = ["judge_by_viewpoints", "nearness"]
+
+_MOST_VIEWPOINTS = 40
+
+
+async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: ViewpointJudge) -> Reward:
+    """1 where the nearness reaches the judge's threshold, else 0; absent for another embedding model than the one the
+    threshold was fitted for, whose cosines are other ones. `similarity` is the nearness."""
+    stop = stopped_by(item)
+    if stop is not None:
+        return Reward(value=0, reason=stop.reason, judge=judge.name, guard=stop.name, leakage=stop.leakage)
+    unable = unjudgeable(item)
+    if unable is None and embedder.name != judge.fitted_for:
+        unable = Absent(
+            reason=f"The threshold was fitted for {judge.fitted_for}, and the embedding model here is {embedder.name}."
+        )
+    if unable is not None:
+        return Reward(value=unable, reason=unable.reason, judge=judge.name)
+    found = await nearness(clean_text(item.idea), clean_text(item.abstract), embedder)
+    meets = found >= judge.threshold
+    reason = f"The idea's nearness to the reference is {found:.2f}; {judge.threshold:.2f} is a match."
+    return Reward(value=1 if meets else 0, reason=reason, judge=judge.name, similarity=round(found, 4))
+
+
+async def nearness(idea: str, abstract: str, embedder: Embedder) -> float:
+    """Mean of the highest cosine between a viewpoint of the abstract and one of the idea, or the whole idea, and the
+    share of the idea's words of content that stand in the abstract, whatever their endings; 0 to 1."""
+    theirs = _viewpoints(abstract) or [abstract]
+    own = [idea, *_viewpoints(idea)]
+    vectors = await embedder.embed([*theirs, *own], "passage")
+    highest = float((vectors[: len(theirs)] @ vectors[len(theirs) :].T).max())
+    return (max(highest, 0.0) + _shared_words(idea, abstract)) / 2
+
+
+def _viewpoints(text: str) -> list[str]:
+    return [one.text for one in split_viewpoints(text, _MOST_VIEWPOINTS)]
+
+
+def _shared_words(idea: str, abstract: str) -> float:
+    stemmer = Stemmer.Stemmer("english")
+    own, theirs = (set(stemmer.stemWords(sorted(content_words(text)))) for text in (idea, abstract))
+    return len(own & theirs) / len(own) if own else 0.0
