@@ -38,7 +38,9 @@ class KindAnswer(Frozen):
     quote: Annotated[str, TextRole.COPIED] = Field(
         description="5 to 40 consecutive words of title or abstract that say most about what the paper brings."
     )
-    reason: Restated = Field(max_length=600, description="At most 40 words: what the paper brings, and why that kind.")
+    reason: Restated = Field(
+        max_length=600, description="At most 40 words: what it brings; what would be left without that."
+    )
     kind: PaperKind | Literal["unclear"]
 
 
@@ -58,6 +60,10 @@ class QuestionAnswer(Frozen):
     problem: Restated = Field(max_length=800, description="At most 40 words: what was unsolved before this paper.")
     method: Restated = Field(
         max_length=800, description="At most 40 words: what the paper does about it. None of it may be in the question."
+    )
+    other_answer: Restated = Field(
+        max_length=600,
+        description="At most 30 words: a wholly different method that would answer it, and an idea that would not.",
     )
     question: Restated = Field(
         min_length=20, max_length=600, description="One sentence of 10 to 45 words that ends with a question mark."
@@ -96,7 +102,8 @@ class ScoringEntry(Frozen):
         max_length=600, description="At most 30 words: the element, or the gap, that counts most against it here."
     )
     reason: Restated = Field(
-        max_length=600, description="At most 40 words: the band, and what keeps the idea from its neighbours."
+        max_length=600,
+        description="At most 40 words: what speaks for a better band, what for a worse one; no number.",
     )
     score: float | None
 

@@ -71,7 +71,9 @@ def _paper_script(questions: Sequence[str | Exception], kind: KindAnswer | Excep
         said = kind if task.name == _KINDS else left.pop(0)
         if isinstance(said, Exception):
             raise said
-        return QuestionAnswer(problem="p", method="m", question=said) if isinstance(said, str) else said
+        return (
+            QuestionAnswer(problem="p", method="m", other_answer="o", question=said) if isinstance(said, str) else said
+        )
 
     return _Scripted(answer)
 
