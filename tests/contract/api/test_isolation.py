@@ -57,10 +57,15 @@ async def test_lists_and_sums_hold_ones_own_alone(service: Service) -> None:
     assert not any(ACME in answer.text for answer in seen)
 
 
-@pytest.mark.parametrize("path", ["/v1/keys?tenant=acme", "/v1/usage?tenant=acme", "/v1/tenants/acme", "/metrics"])
+@pytest.mark.parametrize("path", ["/v1/keys?tenant=acme", "/v1/usage?tenant=acme", "/v1/tenants/acme"])
 async def test_naming_another_tenant_takes_admin(service: Service, path: str) -> None:
     async with service.caller(tenant=OTHER) as stranger:
         assert problem(await stranger.get(path), 403, "forbidden").scope == "admin"
+
+
+async def test_figures_of_all_tenants_take_a_scope_that_no_tenant_has(service: Service) -> None:
+    async with service.caller(tenant=OTHER) as stranger:
+        assert problem(await stranger.get("/metrics"), 403, "forbidden").scope == "metrics"
 
 
 async def test_a_cursor_of_another_tenant_shows_nothing_of_theirs(service: Service) -> None:
