@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 import assayer
 from assayer.citing.answer_texts import STRUCK, Given, TextRole, text_fields, without_foreign_citations
@@ -31,6 +31,7 @@ from assayer.ranking.options import RankingOptions
 from benchmarks.attacks.citation_forms import CitationForm, citation_forms
 from benchmarks.simulator.answers import compose, node_for
 from benchmarks.simulator.prompt import read
+from tests.unit.curation_questions import QUESTIONS as CURATION
 from tests.unit.innoeval_questions import QUESTIONS as SEARCH
 from tests.unit.scholareval_questions import IDEA, METHOD, NOTE
 from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
@@ -48,6 +49,7 @@ QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     *SEARCH,
     *BOARD,
     *SCICOMPANION,
+    *CURATION,
     (comparison_task(len(RESPECTS)), PAIR),
     (SUPPORT, SupportQuestion(items=(SupportItem(label="C1", claim="It works.", passage="It works.", title="Works"),))),
 ]
@@ -55,6 +57,7 @@ FORMS = list(citation_forms())
 CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
 EXEMPT = {
     # Held against the text they were copied from.
+    "curation.classification": {"quote": TextRole.COPIED},
     "grapheval.viewpoints": {"viewpoints.words": TextRole.COPIED},
     "innoeval.grounding": {"finds.groundings.quote": TextRole.COPIED},
     "innoeval.advice": {"steps.quote": TextRole.COPIED},
@@ -110,6 +113,15 @@ def _placed(value: Any, path: str, text: str) -> Any:
     return value | {name: _placed(value[name], rest, text)}
 
 
+def _with_text(task: Task[Any, Any], honest: BaseModel, path: str, text: str) -> Any:
+    """With more words after it where a field asks for so many."""
+    try:
+        return task.output.model_validate(_placed(honest.model_dump(mode="json"), path, text))
+    except ValidationError:
+        longer = text + " What is done is said step by step, and why." * 6
+        return task.output.model_validate(_placed(honest.model_dump(mode="json"), path, longer))
+
+
 @pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
 @settings(max_examples=40, deadline=None)
 @given(st.data())
@@ -123,10 +135,10 @@ def test_a_foreign_citation_in_any_text_is_complained_about_and_never_left(
     path = data.draw(st.sampled_from(paths))
     sentence = data.draw(st.sampled_from(["It was shown {}.", "So it is. This is what {} says.", "{}: a plan."]))
     honest = _simulated(task, question, data.draw(st.integers(0, 20)))
-    placed = _placed(honest.model_dump(mode="json"), path, sentence.format(form.text))
-    if placed == honest.model_dump(mode="json"):
+    given = _with_text(task, honest, path, sentence.format(form.text))
+    if given == honest:
         return
-    answer = task.cleaned(question, task.output.model_validate(placed))
+    answer = task.cleaned(question, given)
     if answer is None or (form.text not in answer.model_dump_json() and form.group == "label in another form"):
         return  # a paper that was given, named where none may be: taken out
     assert task.complaints(question, answer)
