@@ -84,7 +84,8 @@ class DebatePage:
 
 
 def as_debate_html(item: RewardItem, reward: Reward) -> str:
-    return render_page("debate.html", "report.css", page=DebatePage(item, reward), reward=reward, item=item)
+    page = DebatePage(item, reward)
+    return render_page("debate.html", "report.css", "debate.css", page=page, reward=reward, item=item)
 
 
 def as_debate_markdown(item: RewardItem, reward: Reward) -> str:

@@ -25,6 +25,7 @@ class _RewardOperations:
     submit = Operation(calls.submit)
     get = Operation(calls.rewards)
     items = Operation(calls.items)
+    debate_text = Operation(calls.debate_text)
     list = Operation(calls.listed)
     cancel = Operation(calls.cancel)
     erase = Operation(calls.erase)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from assayer_client.event_stream import EventStream
-from assayer_client.requests import ApiCall, path, reads, reads_nothing
+from assayer_client.requests import ApiCall, path, reads, reads_nothing, reads_text
 from assayer_client.resources import (
     TERMINAL,
     Absent,
@@ -255,6 +255,13 @@ def items(job: str, *, after: int = 0, limit: int = 100, seconds: float = 0.0) -
     headers = {"Prefer": f"wait={seconds:g}"} if seconds else {}
     where = path("rewards", job, "items")
     return ApiCall("GET", where, reads(RewardItems), query=query, headers=headers, seconds=seconds)
+
+
+def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCall[str]:
+    """How one item was judged, as `text/markdown` or `text/html`; `item` is its place in the request, from 0. Raises
+    ApiProblem (409) saying why where it has no reward."""
+    where = path("rewards", job, "items", str(item), "debate")
+    return ApiCall("GET", where, reads_text, headers={"Accept": media_type})
 
 
 def listed(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[RewardsResource]]:

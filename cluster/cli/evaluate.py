@@ -2,10 +2,8 @@
 
 import asyncio
 import datetime as dt
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -20,7 +18,15 @@ from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
 from cluster.cli.evaluation_summary import SummaryRow, show_summary, show_summary_table
 from cluster.cli.options import WithBlind, day
-from cluster.cli.output import PageFormat, make_folder, wide_console, write_files, write_formats
+from cluster.cli.output import (
+    PageFormat,
+    distinct_names,
+    make_folder,
+    safe_name,
+    wide_console,
+    write_files,
+    write_formats,
+)
 from cluster.cli.side_by_side import side_by_side
 from cluster.cli.terminal import EvaluationProgress, print_error
 from cluster.settings import PROFILES, Profile, Settings
@@ -179,11 +185,8 @@ def _write_graph(stem: Path, report: Report) -> list[Path]:
 
 
 def _names(ideas: Iterable[Idea]) -> list[str]:
-    """A file name for each idea, from where it came from; repeated names get a number."""
-    names: dict[str, None] = {}
-    for idea in ideas:
-        file, _, line = Path(idea.source).name.partition(":")
-        name = re.sub(r"[^\w.-]+", "_", Path(file).stem + (f"-{line}" if line else "")).strip("._") or "idea"
-        numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
-        names[next(one for one in numbered if one not in names)] = None
-    return list(names)
+    """A file name for each idea, from where it came from."""
+    parts = (Path(idea.source).name.partition(":") for idea in ideas)
+    return distinct_names(
+        safe_name(Path(file).stem + (f"-{line}" if line else "")) or "idea" for file, _, line in parts
+    )

@@ -1,8 +1,10 @@
 """Where commands put what they made: a wide terminal, a folder, one file a format."""
 
 import os
+import re
 import sys
-from collections.abc import Callable, Collection, Mapping
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -12,10 +14,20 @@ from rich.console import Console
 from assayer.errors import InputError
 from cluster.cli.terminal import SafeConsole
 
-__all__ = ["PageFormat", "make_folder", "wide_console", "write_files", "write_formats"]
+__all__ = [
+    "PageFormat",
+    "distinct_names",
+    "make_folder",
+    "safe_name",
+    "wide_console",
+    "write_files",
+    "write_formats",
+]
 
 _WIDEST = 10_000
 """Columns; a table takes what it needs."""
+_LONGEST_NAME = 200
+"""Bytes; file systems take 255, of which an ending and a number are left."""
 
 
 class PageFormat(StrEnum):
@@ -35,13 +47,33 @@ def wide_console() -> Console:
     return SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
 
 
-def make_folder(out: Path, noun: str) -> None:
+def make_folder(out: Path, noun: str, option: str = "--out") -> None:
     """Raises InputError, which begins with the noun, where it cannot be made."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         message = f"{noun} cannot be written to {out}: {error.strerror}."
-        raise InputError(message, "Choose another with --out.") from None
+        raise InputError(message, f"Choose another with {option}.") from None
+
+
+def safe_name(text: str) -> str:
+    """Of a file, without its ending and in no other folder; empty where nothing of the text is fit for one."""
+    name = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", text)).strip("._")
+    return name.encode()[:_LONGEST_NAME].decode(errors="ignore")
+
+
+def distinct_names(names: Iterable[str]) -> list[str]:
+    """Repeated names get a number; those that differ in case alone are repeated, as for many file systems."""
+    taken: dict[str, int] = {}
+    distinct = []
+    for name in names:
+        number = taken.get(name.casefold(), 0) + 1
+        while (found := name if number == 1 else f"{name}-{number}").casefold() in taken:
+            number += 1
+        taken[name.casefold()] = number
+        taken.setdefault(found.casefold(), 1)
+        distinct.append(found)
+    return distinct
 
 
 def write_formats(

@@ -1,7 +1,8 @@
 """`assayer reward`: rewards for ideas against reference abstracts, judged here, without a service."""
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -15,7 +16,7 @@ from rich.table import Table
 from assayer.errors import InputError
 from assayer.models import Absent
 from cluster.cli.options import WithProfile
-from cluster.cli.output import wide_console, write_files
+from cluster.cli.output import distinct_names, make_folder, safe_name, wide_console, write_files
 from cluster.cli.terminal import StageProgress, print_error
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
@@ -39,6 +40,15 @@ class _Rewarded(NamedTuple):
     items: "Sequence[NamedRewardItem]"
     outcomes: "Sequence[RewardOutcome]"
     result: "RewardsResult"
+    pages: "Mapping[int, Path]"
+    """By the item's place; an item that ended in a problem has none."""
+
+    def lines(self) -> Iterator[str]:
+        """One JSON object an item, with its page where there is one."""
+        for outcome in self.outcomes:
+            page = self.pages.get(outcome.item)
+            shown = {} if page is None else {"page": str(page)}
+            yield json.dumps(outcome.model_dump(mode="json") | shown, ensure_ascii=False, separators=(",", ":"))
 
 
 def reward(
@@ -47,18 +57,25 @@ def reward(
     ],
     judge: Annotated[str | None, typer.Option(help="Who judges; by default what the settings say.")] = None,
     out: Annotated[Path, typer.Option(help="File for the rewards, one JSON line an item.")] = Path("rewards.jsonl"),
+    pages: Annotated[
+        Path | None, typer.Option(help="Folder for one HTML page an item: the debate, vote by vote. None: no pages.")
+    ] = None,
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward."""
     settings = load_settings(profile)
     items = read_reward_items(file)
     console = wide_console()
+    if pages is not None:
+        make_folder(pages, "The pages", "--pages")
     try:
         rewarded = asyncio.run(_judge(settings, items, judge, console))
     except KeyboardInterrupt:
         print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
         raise
-    write_files({out: "".join(f"{one.model_dump_json()}\n" for one in rewarded.outcomes)})
+    if pages is not None:
+        rewarded = rewarded._replace(pages=_write_pages(pages, rewarded))
+    write_files({out: "".join(f"{line}\n" for line in rewarded.lines())})
     _show(console, rewarded, out)
     if rewarded.result.absent or rewarded.result.problem:
         raise typer.Exit(1)
@@ -128,16 +145,32 @@ async def _judge(
 
             await judge_items(items, one, chosen.name, run, settings.rewards.concurrency, keep, {})
     outcomes.sort(key=lambda found: found.item)
-    return _Rewarded(items, outcomes, RewardsResult.of(chosen.name, outcomes))
+    return _Rewarded(items, outcomes, RewardsResult.of(chosen.name, outcomes), {})
+
+
+def _write_pages(folder: Path, rewarded: _Rewarded) -> dict[int, Path]:
+    """Named by the items' ids, or by their numbers where they have none that is fit for a file's name."""
+    from assayer.reports.debate_page import as_debate_html
+
+    names = distinct_names(safe_name(item.id) or str(number) for number, item in enumerate(rewarded.items, 1))
+    pages = {}
+    for outcome in rewarded.outcomes:
+        if outcome.reward is not None:
+            pages[outcome.item] = folder / f"{names[outcome.item]}.html"
+            write_files({pages[outcome.item]: as_debate_html(rewarded.items[outcome.item].item, outcome.reward)})
+    return pages
 
 
 def _show(console: Console, rewarded: _Rewarded, out: Path) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("Item", "Reward", "Why"):
+    headings = ("Item", "Reward", "Why", "Page") if rewarded.pages else ("Item", "Reward", "Why")
+    for heading in headings:
         table.add_column(heading, overflow="fold")
     for outcome in rewarded.outcomes[:_SHOWN]:
         name = outcome.id or str(outcome.item + 1)
-        table.add_row(escape(name), _value(outcome), escape(_reason(outcome)))
+        page = rewarded.pages.get(outcome.item, "–")
+        cells = (name, _value(outcome), _reason(outcome), str(page))
+        table.add_row(*(escape(cell) for cell in cells[: len(headings)]))
     console.print(table)
     if len(rewarded.outcomes) > _SHOWN:
         console.print(f"… and {len(rewarded.outcomes) - _SHOWN:,} more.")

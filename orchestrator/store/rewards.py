@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from orchestrator.jobs.models import JobId, Lease
+from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.jobs.results import RewardOutcome
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import from_json_column, to_json_column
 from orchestrator.store.notifications import event_notification, notify
 
-__all__ = ["PgRewards", "RewardsPage"]
+__all__ = ["AskedReward", "PgRewards", "RewardsPage"]
 
 # The job's row is held until the outcomes are in: a lease that is lost meanwhile was not lost before.
 _KEEP = """
@@ -25,6 +26,18 @@ _KEEP = """
 _OUTCOMES = "SELECT outcome FROM rewards WHERE job = $1 ORDER BY item"
 _AFTER = "SELECT came, outcome FROM rewards WHERE job = $1 AND came > $2 ORDER BY came LIMIT $3"
 _ASKED = "SELECT jsonb_array_length(request -> 'items') FROM jobs WHERE id = $1 AND kind = 'rewards'"
+
+_ITEM = """
+    SELECT jobs.request -> 'items' -> $2::integer AS item, rewards.outcome
+    FROM jobs LEFT JOIN rewards ON rewards.job = jobs.id AND rewards.item = $2
+    WHERE jobs.id = $1 AND jobs.kind = 'rewards' AND $2 < jsonb_array_length(jobs.request -> 'items')
+"""
+
+
+class AskedReward(NamedTuple):
+    item: NamedRewardItem
+    outcome: RewardOutcome | None
+    """None: not judged so far."""
 
 
 class RewardsPage(NamedTuple):
@@ -68,3 +81,12 @@ class PgRewards:
         """How many items were sent in."""
         row = await self._database.fetch_one(_ASKED, job)
         return 0 if row is None else int(row[0])
+
+    async def item(self, job: JobId, place: int) -> AskedReward | None:
+        """With its words, as it was sent in. `place` from 0, in 32 bits; None where the job has no such item."""
+        row = await self._database.fetch_one(_ITEM, job, place)
+        if row is None:
+            return None
+        what = f"Item {place} of job {job}"
+        outcome = None if row["outcome"] is None else from_json_column(RewardOutcome, row["outcome"], what)
+        return AskedReward(from_json_column(NamedRewardItem, row["item"], what), outcome)

@@ -1,6 +1,7 @@
 """Rewards as a user asks for them: a file in, a file out, and words for what cannot be judged."""
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,3 +51,34 @@ def test_items_are_rewarded_and_equal_ones_paid_once(program: Program) -> None:
     assert "two-analysts-evaluator: " in ended.out
     assert "1 had the words of an earlier one" in ended.out
     assert ended.code == again.code
+
+
+def test_pages_are_written_beside_their_lines_and_never_through_a_link(program: Program) -> None:
+    pages, secret = program.home / "pages", program.home / "secret.txt"
+    pages.mkdir()
+    secret.write_text("kept", "utf-8")
+    (pages / "step_7_mine.html").symlink_to(secret)
+    (pages / "3.html").write_text("of an earlier run", "utf-8")
+    with Simulator(latency_mean=0) as simulated:
+        named = {**ITEM, "id": "../step/7 mine"}
+        file = items(program, named, {**ITEM, "id": "STEP 7 mine", "idea": ""}, {**ITEM, "id": "../"})
+        ended = program.asking(simulated).run("reward", file, "--pages", "pages")
+    lines = [json.loads(line) for line in (program.home / "rewards.jsonl").read_text("utf-8").splitlines()]
+    names = ["step_7_mine.html", "STEP_7_mine-2.html", "3.html"]
+    assert [one["page"] for one in lines] == [f"pages/{name}" for name in names]
+    assert sorted(one.name for one in pages.iterdir()) == sorted(names)
+    assert not (pages / "step_7_mine.html").is_symlink()
+    assert secret.read_text("utf-8") == "kept"
+    for name in names:
+        assert name in ended.out
+        assert re.search(r"<h1[^>]*>How can forgetting be foreseen", (pages / name).read_text("utf-8"))
+    assert "stored examples that a small model predicts" in (pages / "3.html").read_text("utf-8")
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_paid(program: Program) -> None:
+    (program.home / "taken").write_text("", "utf-8")
+    with Simulator(latency_mean=0) as simulated:
+        ended = program.asking(simulated).run("reward", items(program, ITEM), "--pages", "taken")
+        assert simulated.stats().answered == 0
+    assert ended.code == 2
+    assert "Choose another with --pages." in ended.err

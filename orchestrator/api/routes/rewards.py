@@ -1,14 +1,17 @@
 """`/v1/rewards`: does each idea match the methodology of a reference? Rewards for trainers, item by item."""
 
+import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
+from assayer.models.reward import Reward
+from assayer.reports.debate_page import as_debate_html, as_debate_markdown
 from orchestrator.api.authentication import Reader, Submitter
 from orchestrator.api.common_schemas import Body, JobResource, Resource
-from orchestrator.api.content_negotiation import preferred_wait
+from orchestrator.api.content_negotiation import negotiated_media_type, preferred_wait
 from orchestrator.api.event_streams import wait_for_outcomes
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
@@ -19,9 +22,13 @@ from orchestrator.api.job_routes import (
     answer_when_ended,
     find_job,
     job_fields,
+    no_result_problem,
+    report_representations,
+    report_response,
     submission_route,
 )
 from orchestrator.api.openapi import problem_responses
+from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.reward_bodies import RewardsBody
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
 from orchestrator.jobs.models import Job, JobId, JobState
@@ -78,6 +85,11 @@ class RewardItems(Resource):
 
 router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
 
+_RENDERERS = {"text/markdown": as_debate_markdown, "text/html": as_debate_html}
+_DEBATE = report_representations("The debate, in the form that `Accept` prefers", tuple(_RENDERERS))
+
+ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="Its place in the request, from 0")]
+
 
 @router.post(**submission_route(accepted=AcceptedRewards, ended=RewardsResource))
 async def ask(
@@ -123,6 +135,43 @@ async def outcomes(
         job = await find_job(services, caller.tenant, id, "rewards")
         page = await services.rewards.after(job.id, query.after, query.limit)
     return RewardItems(items=page.outcomes, last=page.last, state=job.state)
+
+
+@router.get(
+    "/{id}/items/{item}/debate",
+    response_class=Response,
+    responses={200: _DEBATE, **problem_responses(404, 406, 409, 410, 422)},
+)
+async def debate(
+    id: PathId,
+    item: ItemPlace,
+    caller: Reader,
+    services: ServicesDependency,
+    accept: Annotated[str | None, Header()] = None,
+) -> Response:
+    """One item and how it was judged, as Markdown or a page: who said what, votes, quotes found or not. 409 and why
+    where it has no reward."""
+    media_type = negotiated_media_type(accept, tuple(_RENDERERS))
+    job = await find_job(services, caller.tenant, id, "rewards")
+    asked = await services.rewards.item(job.id, item)
+    if asked is None:
+        raise not_found("item", f"{item} of {id}")
+    reward = _reward_of(asked.outcome, job)
+    # In a thread: debates are long, and the event loop serves other requests meanwhile.
+    text = await asyncio.to_thread(_RENDERERS[media_type], asked.item.item, reward)
+    return report_response(text, media_type, "report.css", "debate.css")
+
+
+def _reward_of(outcome: RewardOutcome | None, job: Job) -> Reward:
+    """Raises HttpProblem (409, 410), which says why there is none."""
+    if outcome is not None and outcome.reward is not None:
+        return outcome.reward
+    if outcome is not None and outcome.problem is not None:
+        raise HttpProblem.of(outcome.problem, job.state)
+    if job.state in ("queued", "running"):
+        detail = f"This item has not been judged yet: its job is {job.state}. Its events tell when it is."
+        raise HttpProblem("not-finished", detail, state=job.state)
+    raise no_result_problem(job)
 
 
 async def show_rewards(services: Services, job: Job) -> RewardsResource:

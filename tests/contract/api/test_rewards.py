@@ -182,3 +182,59 @@ async def test_client_reads_outcomes_as_they_come_and_then_all(service: Service)
 
 async def _places(assayer: AsyncClient, job: str) -> list[int]:
     return [one.item async for one in assayer.rewards.outcomes(job)]
+
+
+async def test_debate_of_an_item_comes_as_a_page_or_as_markdown(service: Service, client: httpx2.AsyncClient) -> None:
+    accepted = AcceptedRewards.model_validate_json((await client.post("/v1/rewards", json=BODY)).content)
+    path = f"{accepted.links.items}/1/debate"
+    waits = problem(await client.get(path), 409, "not-finished")
+    assert (waits.state, "not been judged yet" in waits.detail) == ("queued", True)
+    await keep(service, await service.lease(), outcome(1, 0, id="second"))
+    text = await client.get(path)
+    assert text.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert text.text.startswith("# Does not match")
+    assert "> We train longer." in text.text
+    page = await client.get(path, headers={"Accept": "text/html"})
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "We train longer." in page.text
+    policy = page.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert policy.split("; ")[1] in page.text
+    assert "frame-ancestors 'none'" in policy
+    assert page.headers["vary"] == "Accept"
+    problem(await client.get(f"{accepted.links.items}/0/debate"), 409, "not-finished")
+    refused = problem(await client.get(path, headers={"Accept": "application/pdf"}), 406, "not-acceptable")
+    assert "text/html" in refused.detail
+
+
+async def test_debate_of_an_item_that_was_never_judged_says_why(service: Service, client: httpx2.AsyncClient) -> None:
+    accepted = AcceptedRewards.model_validate_json((await client.post("/v1/rewards", json=BODY)).content)
+    broken = RewardOutcome(item=0, problem=Problem(type="no-reward", title="Not judged", detail="A defect."))
+    await keep(service, await service.lease(), broken)
+    assert problem(await client.get(f"{accepted.links.items}/0/debate"), 409, "no-reward").detail == "A defect."
+    await client.delete(accepted.links.rewards)
+    assert problem(await client.get(f"{accepted.links.items}/1/debate"), 409, "cancelled").state == "cancelled"
+
+
+async def test_debate_is_its_tenants_own_and_gone_when_erased(service: Service, client: httpx2.AsyncClient) -> None:
+    accepted = AcceptedRewards.model_validate_json((await client.post("/v1/rewards", json=BODY)).content)
+    await keep(service, await service.lease(), outcome(0))
+    path = f"{accepted.links.items}/0/debate"
+    async with service.caller(tenant=OTHER) as stranger, service.caller("submit") as submitter:
+        problem(await stranger.get(path), 404, "not-found")
+        problem(await submitter.get(path), 403, "forbidden")
+    for absent in (f"{accepted.links.items}/2/debate", "/v1/rewards/rw_nobody/items/0/debate"):
+        problem(await client.get(absent), 404, "not-found")
+    for place in ("-1", "second", str(2**31)):
+        problem(await client.get(f"{accepted.links.items}/{place}/debate"), 422, "invalid-request")
+    assert (await client.get(path)).status_code == 200
+    await client.delete(accepted.links.rewards, params={"erase": "true"})
+    problem(await client.get(path), 404, "not-found")
+
+
+async def test_client_reads_a_debate(service: Service) -> None:
+    async with served(service.app) as url, AsyncClient(url, await service.key()) as assayer:
+        accepted = await assayer.rewards.submit(assayer_client.RewardsBody.model_validate(BODY))
+        await keep(service, await service.lease(), outcome(0))
+        assert (await assayer.rewards.debate_text(accepted.id, 0)).startswith("# Matches")
+        assert (await assayer.rewards.debate_text(accepted.id, 0, "text/html")).startswith("<!doctype html>")
