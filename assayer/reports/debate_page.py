@@ -11,7 +11,7 @@ from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
 from assayer.reports.wording import count
 
-__all__ = ["DebatePage", "DebateRound", "as_debate_html", "as_debate_markdown"]
+__all__ = ["DebatePage", "DebateRound", "SeatVotes", "as_debate_html", "as_debate_markdown"]
 
 
 class DebateRound(NamedTuple):
@@ -19,6 +19,14 @@ class DebateRound(NamedTuple):
     turns: tuple[DebateTurn, ...]
     decided: bool
     """Whether the verdict was settled in it."""
+
+
+class SeatVotes(NamedTuple):
+    """A line of the table of votes."""
+
+    seat: str
+    turns: tuple[DebateTurn | None, ...]
+    """One a round; None: the seat did not speak in it."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,16 @@ class DebatePage:
         numbers = sorted({turn.round for turn in self.reward.transcript})
         return tuple(DebateRound(number, self._turns(number), self._decided(number)) for number in numbers)
 
+    @cached_property
+    def seats(self) -> tuple[SeatVotes, ...]:
+        """In the order in which they first spoke."""
+        spoke: dict[str, dict[int, DebateTurn]] = {}
+        for turn in self.reward.transcript:
+            spoke.setdefault(self.seat(turn), {})[turn.round] = turn
+        return tuple(
+            SeatVotes(seat, tuple(turns.get(round.number) for round in self.rounds)) for seat, turns in spoke.items()
+        )
+
     @property
     def cost(self) -> str:
         asked = count(self.reward.calls, "call")
@@ -72,6 +90,20 @@ class DebatePage:
         if isinstance(turn.vote, Absent):
             return turn.vote.reason if turn.argument else f"Answer lost. {turn.vote.reason}"
         return "votes: match" if turn.vote == "match" else "votes: no match"
+
+    def vote_look(self, turn: DebateTurn) -> str:
+        """Class of the vote's badge; empty where the role has no vote."""
+        if isinstance(turn.vote, Absent):
+            return "" if turn.argument else "partial"
+        return "good" if turn.vote == "match" else "poor"
+
+    def short_vote(self, turn: DebateTurn | None) -> str:
+        """For the table of votes; told apart by sign and words as well as by colour."""
+        if turn is None:
+            return "did not speak"
+        if isinstance(turn.vote, Absent):
+            return "no vote" if turn.argument else "? lost"
+        return "✓ match" if turn.vote == "match" else "✗ no match"
 
     def lines(self, turn: DebateTurn) -> Iterator[str]:
         return (line for line in turn.argument.split("\n") if line.strip())

@@ -30,6 +30,18 @@ async def test_a_page_tells_who_said_what_and_how_it_was_decided() -> None:
         assert "8 of 16 quotes found" in text
 
 
+async def test_votes_of_all_rounds_stand_in_one_table_and_are_told_in_words() -> None:
+    page = DebatePage(ITEM, await _judged())
+    said = {line.seat: [page.short_vote(turn) for turn in line.turns] for line in page.seats}
+    assert said == {
+        "Moderator 1": ["no vote"] * 2,
+        "Analyst 1": ["✓ match"] * 2,
+        "Analyst 2": ["✓ match"] * 2,
+        "Critic 1": ["✗ no match"] * 2,
+        "Evaluator 1": ["✓ match"] * 2,
+    }
+
+
 async def test_a_guards_stop_and_a_lost_verdict_are_told_as_such() -> None:
     copied = ITEM.model_copy(update={"idea": ITEM.abstract})
     page = DebatePage(copied, await _judged(copied))

@@ -1,0 +1,62 @@
+"""The page of a debate in a real browser: quiet, readable in both schemes, no wider than the screen."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from assayer.errors import AssayerError, LlmError
+from assayer.methods.debate.composition import composition
+from assayer.methods.debate.judge import judge_by_debate
+from assayer.models.reward import Reward
+from assayer.reports.debate_page import as_debate_html
+from tests.chromium import launch_options
+from tests.contract.test_report_page import CONTRASTS
+from tests.unit.debate_answers import ITEM, ScriptedSeats
+from tests.unit.twins import a_run
+
+WIDE = ITEM.model_copy(update={"idea": f"{ITEM.idea}\n\nAs at https://example.org/{'a' * 300}."})
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    lost: AssayerError = LlmError("The endpoint is down.")
+    seats = ScriptedSeats({("critic", 1): "nn"}, {("analyst", 2, 1): lost})
+
+    async def judged() -> Reward:
+        return await judge_by_debate(WIDE, composition("moderator-two-analysts-critic-evaluator"), seats, a_run())
+
+    with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
+        return as_debate_html(WIDE, thread.submit(lambda: asyncio.run(judged())).result())
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as running:
+        browser = running.chromium.launch(**launch_options())
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_debate_is_read_on_any_screen(browser: Browser, tmp_path: Path, html: str, scheme: str) -> None:
+    file = tmp_path / "debate.html"
+    file.write_text(html, encoding="utf-8")
+    complaints: list[str] = []
+    requests: list[str] = []
+    page = browser.new_context(color_scheme="dark" if scheme == "dark" else "light").new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(file.as_uri())
+    assert (complaints, requests) == ([], [file.as_uri()])
+    assert page.evaluate(CONTRASTS) == []
+    for width in (320, 390, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("(s => s.scrollWidth <= s.clientWidth)(document.querySelector('.scroll'))"), width
+    tops = page.evaluate("[...document.querySelectorAll('.turn')].map(turn => turn.getBoundingClientRect().top)")
+    assert tops == sorted(set(tops)), "turns are not one below the other in the order in which they were spoken"
+    page.context.close()
