@@ -19,7 +19,7 @@ def operations(app: FastAPI) -> list[tuple[str, str]]:
 async def test_every_route_but_the_probes_needs_a_key(service: Service) -> None:
     async with service.client() as client:
         for method, path in operations(service.app):
-            answer = await client.request(method, path.replace("{id}", "ev_1"))
+            answer = await client.request(method, path.replace("{id}", "ev_1").replace("{item}", "0"))
             assert (answer.status_code == 401) == (path not in _OPEN), (method, path)
 
 
@@ -36,10 +36,10 @@ async def test_another_tenants_things_are_not_there(service: Service) -> None:
                 continue
             needed = {"first": "9"} if path.endswith("/rows") else {}
             for thing in (done, queued, key):
-                at = path.replace("{id}", thing)
+                at = path.replace("{id}", thing).replace("{item}", "0")
                 answer = await stranger.request(method, at, params=needed, json={"name": "mine"})
                 assert answer.status_code in (403, 404), (method, path, answer.text)
-                at = path.replace("{id}", "ev_none")
+                at = path.replace("{id}", "ev_none").replace("{item}", "0")
                 unknown = await stranger.request(method, at, params=needed, json={"name": "mine"})
                 assert unknown.status_code == answer.status_code, (method, path)
         assert await _everything(service) == before
