@@ -12,7 +12,6 @@ from pydantic import SecretStr
 
 from assayer.errors import InputError
 from assayer.llm import Llm, Task, ask
-from assayer.methods.debate.composition import Composition
 from assayer.models import EvaluationId, Frozen
 from assayer.models.reward import Reward, RewardItem
 from assayer.ports import ProgressEvent
@@ -21,7 +20,7 @@ from assayer.run.accounting import cost_of
 from assayer.run.run import Run
 from cluster.clock import SystemClock
 from cluster.reward_jobs import RewardJobs
-from cluster.reward_judge import RewardJudge
+from cluster.reward_judge import RewardingJudge, RewardJudge
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.jobs.fair_scheduler import FreeSlots
@@ -50,7 +49,7 @@ _TASK = Task[_Question, Said](name="test.reward", prompts=Prompts("tests.contrac
 
 @dataclass(frozen=True)
 class _AskingJudge(RewardJudge):
-    async def reward(self, item: RewardItem, judge: str | Composition | None, run: Run) -> Reward:
+    async def reward(self, item: RewardItem, judge: str | RewardingJudge | None, run: Run) -> Reward:
         if item.idea == BROKEN:
             raise ZeroDivisionError("of this test")
         if item.idea == UNUSABLE:
