@@ -84,6 +84,9 @@ async def test_bodies_of_one_tenant_that_never_come_turn_no_other_tenant_away(se
         slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
         for _, writer in slow:
             writer.write(head.encode())
+        refusals = asyncio.as_completed([asyncio.create_task(reader.readuntil(b"}")) for reader, _ in slow])
+        for _ in range(16 if known else 20):
+            await next(refusals)  # refused at once: too many of this tenant, or no such key
         async with narrow.client(await narrow.key(tenant=OTHER), url) as client:
             answers = [(await client.post("/v1/evaluations", json=BODY)).status_code for _ in range(10)]
         for _, writer in slow:
