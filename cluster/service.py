@@ -31,6 +31,7 @@ from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import id_generator
 from orchestrator.api.searchable_corpus import SearchableCorpora
 from orchestrator.api.services import RewardJudges, Services
+from orchestrator.event_loop_lag import watch_event_loop
 from orchestrator.execution.dispatcher import Dispatcher, PeriodicTask
 from orchestrator.execution.ports import WorkerPool
 from orchestrator.execution.worker import LocalWorkerPool, Worker
@@ -207,6 +208,7 @@ class Service:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.worker.run())
             group.create_task(self.dispatching.run())
+            group.create_task(watch_event_loop())
 
     async def drain(self, seconds: float) -> None:
         """Leases nothing more, lets what is in hand end within that time, and gives the rest back."""

@@ -21,6 +21,7 @@ from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
 from cluster.settings import Settings
 from orchestrator.api.common_schemas import Check
+from orchestrator.event_loop_lag import watch_event_loop
 from orchestrator.execution.ports import LeaseOutcome
 from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import Lease
@@ -92,6 +93,7 @@ async def _open_evaluator(settings: Settings, parts: SharedParts) -> AsyncIterat
         engine = await stack.enter_async_context(opening)
         worker = make_worker(process_name(), settings, database, listener, engine)
         working = await stack.enter_async_context(background_task(worker.run()))
+        await stack.enter_async_context(background_task(watch_event_loop()))
         stack.push_async_callback(worker.drain, 0)
         yield _EvaluatorContext(database, engine, worker, working)
 

@@ -16,10 +16,11 @@ from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.index_pool import IndexReplica, PooledCorpora, pooled_corpora
 from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder
 from cluster.serving.pool_client import PoolClient
-from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, ensure_running
+from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
 from cluster.settings import Settings
 from orchestrator.api.application import create_app
 from orchestrator.api.common_schemas import Check
+from orchestrator.event_loop_lag import watch_event_loop
 from orchestrator.store import NotificationListener
 from workers.embedding.embedder import SentenceTransformerEmbedder
 
@@ -66,6 +67,7 @@ async def _open_app(
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
         listener = await stack.enter_async_context(NotificationListener(database))
+        await stack.enter_async_context(background_task(watch_event_loop()))
 
         async def ready() -> list[Check]:
             try:

@@ -1,0 +1,30 @@
+"""How late a process's event loop comes round: whatever holds it makes every request and heartbeat beside it wait."""
+
+import asyncio
+import logging
+
+from prometheus_client import Histogram
+
+__all__ = ["LAG", "watch_event_loop"]
+
+_LOG = logging.getLogger(__name__)
+_EVERY_SECONDS = 0.25
+_LONG_SECONDS = 1.0
+
+LAG = Histogram(
+    "assayer_event_loop_lag_seconds",
+    "How much later than it asked for a task was run that wakes up every 0.25 s.",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+
+
+async def watch_event_loop() -> None:
+    """Measures until it is cancelled. Lags of a second and more are logged too."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + _EVERY_SECONDS
+        await asyncio.sleep(_EVERY_SECONDS)
+        lag = max(0.0, loop.time() - due)
+        LAG.observe(lag)
+        if lag >= _LONG_SECONDS:
+            _LOG.warning("the event loop was held for %.1f s", lag)

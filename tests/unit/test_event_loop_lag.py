@@ -1,0 +1,39 @@
+"""The lag of the event loop is seen and told."""
+
+import asyncio
+import logging
+import time
+
+from orchestrator.event_loop_lag import LAG, watch_event_loop
+
+
+class Said(logging.Handler):
+    """The first line that is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not self.line.done():
+            self.line.set_result(record.getMessage())
+
+
+def lags_above_a_second() -> float:
+    counts = {
+        sample.labels.get("le", sample.name): sample.value for family in LAG.collect() for sample in family.samples
+    }
+    return counts["+Inf"] - counts["1.0"]
+
+
+async def test_work_that_holds_the_loop_is_measured_and_logged() -> None:
+    before, said, log = lags_above_a_second(), Said(), logging.getLogger("orchestrator.event_loop_lag")
+    log.addHandler(said)
+    watching = asyncio.create_task(watch_event_loop())
+    asyncio.get_running_loop().call_later(0.01, time.sleep, 1.4)
+    async with asyncio.timeout(30):
+        line = await said.line
+    watching.cancel()
+    log.removeHandler(said)
+    assert line.startswith("the event loop was held for ")
+    assert lags_above_a_second() > before
