@@ -8,6 +8,7 @@ support       claims beside passages: whether it is rightly said that the one be
 search        what reports rest on: relevance density, topic coverage, diversity
 citations     what authors cited, found again: searches in one step against walks along citations
 references    the check of an idea's own references: real ones found, invented and wrong ones told
+rewards       ideas that should earn nothing, before guards and judges; debates of seats whose errors are known
 
 Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that the way
 is passable, and says nothing about quality. Without a model there are the baselines, and reports of methods that can do
@@ -36,6 +37,7 @@ from benchmarks.quality.literature_parts import scholarideas, search
 from benchmarks.quality.own_references import own_references
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.parts import groups, pairs, points
+from benchmarks.quality.rewards.part import add_rewards_options, rewards
 from cluster.settings_loading import load_settings
 from workers.embedding.embedder import SentenceTransformerEmbedder
 
@@ -49,6 +51,7 @@ _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "search": search,
     "citations": citations,
     "references": own_references,
+    "rewards": rewards,
     "support": support,
 }
 
@@ -139,6 +142,8 @@ def _own(name: str, part: argparse.ArgumentParser) -> None:
         part.add_argument("--half", choices=("tuning", "reported"), default="reported", help="of the queries")
         part.add_argument("--hashed", action="store_true", help="hashed words in place of the embedding model")
         part.add_argument("--corpora", type=Path, default=Path("build/citations"), help="keeps the corpora")
+    elif name == "rewards":
+        add_rewards_options(part)
     elif name == "search":
         part.add_argument("--reports", type=Path, nargs="*", help="folders of report JSON; those in --out if not given")
 

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from assayer import __version__
 from assayer.claim_support.checking import CLAIMS_PER_CALL
 from assayer.claim_support.task import SUPPORT
+from assayer.methods.debate.composition import Composition
+from assayer.methods.debate.tasks import DEBATE_TASKS
 from assayer.methods.innoeval.options import METHOD
 from assayer.models import Idea, Report
 from assayer.ranking.comparison import COMPARISON
@@ -18,21 +20,24 @@ from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_sup
 from benchmarks.quality.given import Asked
 from benchmarks.quality.grapheval.data import InnoEval
 from benchmarks.quality.groups import Group, GroupOutcome, ask_groups
-from benchmarks.quality.kept import Kept, Outcome
+from benchmarks.quality.kept import Kept, Outcome, Spent
 from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs
 from benchmarks.quality.papers import EARLIEST, cutoffs, idea_of
 from benchmarks.quality.points import PointOutcome, ask_points
+from benchmarks.quality.rewards.probes import Probe
+from benchmarks.quality.rewards.with_model import ProbeOutcome, ask_rewards, most_spent
 from benchmarks.quality.rubrics import COVERAGE, Rubric
 from benchmarks.quality.scholarideas import CoverageOutcome, ReportOutcome, ask_coverage, ask_reports
-from benchmarks.quality.spending import agreed, expected
+from benchmarks.quality.spending import KNOWN, agreed, expected
 from cluster.engine import open_engine
 from cluster.methods import METHODS
 from cluster.ranker import open_ranker
+from cluster.reward_judge import open_reward_judge
 from cluster.settings import Settings
 from index.versions.manifest import read_manifest
 from index.versions.version_store import VersionStore
 
-__all__ = ["coverage", "groups", "kept_points", "pairs", "points", "reports", "support"]
+__all__ = ["coverage", "groups", "kept_points", "pairs", "points", "reports", "rewards", "support"]
 
 Kind = TypeVar("Kind", bound=Outcome)
 
@@ -147,6 +152,35 @@ async def support(
     return kept.outcomes
 
 
+async def rewards(
+    asked: Asked, settings: Settings, composition: Composition, probes: Sequence[Probe]
+) -> list[ProbeOutcome]:
+    """What a debate between language models gives for each probe."""
+    prompts = {task.name: task.version for task in DEBATE_TASKS.values()}
+    probed = hashlib.sha256("".join(one.item.model_dump_json() for one in probes).encode()).hexdigest()[:16]
+    made = {"composition": composition.model_dump(), "prompts": prompts, "probes": probed}
+    kept = _kept(asked, settings, "rewards", ProbeOutcome, made)
+
+    async def work(some: Sequence[tuple[str, int]]) -> None:
+        wanted = {name for name, _ in some}
+        bounded = asked.judge == "endpoint" and not asked.yes
+        async with open_reward_judge(settings, composition.name) as judge:
+            budget = Budget(max_usd=asked.limit_usd if bounded else None)
+            await ask_rewards(judge.llm, composition, [one for one in probes if one.name in wanted], budget, kept)
+
+    items = [(one.name, 0) for one in probes]
+    await _carefully(asked, _at_judges_price(settings), "rewards", items, kept, work, most_spent(composition))
+    return kept.outcomes
+
+
+def _at_judges_price(settings: Settings) -> Settings:
+    """Costs are told at the price of the model called strong; seats are asked of the judge's."""
+    if settings.llm is None:
+        return settings
+    llm = settings.llm.model_copy(update={"model": settings.llm.model_for("judge")})
+    return settings.model_copy(update={"llm": llm})
+
+
 async def _carefully(
     asked: Asked,
     settings: Settings,
@@ -154,20 +188,23 @@ async def _carefully(
     items: Sequence[tuple[str, int]],
     kept: Kept[Kind],
     work: Callable[[Sequence[tuple[str, int]]], Awaitable[None]],
+    known: Spent | None = None,
 ) -> None:
-    """Does the items that are not done, after telling what they will cost."""
+    """Does the items that are not done, after telling what they will cost; `known` of an item, in place of what is
+    known of the part."""
+    before = known or KNOWN[part]
     if asked.retry_failed:
         kept.forget_failures()
     left = [item for item in items if item not in kept]
     if asked.probe is not None:
         left, after = left[: asked.probe], len(left) - asked.probe
         await work(left)
-        print(expected(part, max(0, after), kept.outcomes, settings.llm))
+        print(expected(before, max(0, after), kept.outcomes, settings.llm))
         return
     print(f"{len(items) - len(left)} of {len(items)} item(s) are done ({kept.path}).", flush=True)
     if not left:
         return
-    cost = expected(part, len(left), kept.outcomes, settings.llm)
+    cost = expected(before, len(left), kept.outcomes, settings.llm)
     if asked.judge is not None:
         print(cost, flush=True)
     if asked.judge != "endpoint" or agreed(cost, asked.limit_usd, asked.yes):

@@ -38,14 +38,14 @@ class Expected(NamedTuple):
         )
 
 
-def expected(part: str, items: int, outcomes: Sequence[Outcome], llm: LlmSettings | None) -> Expected:
+def expected(known: Spent, items: int, outcomes: Sequence[Outcome], llm: LlmSettings | None) -> Expected:
     """From the items of this run that are done, else from what is known; all tokens at the strong model's price."""
     measured = [one.spent for one in outcomes if one.spent is not None]
     if measured:
         mean = [sum(getattr(one, name) for one in measured) / len(measured) for name in _COUNTED]
         basis = f"the mean of {len(measured)} item(s) of this run that are done"
     else:
-        mean = [float(getattr(KNOWN[part], name)) for name in _COUNTED]
+        mean = [float(getattr(known, name)) for name in _COUNTED]
         basis = "figures measured earlier with invented answers"
     calls, prompt, completion = (round(one * items) for one in mean)
     price = llm.prices.get(llm.model) if llm else None

@@ -1,0 +1,130 @@
+"""Real papers that ideas are held against: each with its nearest neighbour, some in a second wording by its authors."""
+
+import ast
+import gzip
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from assayer.methods.debate.idea_shape import shared_wording
+from assayer.models.reward import RewardItem
+from benchmarks.quality.grapheval.data import DATA
+
+__all__ = ["Reference", "references", "reworded", "summarised"]
+
+_SHORTEST = 500
+"""Characters of an abstract that says what is done."""
+_SAME_WORDS = 0.2
+"""Share of its runs of six words that an abstract has in common with another version of itself, and with no other."""
+_FEWEST_SUMMARY_WORDS = 15
+"""Shorter ones name the topic, and no method."""
+
+
+class Reference(NamedTuple):
+    """What an idea is held against."""
+
+    title: str
+    question: str
+    """Made of the paper's keywords, so that it gives away as little of the method as they do."""
+    abstract: str
+    neighbour: str
+    """The abstract of the most similar other paper, by TF-IDF, of those in the corpus."""
+    rewording: str = ""
+    """The work in other words of its authors; empty where none are known."""
+
+    def item(self, idea: str) -> RewardItem:
+        return RewardItem(question=self.question, idea=idea, abstract=self.abstract)
+
+
+def references(count: int, seed: int) -> list[Reference]:
+    """Papers of the corpus, drawn with the seed."""
+    usable = [one for one in _corpus() if len(one["abstract"]) >= _SHORTEST and len(_topics(one["keywords"])) > 1]
+    return _beside_neighbours(random.Random(seed).sample(usable, min(count, len(usable))))
+
+
+def reworded(count: int) -> list[Reference]:
+    """The first papers whose abstract on arXiv is written anew for the proceedings: next to no run of words stays."""
+    corpus = {one["id"]: one for one in _corpus()}
+    found: dict[str, Mapping[str, Any]] = {}
+    for paper in _rows("citations_ml/papers.jsonl.gz"):
+        if len(found) == count:
+            break
+        known = corpus.get(paper["corpus_id"] or "")
+        if known and paper["abstract"] and max(shared_wording(paper["abstract"], known["abstract"])) < _SAME_WORDS:
+            found.setdefault(known["id"], {**known, "rewording": paper["abstract"]})
+    return _beside_neighbours(list(found.values()))
+
+
+def summarised(count: int) -> list[Reference]:
+    """The first papers of InnoEval whose authors say in a sentence of their own what they do."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for group in _rows("innoeval/groups.jsonl.gz"):
+        for paper in (group["query"], *(one["paper"] for one in group["matches"].values())):
+            summary = paper.get("TLDR") or ""
+            if len(summary.split()) >= _FEWEST_SUMMARY_WORDS:
+                keywords = _listed(paper.get("keywords", ""))
+                found.setdefault(paper["title"], {**paper, "keywords": keywords, "rewording": summary})
+    return _beside_neighbours(list(found.values())[:count])
+
+
+def _beside_neighbours(papers: Sequence[Mapping[str, Any]]) -> list[Reference]:
+    vectoriser, matrix = _vectors()
+    found: list[Reference] = []
+    for paper in papers:
+        near = (matrix @ vectoriser.transform([paper["abstract"]]).T).toarray()[:, 0]
+        others = (_corpus()[place] for place in np.argsort(-near)[:10])
+        neighbour = next(one for one in others if not _same_work(one, paper))
+        found.append(
+            Reference(
+                title=paper["title"],
+                question=_question(_topics(paper["keywords"])),
+                abstract=paper["abstract"],
+                neighbour=neighbour["abstract"],
+                rewording=paper.get("rewording", ""),
+            )
+        )
+    return found
+
+
+def _same_work(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """A corpus of many venues has some papers twice."""
+    shared = shared_wording(one["abstract"], other["abstract"])
+    return one["title"].casefold() == other["title"].casefold() or max(shared) >= _SAME_WORDS
+
+
+def _topics(keywords: Sequence[str]) -> list[str]:
+    """At most three, without the area that a venue puts before them."""
+    bare = (one.rpartition(":")[2].strip() for one in keywords)
+    return list(dict.fromkeys(one for one in bare if one and one.casefold() != "general"))[:3]
+
+
+def _question(topics: Sequence[str]) -> str:
+    *first, last = topics or ("machine learning",)
+    return f"Which new method would advance {', '.join(first)}{' and ' * bool(first)}{last}?"
+
+
+def _listed(keywords: str | Sequence[str]) -> list[str]:
+    """InnoEval keeps them as a list or as Python's words for one, some with several in one entry."""
+    entries = ast.literal_eval(keywords or "[]") if isinstance(keywords, str) else keywords
+    return [one for entry in entries for one in str(entry).split(";")]
+
+
+@cache
+def _vectors() -> tuple[TfidfVectorizer, Any]:
+    vectoriser = TfidfVectorizer(sublinear_tf=True, min_df=2, stop_words="english")
+    return vectoriser, vectoriser.fit_transform([one["abstract"] for one in _corpus()])
+
+
+@cache
+def _corpus() -> tuple[Mapping[str, Any], ...]:
+    return tuple(one for one in _rows("papers/papers.jsonl.gz") if one["abstract"])
+
+
+def _rows(name: str) -> Iterator[dict[str, Any]]:
+    with gzip.open(DATA / name, "rt", encoding="utf-8") as lines:
+        yield from (json.loads(line) for line in lines if line.strip())
