@@ -99,6 +99,7 @@ def api_services(
         check_address=partial(check_webhook_address, settings.webhooks),
         batches=settings.batches,
         group_seconds=settings.rewards.group_seconds,
+        walks=settings.scicompanion,
         blind=settings.evaluation.blind,
     )
 

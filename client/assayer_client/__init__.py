@@ -24,6 +24,7 @@ from assayer_client.errors import (
 )
 from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
 from assayer_client.rankings import RankedIdeaBody, RankingBody
+from assayer_client.references import ReferencesBody
 from assayer_client.requests import Upload
 from assayer_client.rewards import CompareBody, Composition, RewardItemBody, RewardsBody, VerifyBody
 from assayer_client.settings import RetryPolicy, Timeouts
@@ -49,6 +50,7 @@ __all__ = [
     "ProblemAt",
     "RankedIdeaBody",
     "RankingBody",
+    "ReferencesBody",
     "RetryPolicy",
     "RewardItemBody",
     "RewardsBody",

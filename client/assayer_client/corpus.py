@@ -29,7 +29,7 @@ class CorpusBody(CorpusOptions):
     queries: tuple[str, ...]
 
 
-class CorpusHit(Resource):
+class CorpusPaper(Resource):
     id: str
     """The corpus's own."""
     title: str
@@ -44,6 +44,9 @@ class CorpusHit(Resource):
     citation_count: int | None
     """Null while it is not known."""
     retracted: bool
+
+
+class CorpusHit(CorpusPaper):
     score: float
     """Cosine of query and paper, −1 to 1."""
 

@@ -10,6 +10,7 @@ from assayer_client import comparisons as comparison_calls
 from assayer_client import corpus as corpus_calls
 from assayer_client import evaluations as evaluation_calls
 from assayer_client import rankings as ranking_calls
+from assayer_client import references as reference_calls
 from assayer_client import webhooks as webhook_calls
 from assayer_client.requests import ApiCall
 
@@ -80,6 +81,7 @@ class Operations:
     cancel_ranking = Operation(ranking_calls.cancel_ranking)
     rankings = Operation(ranking_calls.rankings)
     search_corpus = Operation(corpus_calls.search_corpus)
+    references = Operation(reference_calls.references)
     create_webhook = Operation(webhook_calls.create_webhook)
     webhooks = Operation(webhook_calls.webhooks)
     deliveries = Operation(webhook_calls.deliveries)

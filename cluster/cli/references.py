@@ -13,15 +13,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import InputError
-from assayer.models import Idea, PaperId, ReasonFound
-from assayer.ports import ProgressEvent
+from assayer.models import Idea, PaperId
 from cluster.cli.options import WithProfile, day
 from cluster.cli.terminal import SafeConsole, print_error
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
-    from assayer.methods.scicompanion.missed_references import MissedReferences
+    from assayer.methods.scicompanion.missed_references import MissedReferences, WayFound
 
 __all__ = ["references"]
 
@@ -54,11 +53,6 @@ def references(
         raise typer.Exit(1 if ideas else 2)
 
 
-class _Silent:
-    def report(self, event: ProgressEvent) -> None:
-        """There is one step only."""
-
-
 async def _read(paths: Sequence[Path]) -> tuple[list[Idea], list[tuple[str, str]]]:
     from workers.documents.idea_reader import read_ideas
 
@@ -69,30 +63,22 @@ async def _read(paths: Sequence[Path]) -> tuple[list[Idea], list[tuple[str, str]
 async def _missed(
     ideas: Sequence[Idea], limit: int, cutoff: dt.date | None, settings: Settings
 ) -> "list[MissedReferences]":
-    from assayer.backends import Backends
     from assayer.methods.scicompanion.missed_references import missed_references
-    from assayer.models import EvaluationId
-    from assayer.run.run import Run
     from cluster.clock import SystemClock
-    from index import Corpus, CorpusFullTexts
+    from index import Corpus
     from index.versions.verification_cache import VerificationCache
     from workers.embedding.embedder import SentenceTransformerEmbedder
-    from workers.llm.fallback_llm import FallbackLlm
 
     clock = SystemClock()
     if cutoff is not None and cutoff > clock.now().date():
         raise InputError(f"The cutoff {cutoff} lies in the future.", "Give a past date or leave it out.")
     embedder = SentenceTransformerEmbedder(settings.embedder)
     corpus = Corpus.open(settings.corpus_path, embedder, proofs=VerificationCache(settings.verified_path))
-    backends = Backends(
-        llm=FallbackLlm(embedder), literature=corpus, full_texts=CorpusFullTexts(corpus), embedder=embedder
-    )
     options = settings.scicompanion.model_copy(update={"recommended": limit})
     found = []
     for idea in ideas:
         days = [one for one in (idea.cutoff, cutoff) if one is not None]
-        run = Run(id=EvaluationId("references"), cutoff=min(days, default=None), clock=clock, progress=_Silent())
-        found.append(await missed_references(idea, backends, run, options))
+        found.append(await missed_references(idea, corpus, min(days, default=None), clock, options))
     return found
 
 
@@ -110,20 +96,18 @@ def _show(missed: "MissedReferences", console: Console) -> None:
         console.print(f"     {escape(_how(one.found))}  {escape(one.paper.id)}", soft_wrap=True)
 
 
-def _how(found: Sequence[ReasonFound]) -> str:
+def _how(found: "Sequence[WayFound]") -> str:
     """By what it was reached, and how often."""
     by_words = any(one.kind == "dense" for one in found)
-    walked = sum(one.label is not None for one in found)
+    walked = sum(one.from_paper is not None for one in found)
     along = f"{walked} citation{'' if walked == 1 else 's'} lead to it" if walked else ""
     return "; ".join(filter(None, ["near the idea's words" if by_words else "", along]))
 
 
 def _print_lines(missed: "MissedReferences") -> None:
-    from assayer.citing.labels import paper_of
-
     for rank, one in enumerate(missed.references, start=1):
         sources: list[dict[str, PaperId | str | None]] = [
-            {"kind": why.kind, "from": paper_of(why.label) if why.label else None} for why in one.found
+            {"kind": why.kind, "from": why.from_paper.id if why.from_paper else None} for why in one.found
         ]
         line = {
             "idea": missed.idea.source,

@@ -9,6 +9,7 @@ from assayer_client.comparisons import ComparisonResource
 from assayer_client.corpus import CorpusSearch
 from assayer_client.evaluations import Evaluation
 from assayer_client.points import Point, Score
+from assayer_client.references import SuggestedReferences
 from assayer_client.reports import Report
 from assayer_client.resources import Absent, JobState, Problem
 
@@ -18,15 +19,24 @@ __all__ = [
     "EvaluationSummary",
     "FoundPaper",
     "PapersFound",
+    "ReferencesSuggested",
     "ReportPiece",
     "comparison_answer",
     "evaluation_answer",
     "papers_found",
+    "references_suggested",
     "report_piece",
     "report_warnings",
 ]
 
 _MOST_POINTS = 5
+_WAYS = {
+    "dense": "near the idea's words",
+    "reference": "cited by “{}”",
+    "citing": "cites “{}”",
+    "co-cited": "cited together with “{}”",
+    "neighbour": "near the words of “{}”",
+}
 _LONGEST = 600
 """Characters of one sentence from a report; the report has the whole."""
 
@@ -103,6 +113,23 @@ class PapersFound(_Answer):
     passages: tuple[FoundPassage, ...] = ()
 
 
+class SuggestedPaper(_Answer):
+    id: str
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    url: str
+    retracted: bool
+    found: tuple[str, ...] = Field(description="How it was found.")
+
+
+class ReferencesSuggested(_Answer):
+    corpus: str = Field(description="The version that answered; the same version answers the same.")
+    corpus_fit: str = Field(description="Whether the corpus covers the idea's field: good, partial, poor.")
+    note: str | None = Field(description="What there is to know about the whole answer. Pass it on.")
+    papers: tuple[SuggestedPaper, ...] = Field(description="Best first; none that the idea names.")
+
+
 class DimensionOutcome(_Answer):
     dimension: str
     winner: Literal["first", "second", "tie"]
@@ -173,6 +200,22 @@ def papers_found(found: CorpusSearch) -> PapersFound:
         for one in answer.passages or ()
     )
     return PapersFound(corpus=found.corpus, papers=papers, passages=passages)
+
+
+def references_suggested(found: SuggestedReferences) -> ReferencesSuggested:
+    papers = tuple(
+        SuggestedPaper(
+            id=one.id,
+            title=one.title,
+            authors=one.authors,
+            year=one.year,
+            url=one.url,
+            retracted=one.retracted,
+            found=tuple(_WAYS[way.kind].format(_short(way.from_title or "")) for way in one.found),
+        )
+        for one in found.references
+    )
+    return ReferencesSuggested(corpus=found.corpus, corpus_fit=found.corpus_fit, note=found.note, papers=papers)
 
 
 def comparison_answer(found: ComparisonResource) -> ComparisonAnswer:

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from assayer.models import Filters, Hit, Passage
+from assayer.ports import Literature
 
 __all__ = ["SearchableCorpora", "SearchableCorpus"]
 
 
-class SearchableCorpus(Protocol):
+class SearchableCorpus(Literature, Protocol):
     """One version. All raise LiteratureError."""
-
-    @property
-    def version(self) -> str: ...
 
     async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]: ...
 

@@ -1,11 +1,12 @@
 """The services that the API uses; put together in the composition root, handed to `create_app`."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
 
+from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import BlindDefault, judged_blind
 from assayer.ports import Clock
 from orchestrator.api.backpressure import StreamLimit, UploadLimit
@@ -78,6 +79,8 @@ class Services:
     batches: BatchSettings
     group_seconds: float = 60.0
     """How long the members of a group of rollouts wait for the next one."""
+    walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
+    """How missed references are looked for, where the request does not say."""
     blind: BlindDefault = "several"
     """Which ideas are judged blind where the request does not say."""
 

@@ -15,6 +15,7 @@ from assayer_client import (
     corpus,
     evaluations,
     rankings,
+    references,
     reports,
     resources,
     rewards,
@@ -24,7 +25,19 @@ from assayer_client.rankings import Ranking
 from assayer_client.reports import Report
 
 DOCS = Path(__file__).parents[2] / "docs"
-MODULES = (accounts, batches, comparisons, corpus, evaluations, rankings, reports, resources, rewards, webhooks)
+MODULES = (
+    accounts,
+    batches,
+    comparisons,
+    corpus,
+    evaluations,
+    rankings,
+    references,
+    reports,
+    resources,
+    rewards,
+    webhooks,
+)
 NOT_OFFERED = {"Check", "Health", "ProblemDocument", "ProblemError"}
 """What monitors and refusals hold: the client turns problem documents into ApiProblem."""
 

@@ -1,25 +1,35 @@
 """What an idea missed: recommended references by one search along citations. No language model is asked."""
 
+import datetime as dt
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.backends import Backends
 from assayer.citing.labels import paper_of
 from assayer.literature.library import Library
 from assayer.methods.scicompanion.exploration import idea_queries
 from assayer.methods.scicompanion.graph import GraphLimits, empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers, recommended_references, retrieve
-from assayer.models import CorpusFit, Idea, Paper, ReasonFound
+from assayer.methods.scicompanion.walk import StepKind
+from assayer.models import Absent, CorpusFit, EvaluationId, FullText, Idea, Paper, PaperId, ReasonFound, Window
+from assayer.ports import Clock, Literature, ProgressEvent
 from assayer.run.run import Run
 
-__all__ = ["MissedReference", "MissedReferences", "missed_references"]
+__all__ = ["MissedReference", "MissedReferences", "WayFound", "missed_references"]
+
+
+class WayFound(NamedTuple):
+    """One way by which a paper was reached."""
+
+    kind: StepKind
+    from_paper: Paper | None
+    """None where the idea's words led to it."""
 
 
 class MissedReference(NamedTuple):
     paper: Paper
     """Marked where a source knows that it was retracted."""
-    found: tuple[ReasonFound, ...]
-    """Labels in it are markers."""
+    found: tuple[WayFound, ...]
 
 
 class MissedReferences(NamedTuple):
@@ -29,15 +39,42 @@ class MissedReferences(NamedTuple):
     """Best first; none that the idea names."""
 
 
-async def missed_references(idea: Idea, backends: Backends, run: Run, options: SciCompanionOptions) -> MissedReferences:
-    """Raises LiteratureError."""
-    library = Library(backends.literature, backends.full_texts, run, idea)
+class _NothingRead:
+    async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
+        return {paper.id: Absent(reason="full texts are not read for this") for paper in papers}
+
+
+class _Silent:
+    def report(self, event: ProgressEvent) -> None:
+        """There is one step only."""
+
+
+async def missed_references(
+    idea: Idea,
+    literature: Literature,
+    cutoff: dt.date | None,
+    clock: Clock,
+    options: SciCompanionOptions,
+    known: Collection[PaperId] = (),
+) -> MissedReferences:
+    """Papers that are `known` lead to others and are not told. Raises LiteratureError."""
+    run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=_Silent())
+    library = Library(literature, _NothingRead(), run, idea)
     fit = await library.fit(idea.text)
     graph = empty_graph(idea.title, GraphLimits(nodes=options.nodes, edges=options.edges))
     queries = idea_queries(idea, options.queries)
     found = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
-    recommended = recommended_references(idea, graph, found, options.recommended)
+    recommended = recommended_references(idea, graph, found, options.recommended, known)
     papers = await library.with_retractions([found.papers[paper_of(one.label)] for one in recommended])
-    return MissedReferences(
-        idea, fit, tuple(MissedReference(paper, one.found) for paper, one in zip(papers, recommended, strict=True))
-    )
+    on_the_way = {paper_of(why.label) for one in recommended for why in one.found if why.label}
+    seen = {paper.id: paper for paper in await library.papers(sorted(on_the_way))}
+    ways = (tuple(_ways(one.found, seen)) for one in recommended)
+    return MissedReferences(idea, fit, tuple(MissedReference(*one) for one in zip(papers, ways, strict=True)))
+
+
+def _ways(found: Sequence[ReasonFound], seen: Mapping[PaperId, Paper]) -> Iterator[WayFound]:
+    for why in found:
+        if why.label is None:
+            yield WayFound(why.kind, None)
+        elif paper_of(why.label) in seen:
+            yield WayFound(why.kind, seen[paper_of(why.label)])

@@ -2,7 +2,7 @@
 which of all papers found are recommended.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from assayer.citing.labels import marker
@@ -111,15 +111,16 @@ def _reason(why: Step, step: int) -> ReasonFound:
 
 
 def recommended_references(
-    idea: Idea, graph: StateGraph, found: FoundPapers, limit: int
+    idea: Idea, graph: StateGraph, found: FoundPapers, limit: int, known: Collection[PaperId] = ()
 ) -> tuple[RecommendedReference, ...]:
-    """The papers that several searches agree on first; none that was deleted, none whose title the idea has already,
-    and no record twice."""
+    """The papers that several searches agree on first; none that was deleted, none that is `known`, none whose title
+    the idea has already, and no record twice."""
     text = f" {normalised_name(idea.own_words.text)} "
     titles: dict[str, PaperId] = {}
+    left_out = graph.pruned | set(known)
     for paper in sorted(found.scores, key=lambda one: -found.scores[one]):
         title = normalised_name(found.papers[paper].title)
-        if paper in graph.pruned or (len(title.split()) >= _SHORTEST_TITLE and f" {title} " in text):
+        if paper in left_out or (len(title.split()) >= _SHORTEST_TITLE and f" {title} " in text):
             continue
         titles.setdefault(title, paper)
     return tuple(

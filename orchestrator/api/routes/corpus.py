@@ -1,31 +1,31 @@
 """`/v1/corpus/search`: search in the papers that ideas are compared with."""
 
-import asyncio
 import datetime as dt
-import logging
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field, StringConstraints, model_validator
 
-from assayer.errors import CorpusError, LiteratureError, PartUnavailable
 from assayer.models import Filters, Hit, Paper, PaperId, Passage, Window
 from orchestrator.api.authentication import Reader
 from orchestrator.api.common_schemas import Body, Resource
 from orchestrator.api.content_negotiation import json_only
+from orchestrator.api.corpus_requests import answered_by_corpus
 from orchestrator.api.openapi import problem_responses
-from orchestrator.api.problems import HttpProblem
 from orchestrator.api.searchable_corpus import SearchableCorpus
-from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.api.services import ServicesDependency
 
 __all__ = [
     "CorpusAnswer",
     "CorpusBody",
     "CorpusHit",
     "CorpusOptions",
+    "CorpusPaper",
     "CorpusPassage",
     "CorpusQuery",
     "CorpusSearch",
+    "Name",
+    "paper_fields",
     "router",
     "search_resource",
 ]
@@ -89,7 +89,7 @@ class CorpusBody(CorpusOptions):
     queries: tuple[Words, ...] = Field(min_length=1, max_length=50)
 
 
-class CorpusHit(Resource):
+class CorpusPaper(Resource):
     id: str
     """In the corpus."""
     title: str
@@ -104,6 +104,9 @@ class CorpusHit(Resource):
     citation_count: int | None
     """Null while it is not known."""
     retracted: bool
+
+
+class CorpusHit(CorpusPaper):
     score: float
     """Cosine of query and paper, −1 to 1."""
 
@@ -134,42 +137,17 @@ class CorpusSearch(Resource):
 
 router = APIRouter(prefix="/v1/corpus", tags=["corpus"])
 
-_LOG = logging.getLogger(__name__)
-_SECONDS = 30.0
-
 
 @router.get("/search", responses=problem_responses(422))
 async def search(query: Annotated[CorpusQuery, Query()], _: Reader, services: ServicesDependency) -> CorpusSearch:
     """Searches the corpus with one query and optional filters. `venue`, `field` and `without` may be repeated."""
-    return await _answered(services, (query.q,), query)
+    return await answered_by_corpus(services, "search", lambda corpus: _found(corpus, (query.q,), query))
 
 
 @router.post("/search", responses=problem_responses(400, 413, 415, 422), dependencies=[Depends(json_only)])
 async def search_many(body: CorpusBody, _: Reader, services: ServicesDependency) -> CorpusSearch:
     """Searches the corpus with many queries at once. Nothing is stored, so it takes no idempotency key."""
-    return await _answered(services, body.queries, body)
-
-
-async def _answered(services: Services, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
-    """Raises HttpProblem."""
-    retry = services.settings.retry_seconds
-    try:
-        async with asyncio.timeout(_SECONDS):
-            return await _found(await _current(services), queries, options)
-    except TimeoutError:
-        raise HttpProblem("busy", f"The corpus did not answer within {_SECONDS:g} s.", retry_after=retry) from None
-    except (LiteratureError, PartUnavailable) as error:
-        # Its words name files and hosts of the operator.
-        raise HttpProblem("unavailable", f"The search failed: {error.reason}.", retry_after=retry) from error
-
-
-async def _current(services: Services) -> SearchableCorpus:
-    if services.corpora is not None:
-        try:
-            return await services.corpora.current()
-        except CorpusError as error:
-            _LOG.warning("a search found no corpus: %s", error)
-    raise HttpProblem("not-ready", "This service has no corpus to search.", retry_after=services.settings.retry_seconds)
+    return await answered_by_corpus(services, "search", lambda corpus: _found(corpus, body.queries, body))
 
 
 async def _found(corpus: SearchableCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
@@ -194,9 +172,13 @@ def search_resource(
 
 
 def _hit_resource(hit: Hit) -> CorpusHit:
-    paper: Paper = hit.paper
+    return CorpusHit(**paper_fields(hit.paper), score=hit.similarity)
+
+
+def paper_fields(paper: Paper) -> dict[str, Any]:
+    """Of a CorpusPaper."""
     date = paper.publication_date
-    return CorpusHit(
+    return CorpusPaper(
         id=paper.id,
         title=paper.title,
         authors=paper.authors,
@@ -207,8 +189,7 @@ def _hit_resource(hit: Hit) -> CorpusHit:
         identifiers={name: value for name, value in paper.identifiers.model_dump().items() if value},
         citation_count=paper.citation_count,
         retracted=paper.retraction is not None and paper.retraction.kind != "concern",
-        score=hit.similarity,
-    )
+    ).model_dump()
 
 
 def _passage_resource(passage: Passage) -> CorpusPassage:

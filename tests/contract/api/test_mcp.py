@@ -31,6 +31,7 @@ _TOOLS = {
     "evaluation_status",
     "fetch_report",
     "search_papers",
+    "suggest_references",
     "compare",
     "comparison_status",
     "reward",
@@ -194,6 +195,9 @@ async def test_papers_are_found(service: Service, tmp_path: Path) -> None:
         at = await stack.enter_async_context(over_http(url))
         agent = await stack.enter_async_context(caller(at, await service.key("read")))
         found = await answer(agent, "search_papers", query="bumblebees in meadows after late mowing", limit=3)
+        suggested = await answer(agent, "suggest_references", idea=TEXT, limit=3)
+    assert len(suggested["papers"]) == 3
+    assert all(one["found"] for one in suggested["papers"])
     assert len(found["papers"]) == 3
     assert "bumblebees" in found["papers"][0]["title"]
 
