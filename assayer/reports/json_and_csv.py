@@ -2,13 +2,23 @@
 
 import csv
 import io
+import json
 from typing import Any
 
-from assayer.models import Absent, AuditReport, Report
+from assayer.models import Absent, AuditReport, GraphRecord, Report
 from assayer.models.ranking import Ranking
 from assayer.reports.escaping import cell
 
-__all__ = ["as_audit_json", "as_csv", "as_json", "as_ranking_json", "audit_schema", "ranking_schema", "report_schema"]
+__all__ = [
+    "as_audit_json",
+    "as_csv",
+    "as_graph_json",
+    "as_json",
+    "as_ranking_json",
+    "audit_schema",
+    "ranking_schema",
+    "report_schema",
+]
 
 
 def as_json(report: Report) -> str:
@@ -22,6 +32,14 @@ def report_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Report.model_json_schema(mode="serialization"),
     }
+
+
+def as_graph_json(report: Report, graph: GraphRecord) -> str:
+    """Indented: the graph, and the references that its labels stand for."""
+    members = graph.model_dump(mode="json")
+    cited = [one.model_dump(mode="json") for one in report.references]
+    whole = {"evaluation_id": report.evaluation_id, "idea": report.idea.title, **members, "references": cited}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def as_ranking_json(ranking: Ranking) -> str:

@@ -1,7 +1,7 @@
 """Evaluations: one idea in, one report out."""
 
 import datetime as dt
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import model_validator
 
@@ -114,6 +114,11 @@ def report(job: str) -> ApiCall[Report]:
 def report_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
     """As `text/markdown`, `text/html` or `application/json`, to the letter."""
     return ApiCall("GET", path("evaluations", job, "report"), reads_text, headers={"Accept": media_type})
+
+
+def graph_text(job: str, format: Literal["json", "graphml"] = "graphml") -> ApiCall[str]:
+    """The graph of a report of SciCompanion, with the references that its labels stand for."""
+    return ApiCall("GET", path("evaluations", job, "graph"), reads_text, query={"format": format})
 
 
 def timeline(job: str) -> ApiCall[Timeline]:

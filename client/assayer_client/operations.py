@@ -60,6 +60,7 @@ class Operations:
     evaluations = Operation(evaluation_calls.evaluations)
     report = Operation(evaluation_calls.report)
     report_text = Operation(evaluation_calls.report_text)
+    graph_text = Operation(evaluation_calls.graph_text)
     timeline = Operation(evaluation_calls.timeline)
     cancel = Operation(evaluation_calls.cancel)
     erase = Operation(evaluation_calls.erase)

@@ -3,14 +3,16 @@
 import asyncio
 import datetime as dt
 from collections.abc import Collection
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
+from assayer.models import Report
+from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
-from assayer.reports.json_and_csv import as_json
+from assayer.reports.json_and_csv import as_graph_json, as_json
 from assayer.reports.markdown import as_markdown
 from orchestrator.api.authentication import Reader, Submitter
 from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Resource
@@ -35,7 +37,7 @@ from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
 from orchestrator.api.validation_errors import suggestion
-from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority
+from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import NewJob
 
@@ -44,6 +46,7 @@ __all__ = [
     "Evaluation",
     "EvaluationBody",
     "EvaluationQuery",
+    "GraphQuery",
     "Links",
     "check_method",
     "evaluation_links",
@@ -94,6 +97,10 @@ class Evaluation(JobResource):
     links: Links
 
 
+class GraphQuery(Body):
+    format: Literal["json", "graphml"] = "json"
+
+
 class EvaluationQuery(PageQuery):
     state: JobState | None = None
     batch: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
@@ -101,7 +108,10 @@ class EvaluationQuery(PageQuery):
 
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
 
-_RENDERERS = {"application/json": as_json, "text/markdown": as_markdown, "text/html": as_html}
+_JSON = "application/json"
+_RENDERERS = {_JSON: as_json, "text/markdown": as_markdown, "text/html": as_html}
+_GRAPHML = "application/graphml+xml"
+_GRAPH = report_representations("The graph, with the references that its labels stand for", (_JSON, _GRAPHML))
 _REPORT = report_representations("The report, in the form that `Accept` prefers", tuple(_RENDERERS))
 
 
@@ -148,12 +158,32 @@ async def report(
 ) -> Response:
     """The report as JSON, Markdown or a page. Without one: 409 and why, or 410 when it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
-    job = await find_job(services, caller.tenant, id, "evaluation")
-    stored = await services.jobs.report(caller.tenant, job.id) if job.state == "done" else None
-    if stored is None:
-        raise no_result_problem(job)
+    stored = await _stored_report(services, caller.tenant, id)
     # In a thread: reports are large, and the event loop serves other requests meanwhile.
     return report_response(await asyncio.to_thread(_RENDERERS[media_type], stored), media_type, "report.css")
+
+
+@router.get("/{id}/graph", response_class=Response, responses={200: _GRAPH, **problem_responses(404, 409, 410, 422)})
+async def graph(
+    id: PathId, query: Annotated[GraphQuery, Query()], caller: Reader, services: ServicesDependency
+) -> Response:
+    """The graph of the literature that a report of SciCompanion holds, as JSON or GraphML. Other reports have none:
+    404."""
+    stored = await _stored_report(services, caller.tenant, id)
+    if stored.graph is None:
+        raise HttpProblem("not-found", f"The report of {id} has no graph: its method grows none, scicompanion does.")
+    render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
+    text = await asyncio.to_thread(render, stored, stored.graph)
+    return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
+
+
+async def _stored_report(services: Services, tenant: TenantId, id: str) -> Report:
+    """Raises HttpProblem."""
+    job = await find_job(services, tenant, id, "evaluation")
+    stored = await services.jobs.report(tenant, job.id) if job.state == "done" else None
+    if stored is None:
+        raise no_result_problem(job)
+    return stored
 
 
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:

@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.applications import Starlette
 
-from assayer.models import EvaluationId
+from assayer.models import EvaluationId, GraphRecord
 from cluster.clock import SystemClock
 from cluster.settings import WebhookSettings
 from cluster.webhooks import check_webhook_address
@@ -142,14 +142,14 @@ class Service:
         (lease,) = await PgLeases(self.database, QueueSettings()).acquire("worker", FreeSlots(1, 0))
         return lease
 
-    async def finish(self, problem: Problem | None = None) -> Lease:
+    async def finish(self, problem: Problem | None = None, graph: GraphRecord | None = None) -> Lease:
         """Does the next job: with a report, or as failed with a problem."""
         leases = PgLeases(self.database, QueueSettings())
         lease = await self.lease()
         run = EvaluationId(f"run_{lease.job}")
         assert await leases.record_run(lease, run, {})
         if problem is None:
-            await PgReports(self.database).keep(report(run), [], {})
+            await PgReports(self.database).keep(report(run).model_copy(update={"graph": graph}), [], {})
         verdict = JobVerdict(state="failed" if problem else "done", run_id=run, problem=problem, cost_usd=0.25)
         assert await leases.finish(lease, verdict)
         return lease
