@@ -6,7 +6,7 @@ from functools import partial
 from typing import assert_never
 
 from assayer.errors import Defect
-from assayer.models import Idea, IdeaId
+from assayer.models import Idea, IdeaId, suspicious_kinds
 from assayer.ports import Progress
 from assayer.run.context_variables import urgency
 from cluster.engine import Engine
@@ -58,7 +58,8 @@ class EnginePerformer:
                 idea = request.idea or await self._read(lease, request)
                 run = new_run(limits=request.limits, blind=request.blind, corpus=_pinned_corpus(lease))
                 evaluation = await self.engine.evaluate(idea, request.method, request.cutoff, progress, run)
-                return JobVerdict(state="done", run_id=evaluation.report.evaluation_id)
+                flags = suspicious_kinds(evaluation.report.idea.flags)
+                return JobVerdict(state="done", run_id=evaluation.report.evaluation_id, flags=flags)
             case ComparisonRequest() as request:
                 ideas, run = (request.first, request.second), new_run(limits=request.limits, blind=request.blind)
                 result = await self.ranker.compare(ideas, request.both_orders, progress, run)

@@ -66,7 +66,7 @@ from assayer.models.evidence_graph import (
     ReasonFound,
     RecommendedReference,
 )
-from assayer.models.idea import Idea, IdeaId, Section, TextFlag
+from assayer.models.idea import FlagKind, Idea, IdeaId, Section, TextFlag, suspicious_kinds
 from assayer.models.llm import CachedAnswer, CallRecord, LedgerRow, Message
 from assayer.models.own_references import OwnReference, OwnReferenceOutcome, OwnReferences, ReferenceRecord
 from assayer.models.paper import (
@@ -131,6 +131,7 @@ __all__ = [
     "FieldOrigin",
     "Filters",
     "FitLevel",
+    "FlagKind",
     "Frozen",
     "FullText",
     "GraphEdit",
@@ -202,4 +203,5 @@ __all__ = [
     "WebResult",
     "Window",
     "judged_blind",
+    "suspicious_kinds",
 ]

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import hashlib
+from collections.abc import Iterable
 from typing import Literal, NewType
 
 from assayer.models.base import Frozen
@@ -21,6 +22,11 @@ class TextFlag(Frozen):
     """At most 160 characters around the place."""
     offset: int
     """Characters from the start of the sanitised text."""
+
+
+def suspicious_kinds(flags: Iterable[TextFlag]) -> tuple[FlagKind, ...]:
+    """What people should look at, each kind once. Look-alikes of our labels are harmless where they were rewritten."""
+    return tuple(sorted({flag.kind for flag in flags} - {"label_lookalike"}))
 
 
 class Section(Frozen):

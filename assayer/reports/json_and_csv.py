@@ -5,7 +5,7 @@ import io
 import json
 from typing import Any
 
-from assayer.models import Absent, AuditReport, GraphRecord, Report
+from assayer.models import Absent, AuditReport, GraphRecord, Report, suspicious_kinds
 from assayer.models.ranking import Ranking
 from assayer.reports.escaping import cell
 
@@ -76,7 +76,7 @@ def as_csv(ranking: Ranking) -> str:
     table = csv.writer(text, lineterminator="\n")
     table.writerow(
         [
-            *("rank", "rank_low", "rank_high", "title", "band", "chance_in"),
+            *("rank", "rank_low", "rank_high", "title", "flags", "band", "chance_in"),
             *("strength", "strength_low", "strength_high", "comparisons"),
             *(f"strength: {name}" for name in dimensions),
             *(f"baseline: {name}" for name in baselines),
@@ -87,7 +87,13 @@ def as_csv(ranking: Ranking) -> str:
         strengths = (idea.strength, idea.strengths.low, idea.strengths.high)
         table.writerow(
             [
-                *(idea.rank, round(idea.ranks.low), round(idea.ranks.high), cell(idea.title)),
+                *(
+                    idea.rank,
+                    round(idea.ranks.low),
+                    round(idea.ranks.high),
+                    cell(idea.title),
+                    ", ".join(suspicious_kinds(idea.flags)),
+                ),
                 *(idea.band or "", "" if idea.chance_in is None else f"{idea.chance_in:.3f}"),
                 *(f"{value:.4f}" for value in strengths),
                 idea.comparisons,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from assayer.models import Absent, Blinding
+from assayer.models import Absent, Blinding, suspicious_kinds
 from assayer.models.ranking import Band, Baseline, Comparison, RankedIdea, Ranking
 from assayer.reports.head_to_head import HeadToHeadTable, head_to_head_tables
 from assayer.reports.html import render_page
@@ -75,6 +75,11 @@ class RankingPage:
     def per_idea(self) -> float:
         """Verdicts on each idea; every comparison is one on two ideas."""
         return 2 * self.ranking.judge.comparisons / len(self.ranking.ideas)
+
+    def suspicion(self, idea: RankedIdea) -> str:
+        """What its text holds that people should look at before they rely on its place; empty for nearly all."""
+        found = ", ".join(kind.replace("_", " ") for kind in suspicious_kinds(idea.flags))
+        return f"suspicious: {found}" if found else ""
 
     def place(self, rank: float) -> str:
         """Where a rank stands on the drawn scale, as a percentage; ranks lie in the middle of their share."""
@@ -166,7 +171,7 @@ class RankingPage:
         return Caution("Answers missing", f"{judge.failed} of {asked} comparisons ended without a usable answer.")
 
     def _suspicious_text(self) -> Caution | None:
-        found = [one for one in self.ranking.ideas if any(flag.kind != "label_lookalike" for flag in one.flags)]
+        found = [one for one in self.ranking.ideas if suspicious_kinds(one.flags)]
         if not found:
             return None
         text = (

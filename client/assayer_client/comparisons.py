@@ -97,6 +97,8 @@ class ComparisonResource(Resource):
     state: JobState
     title: str
     """Of both ideas."""
+    flags: tuple[str, ...] = ()
+    """What is suspicious in the texts, for people to look at."""
     priority: Priority
     attempt: int
     """How often it was begun."""

@@ -65,6 +65,8 @@ class Evaluation(Resource):
     id: str
     state: JobState
     title: str
+    flags: tuple[str, ...] = ()
+    """What is suspicious in the texts, for people to look at."""
     priority: Priority
     batch: str | None
     row: int | None

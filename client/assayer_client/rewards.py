@@ -161,6 +161,8 @@ class RewardsResource(Resource):
     id: str
     state: JobState
     title: str
+    flags: tuple[str, ...] = ()
+    """What is suspicious in the texts, for people to look at."""
     priority: Priority
     attempt: int
     """How often it was begun."""

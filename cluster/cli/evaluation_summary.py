@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from assayer.models import Absent, Part, Point, Report, ReportRelease, Score, Verdict
+from assayer.models import Absent, Part, Point, Report, ReportRelease, Score, Verdict, suspicious_kinds
 from assayer.reports.wording import MINIMA, measured
 
 __all__ = ["SummaryRow", "show_summary", "show_summary_table"]
@@ -18,6 +18,9 @@ _HEADINGS = (
     ("weaknesses", "Weaknesses", "red"),
     ("suggestions", "Do next", "cyan"),
 )
+
+
+_SUSPICIOUS, _NOTHING = "Suspicious text", "none"
 
 
 class SummaryRow(NamedTuple):
@@ -31,6 +34,7 @@ class SummaryRow(NamedTuple):
     @classmethod
     def of(cls, report: Report, files: Sequence[Path]) -> "SummaryRow":
         figures = [(part.title, _score(part)) for part in report.parts]
+        figures.append((_SUSPICIOUS, ", ".join(suspicious_kinds(report.idea.flags)).replace("_", " ") or _NOTHING))
         if report.release is not None:
             figures.append(("Release", report.release.state))
         if isinstance(report.verdict, Verdict):
@@ -49,6 +53,8 @@ def show_summary_table(console: Console, lines: Sequence[SummaryRow]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     # What none of them has is not asked for here: why is said by the report.
     headings = list(dict.fromkeys(heading for line in lines for heading, _ in line.figures))
+    if all((_SUSPICIOUS, _NOTHING) in line.figures for line in lines):
+        headings.remove(_SUSPICIOUS)
     for heading in ("Idea", *headings, "Report"):
         table.add_column(heading, overflow="fold")
     for line in lines:

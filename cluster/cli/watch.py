@@ -65,6 +65,8 @@ class _Watched(Protocol):
     @property
     def state(self) -> str: ...
     @property
+    def flags(self) -> tuple[str, ...]: ...
+    @property
     def problem(self) -> "Problem | None": ...
 
 
@@ -81,6 +83,8 @@ def _job(identifier: str, look: Callable[[], _Watched], events: Iterable["Event"
     ended = look()
     why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
     remark(f"{identifier} ({ended.title}) is {ended.state}{why}")
+    if ended.flags:
+        remark(f"Look at its text: {', '.join(ended.flags).replace('_', ' ')}.")
     return ended.state == "done"
 
 

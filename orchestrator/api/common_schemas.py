@@ -9,7 +9,7 @@ from typing import Annotated, Generic, Self, TypeVar
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from assayer.models import Frozen
+from assayer.models import FlagKind, Frozen
 from assayer.models.base import Dollars
 from orchestrator.jobs.models import JobState, Priority, Problem
 
@@ -108,6 +108,8 @@ class JobResource(Resource):
     id: str
     state: JobState
     title: str
+    flags: tuple[FlagKind, ...] = ()
+    """What is suspicious in the texts, for people to look at: hidden words, orders to a reviewer, look-alikes."""
     priority: Priority
     attempt: int
     """How often it was started."""

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assayer.models import Absent, Frozen, Report
+from assayer.models import Absent, FlagKind, Frozen, Report
 from assayer.models.base import Dollars
 from assayer.reports.escaping import cell
 from orchestrator.batches.rows import RejectedRow
@@ -45,6 +45,8 @@ class ResultLine(Frozen):
     row: int | None
     source: str
     title: str
+    flags: tuple[FlagKind, ...] = ()
+    """What is suspicious in the idea's text, for people to look at."""
     state: RowState
     cost_usd: Dollars | None
     problem: Problem | None
@@ -60,6 +62,8 @@ class FlatResult(Frozen):
     title: str
     state: RowState
     release: Literal["complete", "incomplete"] | None
+    flags: str | None
+    """What is suspicious in the idea's text, for people to look at: `hidden_text, suspected_injection`."""
     below_minima: str | None
     """Minima that an incomplete report fails, for which it has no total: `judged, quotes_found`."""
     scores: dict[str, float]
@@ -110,6 +114,7 @@ def _result_line(row: ResultRow) -> ResultLine:
         row=job.row,
         source=row.source,
         title=job.subject,
+        flags=job.flags,
         state=job.state,
         cost_usd=job.cost_usd,
         problem=job.problem,
@@ -135,6 +140,7 @@ def flat_result(row: ResultRow) -> FlatResult:
         title=line.title,
         state=line.state,
         release=release.state if release else None,
+        flags=", ".join(line.flags) or None,
         below_minima=", ".join(one.name for one in release.failed) or None if release else None,
         scores=_scores(report) if report else {},
         decision=_decision(report) if report else None,

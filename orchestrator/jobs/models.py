@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from assayer.models import EvaluationId, Frozen
+from assayer.models import EvaluationId, FlagKind, Frozen
 from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest, RewardsRequest
 
 __all__ = [
@@ -75,6 +75,8 @@ class Job(Frozen):
     state: JobState
     subject: str
     """For lists: the idea's title, `12 ideas`."""
+    flags: tuple[FlagKind, ...] = ()
+    """What is suspicious in its texts; of a document known once it has been read."""
     attempt: int
     """How often it was started."""
     run_id: EvaluationId | None
@@ -120,6 +122,8 @@ class JobVerdict(Frozen):
     problem: Problem | None = None
     cost_usd: float | None = None
     """None: what the ledger says of all its runs."""
+    flags: tuple[FlagKind, ...] | None = None
+    """What is suspicious in the text that was judged; None: as told when it was submitted."""
 
 
 class JobEvent(Frozen):

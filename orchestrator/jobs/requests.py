@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from assayer.methods.debate.composition import Composition
-from assayer.models import Frozen, Idea
+from assayer.models import FlagKind, Frozen, Idea, suspicious_kinds
 from assayer.models.ranking import Comparison
 from assayer.models.reward import RewardItem
 
@@ -39,6 +39,11 @@ class EvaluationRequest(Frozen):
     """Names, affiliations and the like are masked before anything judges the idea."""
     limits: Limits = Limits()
 
+    @property
+    def flags(self) -> tuple[FlagKind, ...]:
+        """What is suspicious in its text, as far as that has been read."""
+        return suspicious_kinds(self.idea.flags if self.idea else ())
+
 
 class ComparisonRequest(Frozen):
     kind: Literal["comparison"] = "comparison"
@@ -49,6 +54,11 @@ class ComparisonRequest(Frozen):
     blind: bool = False
     """Names, affiliations and the like are masked before the judge sees the ideas."""
     limits: Limits = Limits()
+
+    @property
+    def flags(self) -> tuple[FlagKind, ...]:
+        """What is suspicious in either text."""
+        return suspicious_kinds((*self.first.flags, *self.second.flags))
 
 
 class RankingRequest(Frozen):
@@ -65,6 +75,11 @@ class RankingRequest(Frozen):
     blind: bool = False
     """Names, affiliations and the like are masked before the judge sees the ideas."""
     limits: Limits = Limits()
+
+    @property
+    def flags(self) -> tuple[FlagKind, ...]:
+        """What is suspicious in any of the texts."""
+        return suspicious_kinds(flag for idea in self.ideas for flag in idea.flags)
 
 
 class NamedRewardItem(RewardItem):
@@ -88,3 +103,8 @@ class RewardsRequest(Frozen):
     composition: Composition | None = None
     """One of the caller's own, in place of a judge by name."""
     limits: Limits = Limits()
+
+    @property
+    def flags(self) -> tuple[FlagKind, ...]:
+        """None for the whole: the guard before the judge tells of every item."""
+        return ()

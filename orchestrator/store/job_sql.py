@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 JOB_COLUMNS = """
-    id, tenant, batch, "row", kind, priority, state, subject, attempt, run_id, problem, cost_usd, created_at,
+    id, tenant, batch, "row", kind, priority, state, subject, flags, attempt, run_id, problem, cost_usd, created_at,
     started_at, finished_at
 """
 """The columns of a Job."""

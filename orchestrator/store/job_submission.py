@@ -46,13 +46,14 @@ _INSERT_JOBS = """
     WITH given AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
         FROM unnest($3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::jsonb[], $9::bytea[],
-                    $10::float8[], $11::text[])
+                    $10::float8[], $11::text[], $12::text[])
              WITH ORDINALITY AS given (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
-                                       ordinality)
+                                       flags, ordinality)
     ), added AS (
         INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request, document, max_usd,
-                          traceparent, last_event, created_at, ready_at)
-        SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, traceparent, 1, at, at
+                          traceparent, flags, last_event, created_at, ready_at)
+        SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, traceparent,
+               string_to_array(flags, ','), 1, at, at
         FROM given
         ON CONFLICT (id) DO NOTHING
         RETURNING id
@@ -140,4 +141,5 @@ def _columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
         [job.document for job in jobs],
         [job.request.limits.max_usd for job in jobs],
         [job.traceparent for job in jobs],
+        [",".join(job.request.flags) for job in jobs],
     )

@@ -29,7 +29,7 @@ function redrawJob(row, job) {
 function facts(job) {
   const took = job.started_at && job.finished_at ? `took ${duration((Date.parse(job.finished_at) - Date.parse(job.started_at)) / 1000)}` : null;
   const parts = [`submitted ${ago(job.created_at)}`, took, job.attempt > 1 ? `attempt ${job.attempt}` : null,
-    job.row != null ? `row ${job.row}` : null, TERMINAL.has(job.state) ? money(job.cost_usd) : null];
+    job.flags.length ? `suspicious text: ${job.flags.map((one) => one.replaceAll("_", " ")).join(", ")}` : null, job.row != null ? `row ${job.row}` : null, TERMINAL.has(job.state) ? money(job.cost_usd) : null];
   return [h("span", { class: `badge ${job.state}` }, labelOf(job.state)), parts.filter(Boolean).join(" · ")];
 }
 
