@@ -27,16 +27,17 @@ _MEMBER = """
     WHERE reward_group_members.tenant = $1 AND "group" = $2 AND member = $3
 """
 
-# Whoever comes last gives the others more time, but not whoever comes again.
+# Whoever comes last gives the others more time; whoever comes again does so only when it is over, as the others may be
+# on their way again too.
 _JOIN = """
     WITH joined AS (
         INSERT INTO reward_group_members AS before (tenant, "group", member, digest, job) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (tenant, "group", member) DO UPDATE SET job = excluded.job
         WHERE before.digest = excluded.digest AND before.job <> excluded.job
-        RETURNING tenant, "group"
+        RETURNING member
     )
-    UPDATE reward_groups AS of SET due_at = greatest(due_at, statement_timestamp() + $6 * interval '1 second')
-    FROM joined WHERE of.tenant = joined.tenant AND of.id = joined."group"
+    UPDATE reward_groups SET due_at = greatest(due_at, statement_timestamp() + $6 * interval '1 second')
+    WHERE tenant = $1 AND id = $2 AND (due_at < statement_timestamp() OR EXISTS (SELECT FROM joined))
 """
 
 _STATE = """

@@ -9,8 +9,10 @@ import httpx2
 import pytest
 
 from assayer_client import ApiProblem, AsyncClient, VerifyBody
-from orchestrator.jobs.requests import RewardsRequest
+from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
+from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import NotificationListener
+from orchestrator.store.reward_groups import GroupPlan
 from tests.contract.api.service import ACME, OTHER, Service, served
 from tests.contract.api.test_problems import problem
 from tests.contract.api.test_rewards import ITEM, finish, keep, outcome
@@ -26,6 +28,9 @@ def rollout(idea: str = ITEM["idea"], **more: Any) -> dict[str, Any]:
         "verifier_metadata": {"abstract": ITEM["abstract"]},
         **more,
     }
+
+
+WORK = RewardsRequest(items=(NamedRewardItem.model_validate(ITEM),))
 
 
 def member(number: int, idea: str = "", **more: Any) -> dict[str, Any]:
@@ -156,6 +161,21 @@ async def test_group_sent_in_half_names_its_missing_members_and_can_be_completed
             found = await _all(patient, [member(number) for number in (0, 1, 2)])
     assert [one["reward"] for one in found] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
     assert (seen, sorted(later)) == (["Idea 1"], ["Idea 0", "Idea 2"])
+
+
+async def test_member_sent_again_waits_anew_only_when_the_groups_time_is_over(service: Service) -> None:
+    groups, plan = service.services.groups, GroupPlan("g", 3, "two_analysts")
+    job = await groups.begin(ACME, plan, 1, b"words", 0.0)
+    await service.services.jobs.add(ACME, [NewJob(id=job, request=WORK, subject="g", priority="interactive")])
+    left = []
+    for seconds in (0.0, 100.0, 1_000.0):
+        await groups.join(ACME, "g", 1, b"words", job, seconds)
+        state = await groups.state(ACME, "g")
+        assert state is not None
+        left.append(state.seconds_left)
+    assert left[0] <= 0
+    assert 50 < left[1] <= 100
+    assert left[2] <= left[1]
 
 
 async def test_group_is_known_to_other_processes_and_to_no_other_tenant(
