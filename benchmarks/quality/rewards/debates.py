@@ -12,7 +12,7 @@ from assayer.methods.debate.rounds import Ballot, Debate
 from benchmarks.quality.debate_chances import chance_of_match
 from benchmarks.quality.rewards.noise import Ballots, SeatNoise, drawn, exact_chance
 
-__all__ = ["HeldDebate", "NoisyDebates", "full_verdict", "hold", "noisy_debates", "share"]
+__all__ = ["HeldDebate", "NoisyDebates", "both_ways", "full_verdict", "hold", "noisy_debates", "share"]
 
 
 class HeldDebate(NamedTuple):
@@ -123,7 +123,7 @@ def noisy_debates(composition: Composition, noise: SeatNoise, each: int, dice: n
     counted = dict.fromkeys(("right", "wrong", "calls", "agreed", "agreed_calls", "changed"), 0)
     for matches in (True, False):
         for ballots, times in drawn(composition, noise, matches, each, dice):
-            held, full = _both_ways(composition, ballots)
+            held, full = both_ways(composition, ballots)
             counted["right" if matches else "wrong"] += times * held.match
             counted["calls"] += times * held.calls
             counted["agreed"] += times * held.agreed_at_once
@@ -133,7 +133,8 @@ def noisy_debates(composition: Composition, noise: SeatNoise, each: int, dice: n
 
 
 @cache
-def _both_ways(composition: Composition, ballots: Ballots) -> tuple[HeldDebate, bool]:
+def both_ways(composition: Composition, ballots: Ballots) -> tuple[HeldDebate, bool]:
+    """The debate that stops early, and the verdict of the one that does not."""
     seats = [seat for group in composition.groups for seat in group]
     slots = [(seat, number) for number in range(1, composition.rounds + 1) for seat in seats]
     said = dict(zip(slots, ballots, strict=True))

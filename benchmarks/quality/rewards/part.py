@@ -16,7 +16,7 @@ from benchmarks.quality.kept import reasons
 from benchmarks.quality.rewards import tables
 from benchmarks.quality.rewards.debates import noisy_debates
 from benchmarks.quality.rewards.noise import GULLIBLE, ORACLE, SeatErrors, noises
-from benchmarks.quality.rewards.passing import passed_before_viewpoints, passed_by_rules, write_csv
+from benchmarks.quality.rewards.passing import passed_before_viewpoints, passed_by_rules, passed_over_http, write_csv
 from benchmarks.quality.rewards.probes import Probe, by_kind, made_probes
 from benchmarks.quality.rewards.references import references, reworded, summarised
 from benchmarks.quality.rewards.with_model import scripted_debates
@@ -24,7 +24,7 @@ from benchmarks.quality.rewards.with_model import scripted_debates
 __all__ = ["add_rewards_options", "rewards"]
 
 _REFERENCES = 400
-_BEFORE_VIEWPOINTS = 60
+_BEFORE_VIEWPOINTS = 40
 """Probes of a kind: each takes some 20 embeddings."""
 
 
@@ -104,7 +104,10 @@ def _before_scripts(given: Given, probes: Sequence[Probe], reached: Sequence[Pro
     yield f"\nEvery kind before every composition of every judge: {path}\n"
     chosen = [COMPOSITIONS[name] for name in given.options.compositions or COMPOSITIONS]
     debates = asyncio.run(scripted_debates(judges, chosen, reached, given.asked.out / "scripted"))
+    path = given.asked.out / "reward-probes-over-http.csv"
+    write_csv(passed_over_http(debates), path)
     yield from tables.http_table(debates)
+    yield f"\nEvery kind before every composition: {path}"
     dice = np.random.default_rng(given.asked.seeds[0])
     counted = [
         noisy_debates(composition, noise, given.options.debates, dice)

@@ -11,12 +11,13 @@ from assayer.methods.debate.options import ViewpointJudge
 from assayer.methods.debate.viewpoint_judge import judge_by_viewpoints
 from assayer.models.reward import Reward
 from assayer.ports import Embedder
-from benchmarks.quality.rewards.debates import hold, share
+from benchmarks.quality.rewards.debates import both_ways, share
 from benchmarks.quality.rewards.noise import SeatNoise, ballot_of
 from benchmarks.quality.rewards.probes import Probe, by_kind
 from benchmarks.quality.rewards.scripted_seats import item_key
+from benchmarks.quality.rewards.with_model import ScriptedDebate
 
-__all__ = ["ProbesPassed", "passed_before_viewpoints", "passed_by_rules", "write_csv"]
+__all__ = ["ProbesPassed", "passed_before_viewpoints", "passed_by_rules", "passed_over_http", "write_csv"]
 
 
 class ProbesPassed(NamedTuple):
@@ -50,7 +51,21 @@ def passed_by_rules(probes: Sequence[Probe], noises: Sequence[SeatNoise]) -> lis
 
 def _believed(composition: Composition, noise: SeatNoise, probe: Probe) -> bool:
     key = item_key(probe.item)
-    return hold(composition, lambda seat, number: ballot_of(noise, key, probe.matches, seat, number)).match
+    seats = [seat for group in composition.groups for seat in group]
+    ballots = tuple(
+        ballot_of(noise, key, probe.matches, seat, number)
+        for number in range(1, composition.rounds + 1)
+        for seat in seats
+    )
+    return both_ways(composition, ballots)[0].match
+
+
+def passed_over_http(debates: Sequence[ScriptedDebate]) -> list[ProbesPassed]:
+    """Of the probes that reach the seats; a debate that was lost has no reward 1."""
+    counts: dict[tuple[str, str, str], list[bool]] = {}
+    for one in debates:
+        counts.setdefault((one.probe.kind, one.composition, one.noise), []).append(one.value == 1)
+    return [ProbesPassed(*place, len(some), 0, sum(some)) for place, some in counts.items()]
 
 
 def passed_before_viewpoints(
@@ -71,5 +86,5 @@ def write_csv(passed: Iterable[ProbesPassed], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow([*ProbesPassed._fields, "share of all, with Wilson's 95 % interval"])
+        writer.writerow([*ProbesPassed._fields, "share of the probes, with Wilson's 95 % interval"])
         writer.writerows([*one, share(one.passed, one.probes)] for one in passed)

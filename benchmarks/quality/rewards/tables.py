@@ -36,14 +36,14 @@ def _head(*titles: str, texts: int = 1) -> Iterator[str]:
 
 def guard_table(kinds: Mapping[str, Sequence[Probe]]) -> Iterator[str]:
     yield "## Guards, before any call\n"
-    yield from _head("probe", "made", "stopped", "share [95 %]", "by", texts=1)
+    yield from _head("probe", "stopped by", "made", "stopped", "share [95 %]", texts=2)
     for kind, own in kinds.items():
         names = Counter(one.stop.name for one in own if one.stop is not None)
         by = ", ".join(f"{name} {times}" for name, times in names.most_common())
-        yield row(kind, str(len(own)), str(names.total()), share(names.total(), len(own)), by or "–")
+        yield row(kind, by or "–", str(len(own)), str(names.total()), share(names.total(), len(own)))
     barred = [one for kind in BARRED for one in kinds.get(kind, ())]
     stopped = sum(one.stop is not None for one in barred)
-    yield row(f"**{', '.join(BARRED)}**", str(len(barred)), str(stopped), share(stopped, len(barred)), "")
+    yield row(f"**{', '.join(BARRED)}**", "", str(len(barred)), str(stopped), share(stopped, len(barred)))
     copied = kinds.get("copied abstract", ())
     told = sum(one.stop is not None and one.stop.leakage for one in copied)
     yield f"\nCopied abstracts told as leakage: {share(told, len(copied))}.\n\nWhat got by, each opening once:\n"

@@ -25,8 +25,9 @@ from workers.llm.gateway import LlmGateway
 
 __all__ = ["A_CALL", "ProbeOutcome", "ScriptedDebate", "ask_rewards", "most_spent", "scripted_debates"]
 
-A_CALL = Spent(calls=1, prompt_tokens=2_000, completion_tokens=310, usd=None)
-"""Of a seat, by the simulator's count over debates of the default composition; a model's own words may be longer."""
+A_CALL = Spent(calls=1, prompt_tokens=2_900, completion_tokens=500, usd=None)
+"""Of a seat, the mean of 221 calls to the simulator by the default composition; a model's own words may be longer or
+shorter."""
 
 
 class ScriptedDebate(NamedTuple):
