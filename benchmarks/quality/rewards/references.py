@@ -48,7 +48,7 @@ def references(count: int, seed: int) -> list[Reference]:
 
 
 def reworded(count: int) -> list[Reference]:
-    """The first papers whose abstract on arXiv is written anew for the proceedings: next to no run of words stays."""
+    """The first papers whose abstracts on arXiv and in the proceedings have few runs of words in common."""
     corpus = {one["id"]: one for one in _corpus()}
     found: dict[str, Mapping[str, Any]] = {}
     for paper in _rows("citations_ml/papers.jsonl.gz"):
