@@ -202,3 +202,32 @@ def test_the_cost_is_told_before_a_model_is_asked_and_the_limit_holds(
         said = capsys.readouterr().out
         assert said.index("cost about $") < said.index("## two-analysts-evaluator, seats of endpoint")
         assert simulated.stats().requests > 0
+
+
+@_NO_DATA
+def test_without_a_model_scripts_take_the_seats_and_every_table_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ASSAYER_HOME", str(tmp_path / "home"))
+    small = ["--first", "1", "--each", "1", "--debates", "200", "--compositions", "analyst", "--out", str(tmp_path)]
+    assert main(["rewards", "--no-llm", "--hashed", *small]) == 0
+    said = capsys.readouterr().out
+    assert "nothing about any model" in said
+    titles = (
+        "Guards",
+        "Reward 1, of all",
+        "Reward 1 by composition",
+        "Over HTTP",
+        "Seats of known error",
+        "Calls saved",
+    )
+    assert [one for one in (*titles, "Before the judge without") if f"\n## {one}" not in said] == []
+    assert "verdicts changed: 0" in said
+    for name in ("reward-probes", "reward-probes-over-http"):
+        assert (tmp_path / f"{name}.csv").read_text("utf-8").startswith("kind,composition,noise,probes,stopped,passed,")
+
+
+def test_errors_of_a_role_without_a_vote_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["rewards", "--errors", "moderator=0.1/0.2"])
+    assert "'moderator' has no vote" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from assayer.errors import ConfigurationError
 from assayer.methods.debate.composition import COMPOSITIONS
 from assayer.methods.debate.options import DEFAULT_COMPOSITION
 from assayer.models.reward import DebateRole
+from assayer.ports import Embedder
 from benchmarks.quality import runs
 from benchmarks.quality.given import Given
 from benchmarks.quality.kept import reasons
@@ -20,6 +21,7 @@ from benchmarks.quality.rewards.passing import passed_before_viewpoints, passed_
 from benchmarks.quality.rewards.probes import Probe, by_kind, made_probes
 from benchmarks.quality.rewards.references import references, reworded, summarised
 from benchmarks.quality.rewards.with_model import scripted_debates
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 __all__ = ["add_rewards_options", "rewards"]
 
@@ -46,6 +48,11 @@ def add_rewards_options(part: argparse.ArgumentParser) -> None:
         help="chances of a wrong yes and a wrong no of a role's seats, e.g. analyst=0.1/0.2",
     )
     part.add_argument("--shared", type=float, default=0.7, help="how often seats follow a belief they have in common")
+    part.add_argument(
+        "--hashed",
+        action="store_true",
+        help="hashed words in place of the embedding model: the judge without a language model then gives no reward",
+    )
 
 
 def _errors(text: str) -> tuple[DebateRole, SeatErrors]:
@@ -121,4 +128,5 @@ def _before_scripts(given: Given, probes: Sequence[Probe], reached: Sequence[Pro
 def _before_viewpoints(given: Given, probes: Sequence[Probe]) -> Iterator[str]:
     judge = given.settings.debate.viewpoints
     some = [one for kind in by_kind(probes).values() for one in kind[:_BEFORE_VIEWPOINTS]]
-    yield from tables.viewpoints_table(passed_before_viewpoints(some, given.embedder, judge), judge)
+    embedder: Embedder = HashingEmbedder() if given.options.hashed else given.embedder
+    yield from tables.viewpoints_table(passed_before_viewpoints(some, embedder, judge), judge)
