@@ -20,7 +20,7 @@ from assayer.errors import ConfigurationError
 from assayer.llm import Llm
 from assayer.models import Absent, Dropped, Idea, PromptVersion, RunUsage
 from assayer.models.curation import CuratedPaper, IdeaScores, ResearchQuestion, SourcePaper
-from assayer.ports import Progress
+from assayer.ports import Clock, Progress
 from assayer.ranking.comparison import COMPARISON
 from assayer.run.accounting import Started, cost_of, usage
 from assayer.run.run import Run
@@ -30,10 +30,11 @@ from cluster.database import open_database
 from cluster.engine import open_llm
 from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs, run_id
 from cluster.settings import CurationSettings, Settings
+from orchestrator.jobs.requests import IdeaToScore
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.llm.gateway import LlmGateway
 
-__all__ = ["CurationWork", "Curator", "open_curator", "require_llm_for_curation"]
+__all__ = ["CurationStage", "CurationWork", "Curator", "open_curator", "require_llm_for_curation"]
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -66,20 +67,33 @@ def require_llm_for_curation(settings: Settings) -> None:
 
 
 @dataclass(frozen=True)
+class CurationStage(Generic[In, Out]):
+    """One of the three stages, with its items: what a command runs at once, and a job of the service item by item."""
+
+    prefix: str
+    """Of the run's id."""
+    name: str
+    """Of the items, as progress names them."""
+    items: Sequence[In]
+    asked: Mapping[str, object]
+    """What of the request determines the results."""
+    options: CurationSettings
+    work: Callable[[In, Run], Awaitable[Out]]
+
+
+@dataclass(frozen=True)
 class Curator:
-    """Every method raises ConfigurationError without a model, LlmRejected, LlmUnavailable and StorageError; asked
-    again, it goes on from what has been answered."""
+    """Every method that is awaited raises ConfigurationError without a model, LlmRejected, LlmUnavailable and
+    StorageError; asked again, it goes on from what has been answered."""
 
     settings: Settings
     llm: Llm
-    clock: SystemClock
+    clock: Clock
 
     async def curate(
         self, papers: Sequence[SourcePaper], progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> CurationWork[CuratedPaper]:
-        options = self.settings.curation
-        run = await self._begin("cu", {"papers": [one.model_dump() for one in papers]}, progress, run_request)
-        return await self._each("papers", papers, run, lambda one: curate_paper(one, self.llm, run, options))
+        return await self._each(self.curation(papers), progress, run_request)
 
     async def propose(
         self,
@@ -89,20 +103,7 @@ class Curator:
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[ProposedCandidates]:
         """With places where the best is wanted."""
-        options = self.settings.curation
-        dimensions = score_dimensions(options.score_dimensions)
-        asked = {"questions": [one.model_dump() for one in questions], "best_by": best_by}
-        run = await self._begin("pr", asked, progress, run_request)
-
-        async def one(question: ResearchQuestion) -> ProposedCandidates:
-            made = await propose_candidates(question, self.llm, run, options)
-            if best_by is None:
-                return made
-            ranking = self.settings.ranking
-            placed = await place_candidates(made.candidates, best_by, self.llm, run, options, ranking, dimensions)
-            return made._replace(candidates=placed)
-
-        return await self._each("questions", questions, run, one)
+        return await self._each(self.proposal(questions, best_by), progress, run_request)
 
     async def score(
         self,
@@ -113,33 +114,95 @@ class Curator:
     ) -> CurationWork[IdeaScores]:
         """Ideas are shown as they are: mask them first where they are to be judged blind. Raises InputError for a file
         of dimensions that cannot be used."""
-        options = self.settings.curation
-        dimensions = score_dimensions(options.score_dimensions)
-        asked = {
-            "ideas": [one.judged_id for one in ideas],
-            "question": question,
-            "dimensions": [one.sha256 for one in dimensions],
-        }
-        run = await self._begin("sc", asked, progress, run_request)
         return await self._each(
-            "ideas", ideas, run, lambda one: score_idea(one, dimensions, self.llm, run, options, question)
+            self.scoring([IdeaToScore(idea=one, question=question) for one in ideas]), progress, run_request
         )
 
+    def curation(self, papers: Sequence[SourcePaper]) -> CurationStage[SourcePaper, CuratedPaper]:
+        options = self.settings.curation
+
+        async def one(paper: SourcePaper, run: Run) -> CuratedPaper:
+            return await curate_paper(paper, self.llm, run, options)
+
+        return CurationStage("cu", "papers", papers, {"papers": [one.model_dump() for one in papers]}, options, one)
+
+    def proposal(
+        self, questions: Sequence[ResearchQuestion], best_by: BestBy | None, candidates: int | None = None
+    ) -> CurationStage[ResearchQuestion, ProposedCandidates]:
+        """`candidates`: for each question, in place of what the settings say."""
+        own = self.settings.curation
+        options = own if candidates is None else own.model_copy(update={"candidates": candidates})
+        dimensions = score_dimensions(options.score_dimensions)
+
+        async def one(question: ResearchQuestion, run: Run) -> ProposedCandidates:
+            made = await propose_candidates(question, self.llm, run, options)
+            if best_by is None:
+                return made
+            ranking = self.settings.ranking
+            placed = await place_candidates(made.candidates, best_by, self.llm, run, options, ranking, dimensions)
+            return made._replace(candidates=placed)
+
+        asked = {"questions": [one.model_dump() for one in questions], "best_by": best_by}
+        return CurationStage("pr", "questions", questions, asked, options, one)
+
+    def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
+        """Ideas are shown as they are. Raises InputError for a file of dimensions that cannot be used."""
+        options = self.settings.curation
+        dimensions = score_dimensions(options.score_dimensions)
+
+        async def one(item: IdeaToScore, run: Run) -> IdeaScores:
+            return await score_idea(item.idea, dimensions, self.llm, run, options, item.question)
+
+        determining = {
+            "ideas": [[one.idea.judged_id, one.question] for one in asked],
+            "dimensions": [one.sha256 for one in dimensions],
+        }
+        return CurationStage("sc", "ideas", asked, determining, options, one)
+
+    async def begin(self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest) -> Run:
+        """The run of all items, with the budget that they share."""
+        llm = self.settings.llm
+        inputs = result_inputs(
+            {
+                "assayer": __version__,
+                **stage.asked,
+                "options": stage.options.model_dump(mode="json"),
+                "ranking": self.settings.ranking.model_dump(mode="json"),
+                "models": self.llm.models,
+                "llm": llm.result_inputs if llm else None,
+                "prompts": {task.name: [task.version, task.digest] for task in (*ALL, COMPARISON)},
+            }
+        )
+        budget = run_request.budget(stage.options)
+        if budget.max_usd is not None and isinstance(self.llm, LlmGateway):
+            self.llm.require_prices()
+        run = Run(
+            id=run_id(stage.prefix, inputs, run_request.job),
+            cutoff=None,
+            clock=self.clock,
+            progress=progress,
+            budget=budget,
+            answers_of=run_request.answers_of,
+        )
+        await run_request.begin(run.id, inputs)
+        return run
+
     async def _each(
-        self, stage: str, items: Sequence[In], run: Run, work: Callable[[In], Awaitable[Out]]
+        self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest
     ) -> CurationWork[Out]:
+        run = await self.begin(stage, progress, run_request)
         started, done = Started.now(self.clock), 0
         slots = asyncio.Semaphore(self.settings.evaluation.concurrency)
 
         async def one(item: In) -> Out:
             nonlocal done
             async with slots:
-                result = await work(item)
+                result = await stage.work(item, run)
             done += 1
-            run.report_progress(stage, done, len(items))
+            run.report_progress(stage.name, done, len(stage.items))
             return result
 
-        results = await together(one(item) for item in items)
+        results = await together(one(item) for item in stage.items)
         calls = run.journal.calls
         return CurationWork(
             results,
@@ -151,30 +214,6 @@ class Curator:
             tuple(sorted({call.model for call in calls})),
             run.journal.prompts(),
         )
-
-    async def _begin(self, kind: str, asked: Mapping[str, object], progress: Progress, run_request: RunRequest) -> Run:
-        llm, options = self.settings.llm, self.settings.curation
-        request = result_inputs(
-            {
-                "assayer": __version__,
-                **asked,
-                "options": options.model_dump(mode="json"),
-                "ranking": self.settings.ranking.model_dump(mode="json"),
-                "models": self.llm.models,
-                "llm": llm.result_inputs if llm else None,
-                "prompts": {task.name: [task.version, task.digest] for task in (*ALL, COMPARISON)},
-            }
-        )
-        run = Run(
-            id=run_id(kind, request, run_request.job),
-            cutoff=None,
-            clock=self.clock,
-            progress=progress,
-            budget=run_request.budget(options),
-            answers_of=run_request.answers_of,
-        )
-        await run_request.begin(run.id, request)
-        return run
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Does the service's jobs with the engine, the ranker and the judges of rewards."""
+"""Does the service's jobs with the engine, the ranker, the judges of rewards and the curator."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -9,6 +9,8 @@ from assayer.errors import Defect
 from assayer.models import Idea, IdeaId, suspicious_kinds
 from assayer.ports import Progress
 from assayer.run.context_variables import urgency
+from cluster.curation_jobs import CurationJobs
+from cluster.curator import Curator
 from cluster.engine import Engine
 from cluster.ranker import Ranker, RankingInputs
 from cluster.reward_jobs import RewardJobs
@@ -17,7 +19,15 @@ from cluster.run_request import OnStart, RunRequest
 from cluster.settings import Settings
 from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import JobVerdict, Lease
-from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest, RewardsRequest
+from orchestrator.jobs.requests import (
+    ComparisonRequest,
+    CurationRequest,
+    EvaluationRequest,
+    ProposalRequest,
+    RankingRequest,
+    RewardsRequest,
+    ScoreRequest,
+)
 from orchestrator.jobs.results import RankingResult
 from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases, PgRewards
 from workers.documents import DocumentLimits
@@ -33,6 +43,7 @@ class EnginePerformer:
     engine: Engine
     ranker: Ranker
     rewards: RewardJobs
+    curations: CurationJobs
     documents: DocumentLimits
     _parsers: asyncio.Semaphore = field(init=False)
 
@@ -73,6 +84,11 @@ class EnginePerformer:
                 run = new_run(limits=request.limits)
                 rewarded = await self.rewards.perform(lease, request, progress, run)
                 return JobVerdict(state="done", result=rewarded.model_dump(mode="json"))
+            case CurationRequest() | ProposalRequest() | ScoreRequest() as request:
+                blind = isinstance(request, ScoreRequest) and request.blind
+                run = new_run(limits=request.limits, blind=blind)
+                curated = await self.curations.perform(lease, request, progress, run)
+                return JobVerdict(state="done", result=curated.model_dump(mode="json"))
             case _:
                 assert_never(lease.request)
 
@@ -109,6 +125,7 @@ def make_worker(
         engine,
         Ranker(settings, llm, embedder, engine.clock),
         RewardJobs(settings, RewardJudge(settings, llm, embedder, engine.clock), PgRewards(database)),
+        CurationJobs(Curator(settings, llm, engine.clock), database),
         DocumentLimits(),
     )
     return Worker(

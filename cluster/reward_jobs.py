@@ -1,23 +1,21 @@
-"""Rewards as a job: what is stored already stays, what comes is stored at once, and one budget holds for all items."""
+"""Rewards as a job of many items, and what is done with each of them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from assayer.models.reward import Reward, RewardItem
+from assayer.models.reward import Reward
 from assayer.ports import Progress
 from assayer.run.run import Run
-from cluster.reward_batch import judge_items
+from cluster.item_batch import Ending, ItemWork, do_items_of_job
 from cluster.reward_judge import RewardingJudge, RewardJudge
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
-from orchestrator.execution.ports import LeaseLost
+from orchestrator.execution.metrics import REWARD_SECONDS, REWARDS
 from orchestrator.jobs.models import Lease
-from orchestrator.jobs.requests import RewardsRequest
+from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
 from orchestrator.jobs.results import RewardOutcome, RewardsResult
 from orchestrator.store import PgRewards
 
-__all__ = ["RewardJobs"]
+__all__ = ["RewardJobs", "reward_work"]
 
 
 @dataclass(frozen=True)
@@ -37,19 +35,33 @@ class RewardJobs:
         self.judge.require_model(judge)
         run = self.judge.new_run(request.items, judge, progress, run_request)
         await run_request.begin(run.id, self.judge.result_inputs(request.items, judge))
-        known = {one.item: one for one in await self.outcomes.outcomes(lease.job)}
-        stored = len(known)
-
-        async def keep(outcomes: Sequence[RewardOutcome]) -> None:
-            nonlocal stored
-            if not await self.outcomes.keep(lease, outcomes, stored):
-                raise LeaseLost
-            stored += len(outcomes)
-
-        label = "own" if request.composition else judge.name
+        work = reward_work(self.judge, judge, "own" if request.composition else judge.name)
         concurrency = self.settings.rewards.concurrency
-        await judge_items(request.items, partial(self._reward, judge), label, run, concurrency, keep, known)
-        return RewardsResult.of(judge.name, await self.outcomes.outcomes(lease.job))
+        outcomes = await do_items_of_job(lease, request.items, work, run, concurrency, self.outcomes)
+        return RewardsResult.of(judge.name, outcomes)
 
-    async def _reward(self, judge: RewardingJudge, item: RewardItem, run: Run) -> Reward:
-        return await self.judge.reward(item, judge, run)
+
+def reward_work(
+    judging: RewardJudge, judge: RewardingJudge, label: str
+) -> ItemWork[NamedRewardItem, Reward, RewardOutcome]:
+    """`label`: the judge's name in the metrics."""
+
+    async def do(named: NamedRewardItem, run: Run) -> Reward:
+        return await judging.reward(named.item, judge, run)
+
+    def outcome(ending: Ending[Reward]) -> RewardOutcome:
+        made = RewardOutcome(
+            item=ending.item, id=ending.id, reward=ending.made, problem=ending.problem, seconds=ending.seconds
+        )
+        REWARDS.labels(label, made.ended_as).inc()
+        REWARD_SECONDS.labels(label).observe(made.seconds)
+        return made
+
+    return ItemWork(
+        stage="rewards",
+        words=lambda named: named.item,
+        name=lambda named: named.id,
+        do=do,
+        outcome=outcome,
+        without_result=("no-reward", "The item could not be judged"),
+    )

@@ -36,12 +36,14 @@ from orchestrator.execution.dispatcher import Dispatcher, PeriodicTask
 from orchestrator.execution.ports import WorkerPool
 from orchestrator.execution.worker import LocalWorkerPool, Worker
 from orchestrator.jobs.api_keys import KeyPlan, generate_key
+from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.jobs.models import TenantId, TenantPlan
 from orchestrator.store import (
     Database,
     NotificationListener,
     NotificationsMissed,
     PgEvents,
+    PgItemOutcomes,
     PgJobs,
     PgKeys,
     PgLeases,
@@ -85,6 +87,9 @@ def api_services(
         ledger=PgLedger(database),
         rewards=PgRewards(database),
         groups=PgRewardGroups(database),
+        curations=PgItemOutcomes(database, CurationOutcome),
+        proposals=PgItemOutcomes(database, ProposalOutcome),
+        scores=PgItemOutcomes(database, ScoreOutcome),
         judges=RewardJudges(known_judges(settings.debate), settings.debate.composition),
         tenants=PgTenants(database),
         keys=PgKeys(database, settings.keys),
@@ -100,6 +105,7 @@ def api_services(
         batches=settings.batches,
         group_seconds=settings.rewards.group_seconds,
         walks=settings.scicompanion,
+        most_abstract_chars=settings.curation.abstract_chars,
         blind=settings.evaluation.blind,
     )
 

@@ -17,15 +17,15 @@ _FEWEST_WORDS = 20
 """Of an abstract: less holds no problem and no method."""
 
 
-def question_of_text(text: str, source: str, name: str = "q") -> ResearchQuestion:
-    """Raises InputError."""
+def question_of_text(text: str, source: str, name: str | None = "q") -> ResearchQuestion:
+    """`name`: its id; None: one made of its words. Raises InputError."""
     clean, flags = sanitise(text)
     clean = " ".join(clean.split())
     if not clean:
         raise InputError(f"{source} has no question.", "Write it out, or give a file of questions.")
     if len(clean) > _MOST_QUESTION:
         raise InputError(f"{source}: the question has {len(clean):,} characters; it may have {_MOST_QUESTION:,}.")
-    return ResearchQuestion(id=name, text=clean, source=source, flags=flags)
+    return ResearchQuestion(id=_digest(clean) if name is None else name, text=clean, source=source, flags=flags)
 
 
 def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePaper:
@@ -49,7 +49,7 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
     """A string, or an object with `question`. None for a line of `assayer curate` that says why there is none. Raises
     InputError."""
     if isinstance(record, str):
-        return question_of_text(record, source, _digest(record))
+        return question_of_text(record, source, None)
     if not isinstance(record, Mapping) or "question" not in record:
         raise InputError(f"{source} holds no question.", "Give a string, or an object with a `question`.")
     question = record["question"]

@@ -17,7 +17,9 @@ __all__ = [
     "DimensionScore",
     "IdeaScores",
     "LeakageMeasure",
+    "MissingCandidate",
     "PaperKind",
+    "Proposal",
     "ResearchQuestion",
     "SourcePaper",
 ]
@@ -99,6 +101,27 @@ class Candidate(Frozen):
     flags: tuple[TextFlag, ...] = ()
     place: Annotated[int, Field(ge=1)] | Absent | None = None
     """1 is the best of its question's candidates; None where nobody asked for the best."""
+
+
+class MissingCandidate(Frozen):
+    """One that was asked for and is not there."""
+
+    number: int = Field(ge=1)
+    reason: str
+    same_as: int | None = None
+    """The candidate that says the same, word for word; None where no usable answer came."""
+
+
+class Proposal(Frozen):
+    """The candidates for one question."""
+
+    question: str
+    candidates: tuple[Candidate, ...]
+    """By their places where the best was asked for, by their numbers otherwise."""
+    missing: tuple[MissingCandidate, ...] = ()
+    """By number."""
+    flags: tuple[TextFlag, ...] = ()
+    """What is suspicious in the question's text."""
 
 
 class DimensionScore(Frozen):

@@ -14,6 +14,14 @@ from assayer_client.batches import BatchQuery, MoreRowsQuery
 from assayer_client.client import Client
 from assayer_client.comparisons import ComparisonBody
 from assayer_client.corpus import CorpusBody
+from assayer_client.curation import (
+    CuratedPaperBody,
+    CurationBody,
+    ProposalBody,
+    QuestionBody,
+    ScoreBody,
+    ScoredIdeaBody,
+)
 from assayer_client.errors import (
     ApiProblem,
     ClientError,
@@ -42,18 +50,24 @@ __all__ = [
     "Composition",
     "ConfigurationError",
     "CorpusBody",
+    "CuratedPaperBody",
+    "CurationBody",
     "EvaluationBody",
     "IdeaBody",
     "InvalidRequest",
     "KeyBody",
     "MoreRowsQuery",
     "ProblemAt",
+    "ProposalBody",
+    "QuestionBody",
     "RankedIdeaBody",
     "RankingBody",
     "ReferencesBody",
     "RetryPolicy",
     "RewardItemBody",
     "RewardsBody",
+    "ScoreBody",
+    "ScoredIdeaBody",
     "SectionBody",
     "ServiceUnreachable",
     "TenantBody",

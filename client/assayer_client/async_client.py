@@ -15,10 +15,12 @@ from tenacity import AsyncRetrying
 from assayer_client import batches, comparisons, evaluations, rankings
 from assayer_client.batches import BatchResource, BatchSummary, ResultsFormat
 from assayer_client.comparisons import ComparisonResource
+from assayer_client.curation import CURATIONS, PROPOSALS, SCORES
 from assayer_client.errors import ApiProblem
 from assayer_client.evaluations import Evaluation, EvaluationBody
 from assayer_client.event_stream import EventReader, EventStream
 from assayer_client.files import atomic_file
+from assayer_client.item_jobs import AsyncItemJobs
 from assayer_client.operations import Operations
 from assayer_client.rankings import RankingResource
 from assayer_client.reports import Report
@@ -56,6 +58,9 @@ class AsyncClient(Operations):
         self._http = httpx2.AsyncClient(transport=transport)
         self._sleep = sleep
         self.rewards = AsyncRewards(self, self._followed, sleep)
+        self.curations = AsyncItemJobs(CURATIONS, self, self._followed, sleep)
+        self.proposals = AsyncItemJobs(PROPOSALS, self, self._followed, sleep)
+        self.scores = AsyncItemJobs(SCORES, self, self._followed, sleep)
 
     async def __aenter__(self) -> Self:
         return self

@@ -14,10 +14,12 @@ from tenacity import Retrying
 from assayer_client import batches, comparisons, evaluations, rankings
 from assayer_client.batches import BatchResource, BatchSummary, ResultsFormat
 from assayer_client.comparisons import ComparisonResource
+from assayer_client.curation import CURATIONS, PROPOSALS, SCORES
 from assayer_client.errors import ApiProblem
 from assayer_client.evaluations import Evaluation, EvaluationBody
 from assayer_client.event_stream import EventReader, EventStream
 from assayer_client.files import atomic_file
+from assayer_client.item_jobs import ItemJobs
 from assayer_client.operations import Operations
 from assayer_client.rankings import RankingResource
 from assayer_client.reports import Report
@@ -55,6 +57,9 @@ class Client(Operations):
         self._http = httpx2.Client(transport=transport)
         self._sleep = sleep
         self.rewards = Rewards(self, self._followed, sleep)
+        self.curations = ItemJobs(CURATIONS, self, self._followed, sleep)
+        self.proposals = ItemJobs(PROPOSALS, self, self._followed, sleep)
+        self.scores = ItemJobs(SCORES, self, self._followed, sleep)
 
     def __enter__(self) -> Self:
         return self

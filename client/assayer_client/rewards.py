@@ -5,16 +5,13 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from assayer_client.event_stream import EventStream
-from assayer_client.requests import ApiCall, path, reads, reads_nothing, reads_text
+from assayer_client.item_jobs import ItemCalls, ItemsPage
+from assayer_client.requests import ApiCall, path, reads, reads_text
 from assayer_client.resources import (
-    TERMINAL,
     Absent,
     Body,
-    Event,
     JobState,
     Limits,
-    Page,
     Priority,
     Problem,
     PromptVersion,
@@ -189,13 +186,8 @@ class RewardsResource(Resource):
         return values
 
 
-class RewardItems(Resource):
-    """Outcomes in the order in which they came."""
-
-    items: tuple[RewardOutcome, ...]
-    last: int
-    """Give it as `after` to read on."""
-    state: JobState
+class RewardItems(ItemsPage[RewardOutcome]):
+    pass
 
 
 class VerifyBody(Body):
@@ -241,22 +233,9 @@ class VerifiedRollout(Resource):
     job: str
 
 
-def submit(body: RewardsBody, *, key: str | None = None) -> ApiCall[AcceptedRewards]:
-    """Asks for a reward for each item."""
-    return ApiCall("POST", path("rewards"), reads(AcceptedRewards), body=body, key=key)
-
-
-def rewards(job: str) -> ApiCall[RewardsResource]:
-    """Where they stand, with the outcomes that are there so far."""
-    return ApiCall("GET", path("rewards", job), reads(RewardsResource))
-
-
-def items(job: str, *, after: int = 0, limit: int = 100, seconds: float = 0.0) -> ApiCall[RewardItems]:
-    """Outcomes in the order in which they came; with `seconds`, waits so long for the next one."""
-    query = {"after": after, "limit": limit}
-    headers = {"Prefer": f"wait={seconds:g}"} if seconds else {}
-    where = path("rewards", job, "items")
-    return ApiCall("GET", where, reads(RewardItems), query=query, headers=headers, seconds=seconds)
+REWARDS = ItemCalls[RewardsBody, AcceptedRewards, RewardsResource, RewardOutcome](
+    "rewards", AcceptedRewards, RewardsResource, RewardItems
+)
 
 
 def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCall[str]:
@@ -264,20 +243,6 @@ def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCa
     ApiProblem (409) saying why where it has no reward."""
     where = path("rewards", job, "items", str(item), "debate")
     return ApiCall("GET", where, reads_text, headers={"Accept": media_type})
-
-
-def listed(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[RewardsResource]]:
-    """One's own, the newest first, without their items."""
-    return ApiCall("GET", path("rewards"), reads(Page[RewardsResource]), query={"after": after, "limit": limit})
-
-
-def cancel(job: str) -> ApiCall[RewardsResource]:
-    return ApiCall("DELETE", path("rewards", job), reads(RewardsResource))
-
-
-def erase(job: str) -> ApiCall[None]:
-    """With all that belongs to it; needs the scope `manage`."""
-    return ApiCall("DELETE", path("rewards", job), reads_nothing, query={"erase": "true"})
 
 
 _HELD_SECONDS = 60.0
@@ -292,7 +257,3 @@ def verify(body: VerifyBody, *, key: str | None = None) -> ApiCall[VerifiedRollo
 def compare(body: CompareBody) -> ApiCall[VerifiedRollout]:
     """Judges one member of a group and waits, until all of them are there, for its reward relative to the group."""
     return ApiCall("POST", path("rewards", "compare"), reads(VerifiedRollout), body=body, seconds=_HELD_SECONDS)
-
-
-def events(job: str) -> EventStream[Event]:
-    return EventStream(path("rewards", job, "events"), Event, lambda event: event.kind in TERMINAL)

@@ -10,13 +10,23 @@ from assayer_client.requests import ApiCall, path, reads, reads_nothing
 from assayer_client.resources import Body, Page, Resource
 
 WebhookEvent = Literal[
-    "evaluation.finished", "comparison.finished", "ranking.finished", "rewards.finished", "batch.finished"
+    "evaluation.finished",
+    "comparison.finished",
+    "ranking.finished",
+    "rewards.finished",
+    "curation.finished",
+    "proposal.finished",
+    "score.finished",
+    "batch.finished",
 ]
 EVENTS: tuple[WebhookEvent, ...] = (
     "evaluation.finished",
     "comparison.finished",
     "ranking.finished",
     "rewards.finished",
+    "curation.finished",
+    "proposal.finished",
+    "score.finished",
     "batch.finished",
 )
 

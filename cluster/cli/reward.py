@@ -22,9 +22,7 @@ from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
-    from assayer.models.reward import Reward, RewardItem
     from assayer.ports import ProgressEvent
-    from assayer.run.run import Run
     from orchestrator.jobs.requests import NamedRewardItem
     from orchestrator.jobs.results import RewardOutcome, RewardsResult
 
@@ -125,7 +123,8 @@ class _Bars:
 async def _judge(
     settings: Settings, items: "Sequence[NamedRewardItem]", judge: str | None, console: Console
 ) -> _Rewarded:
-    from cluster.reward_batch import judge_items
+    from cluster.item_batch import do_items
+    from cluster.reward_jobs import reward_work
     from cluster.reward_judge import open_reward_judge
     from cluster.telemetry import metrics_server
     from orchestrator.jobs.results import RewardOutcome, RewardsResult
@@ -139,11 +138,8 @@ async def _judge(
         async with open_reward_judge(settings, judge) as judging:
             chosen = judging.chosen(judge)
             run = judging.new_run(items, chosen, _Bars(stages))
-
-            async def one(item: "RewardItem", run: "Run") -> "Reward":
-                return await judging.reward(item, chosen, run)
-
-            await judge_items(items, one, chosen.name, run, settings.rewards.concurrency, keep, {})
+            work = reward_work(judging, chosen, chosen.name)
+            await do_items(items, work, run, settings.rewards.concurrency, keep, {})
     outcomes.sort(key=lambda found: found.item)
     return _Rewarded(items, outcomes, RewardsResult.of(chosen.name, outcomes), {})
 

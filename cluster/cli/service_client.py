@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from assayer.errors import AssayerError, InputError
 from cluster.settings import PROFILES, Profile
@@ -10,11 +10,12 @@ from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from assayer_client import Client
+    from assayer_client.item_jobs import ItemJobs
 
-__all__ = ["Kind", "kind_of", "service"]
+__all__ = ["KINDS", "Kind", "item_jobs", "kind_of", "service"]
 
 
-Kind = Literal["evaluation", "batch", "ranking", "comparison", "rewards"]
+Kind = Literal["evaluation", "batch", "ranking", "comparison", "rewards", "curation", "proposal", "score"]
 
 _KINDS: dict[str, Kind] = {
     "ev": "evaluation",
@@ -22,7 +23,13 @@ _KINDS: dict[str, Kind] = {
     "rk": "ranking",
     "cp": "comparison",
     "rw": "rewards",
+    "cu": "curation",
+    "pr": "proposal",
+    "sc": "score",
 }
+
+KINDS: tuple[Kind, ...] = tuple(_KINDS.values())
+"""Of all that has an id."""
 
 
 @contextmanager
@@ -46,3 +53,18 @@ def kind_of(identifier: str, *accepted: Kind) -> Kind:
         wanted = " or ".join(f"{prefix}_… ({name})" for prefix, name in _KINDS.items() if name in accepted)
         raise InputError(f"{identifier!r} is no id that this command takes.", f"It takes {wanted}.")
     return kind
+
+
+def item_jobs(
+    client: "Client", kind: Literal["rewards", "curation", "proposal", "score"]
+) -> "ItemJobs[Any, Any, Any, Any]":
+    """What the client offers of jobs of many items."""
+    match kind:
+        case "rewards":
+            return client.rewards
+        case "curation":
+            return client.curations
+        case "proposal":
+            return client.proposals
+        case "score":
+            return client.scores

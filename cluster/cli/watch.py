@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from cluster.cli.options import WithProfile
-from cluster.cli.service_client import kind_of, service
+from cluster.cli.service_client import KINDS, item_jobs, kind_of, service
 from cluster.cli.terminal import SafeConsole, remark
 from cluster.settings import PROFILES
 
@@ -28,7 +28,10 @@ _LONGEST_TITLE = 60
 
 
 def watch(
-    ids: Annotated[list[str], typer.Argument(help="Ids of evaluations, batches, rankings, comparisons or rewards.")],
+    ids: Annotated[
+        list[str],
+        typer.Argument(help="Ids: ev_…, bt_…, rk_…, cp_…, rw_…, cu_…, pr_… or sc_…."),
+    ],
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result."""
@@ -40,13 +43,13 @@ def watch(
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
     """One after the other; whether everything has a result."""
     for one in ids:
-        kind_of(one, "evaluation", "batch", "ranking", "comparison", "rewards")
+        kind_of(one, *KINDS)
     ended = [_watch_one(client, one) for one in ids]
     return all(ended)
 
 
 def _watch_one(client: "Client", one: str) -> bool:
-    match kind_of(one, "evaluation", "batch", "ranking", "comparison", "rewards"):
+    match kind_of(one, *KINDS):
         case "evaluation":
             return _job(one, lambda: client.evaluation(one), client.events(one))
         case "batch":
@@ -55,8 +58,9 @@ def _watch_one(client: "Client", one: str) -> bool:
             return _job(one, lambda: client.ranking(one), client.ranking_events(one))
         case "comparison":
             return _job(one, lambda: client.comparison(one), client.comparison_events(one))
-        case "rewards":
-            return _job(one, lambda: client.rewards.get(one), client.rewards.events(one))
+        case "rewards" | "curation" | "proposal" | "score" as kind:
+            jobs = item_jobs(client, kind)
+            return _job(one, lambda: jobs.get(one), jobs.events(one))
 
 
 class _Watched(Protocol):

@@ -27,15 +27,18 @@ from orchestrator.api.routes import (
     comparisons,
     console,
     corpus,
+    curations,
     evaluations,
     events,
     health,
     keys,
     methods,
+    proposals,
     rankings,
     references,
     reward_verification,
     rewards,
+    scores,
     tenants,
     usage,
     webhooks,
@@ -59,6 +62,9 @@ _ROUTERS = (
     rankings,
     rewards,
     reward_verification,
+    curations,
+    proposals,
+    scores,
     corpus,
     references,
     methods,
@@ -69,7 +75,7 @@ _ROUTERS = (
     health,
     console,
 )
-_UPLOAD_PATHS = re.compile(r"/v1/(batches(/[^/]+/rows)?|rankings|rewards)")
+_UPLOAD_PATHS = re.compile(r"/v1/(batches(/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
 """Paths whose bodies may hold many ideas."""
 _DESCRIPTION = """Evaluates research ideas against the literature.
 

@@ -103,7 +103,7 @@ class ProblemDocument(Resource):
 
 
 class JobResource(Resource):
-    """What evaluations, comparisons, rankings and rewards have in common."""
+    """What jobs of every kind have in common."""
 
     id: str
     state: JobState

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Any, Protocol
 
 from fastapi import Request
 
@@ -11,6 +11,7 @@ from assayer.ports import Clock
 from orchestrator.api.authentication import Reader
 from orchestrator.api.services import Services, StreamLimitDependency
 from orchestrator.jobs.models import TERMINAL, Job, JobId, TenantId
+from orchestrator.store import PgItemOutcomes
 from orchestrator.store.reward_groups import RewardGroup
 
 __all__ = ["count_as_stream", "wait_for_change", "wait_for_group", "wait_for_outcomes", "wait_for_verdict"]
@@ -54,14 +55,16 @@ async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId,
         return None
 
 
-async def wait_for_outcomes(seconds: float, services: Services, job: Job, after: int) -> None:
+async def wait_for_outcomes(
+    seconds: float, services: Services, outcomes: PgItemOutcomes[Any], job: Job, after: int
+) -> None:
     """Returns when the job has an outcome with a greater number, has ended, is gone, or the time is over."""
     try:
         async with (
             asyncio.timeout(seconds),
             services.listener.subscribe("assayer_events", only=job.id) as notifications,
         ):
-            while not (await services.rewards.after(job.id, after, 1)).outcomes:
+            while not (await outcomes.after(job.id, after, 1)).outcomes:
                 found = await services.jobs.get(job.tenant, job.id)
                 if found is None or found.state in TERMINAL:
                     return

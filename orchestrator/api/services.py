@@ -14,10 +14,12 @@ from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import IdGenerator
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.searchable_corpus import SearchableCorpora
+from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.store import (
     NotificationListener,
     PgEvents,
+    PgItemOutcomes,
     PgJobs,
     PgKeys,
     PgLedger,
@@ -59,6 +61,9 @@ class Services:
     ledger: PgLedger
     rewards: PgRewards
     groups: PgRewardGroups
+    curations: PgItemOutcomes[CurationOutcome]
+    proposals: PgItemOutcomes[ProposalOutcome]
+    scores: PgItemOutcomes[ScoreOutcome]
     judges: RewardJudges
     tenants: PgTenants
     keys: PgKeys
@@ -81,6 +86,8 @@ class Services:
     """How long the members of a group of rollouts wait for the next one."""
     walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
     """How missed references are looked for, where the request does not say."""
+    most_abstract_chars: int = 6_000
+    """Of a paper that is curated; a longer abstract is refused."""
     blind: BlindDefault = "several"
     """Which ideas are judged blind where the request does not say."""
 

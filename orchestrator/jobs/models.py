@@ -7,7 +7,15 @@ from uuid import UUID
 from pydantic import Field
 
 from assayer.models import EvaluationId, FlagKind, Frozen
-from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, RankingRequest, RewardsRequest
+from orchestrator.jobs.requests import (
+    ComparisonRequest,
+    CurationRequest,
+    EvaluationRequest,
+    ProposalRequest,
+    RankingRequest,
+    RewardsRequest,
+    ScoreRequest,
+)
 
 __all__ = [
     "TERMINAL",
@@ -34,14 +42,21 @@ KeyId = NewType("KeyId", str)
 JobId = NewType("JobId", str)
 BatchId = NewType("BatchId", str)
 
-JobKind = Literal["evaluation", "comparison", "ranking", "rewards"]
+JobKind = Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
 Priority = Literal["interactive", "batch"]
 JobState = Literal["queued", "running", "done", "failed", "dead", "cancelled"]
 """failed: for a reason that another attempt would not change; dead: given up after too many attempts."""
 TERMINAL: frozenset[JobState] = frozenset({"done", "failed", "dead", "cancelled"})
 
 JobRequest: TypeAlias = Annotated[
-    EvaluationRequest | ComparisonRequest | RankingRequest | RewardsRequest, Field(discriminator="kind")
+    EvaluationRequest
+    | ComparisonRequest
+    | RankingRequest
+    | RewardsRequest
+    | CurationRequest
+    | ProposalRequest
+    | ScoreRequest,
+    Field(discriminator="kind"),
 ]
 
 EventKind: TypeAlias = Literal[
@@ -118,7 +133,7 @@ class JobVerdict(Frozen):
     state: Literal["done", "failed", "dead"]
     run_id: EvaluationId | None = None
     result: dict[str, Any] | None = None
-    """Of a comparison, a ranking or rewards; an evaluation's report is stored with its run."""
+    """Of every kind of job but an evaluation; an evaluation's report is stored with its run."""
     problem: Problem | None = None
     cost_usd: float | None = None
     """None: what the ledger says of all its runs."""

@@ -5,18 +5,24 @@ from typing import Literal
 
 from pydantic import Field
 
+from assayer.curation.options import BestBy
 from assayer.methods.debate.composition import Composition
 from assayer.models import FlagKind, Frozen, Idea, suspicious_kinds
+from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.models.ranking import Comparison
 from assayer.models.reward import RewardItem
 
 __all__ = [
     "ComparisonRequest",
+    "CurationRequest",
     "EvaluationRequest",
+    "IdeaToScore",
     "Limits",
     "NamedRewardItem",
+    "ProposalRequest",
     "RankingRequest",
     "RewardsRequest",
+    "ScoreRequest",
 ]
 
 
@@ -108,3 +114,56 @@ class RewardsRequest(Frozen):
     def flags(self) -> tuple[FlagKind, ...]:
         """None for the whole: the guard before the judge tells of every item."""
         return ()
+
+
+class CurationRequest(Frozen):
+    """A kind and a research question for each paper."""
+
+    kind: Literal["curation"] = "curation"
+    items: tuple[SourcePaper, ...] = Field(min_length=1)
+    limits: Limits = Limits()
+
+    @property
+    def flags(self) -> tuple[FlagKind, ...]:
+        """What is suspicious in any of the texts."""
+        return suspicious_kinds(flag for item in self.items for flag in item.flags)
+
+
+class ProposalRequest(Frozen):
+    """Candidate ideas for each question."""
+
+    kind: Literal["proposal"] = "proposal"
+    items: tuple[ResearchQuestion, ...] = Field(min_length=1)
+    candidates: int | None = Field(default=None, ge=1, le=100)
+    """For each question; None: as many as the service's settings say."""
+    best_by: BestBy | None = None
+    """How candidates of a question are put in order; None: not at all."""
+    limits: Limits = Limits()
+
+    @property
+    def flags(self) -> tuple[FlagKind, ...]:
+        """What is suspicious in any of the texts."""
+        return suspicious_kinds(flag for item in self.items for flag in item.flags)
+
+
+class IdeaToScore(Frozen):
+    id: str = ""
+    """What the caller calls it."""
+    idea: Idea
+    question: str | None = None
+    """The research question that it answers."""
+
+
+class ScoreRequest(Frozen):
+    """Scores of each idea in single respects."""
+
+    kind: Literal["score"] = "score"
+    items: tuple[IdeaToScore, ...] = Field(min_length=1)
+    blind: bool = False
+    """Names, affiliations and the like are masked before the judge sees the ideas."""
+    limits: Limits = Limits()
+
+    @property
+    def flags(self) -> tuple[FlagKind, ...]:
+        """What is suspicious in any of the texts."""
+        return suspicious_kinds(flag for item in self.items for flag in item.idea.flags)

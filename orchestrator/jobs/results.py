@@ -1,5 +1,5 @@
-"""What a comparison, a ranking and rewards come to: the `result` of their job. An evaluation's report lies with its
-run, and what became of each item of rewards in a row of its own.
+"""What jobs come to: the `result` of all kinds but evaluations, whose report lies with their run. What became of each
+item of a job that has many lies in a row of its own.
 
 Whoever performs a job dumps one of these (`model_dump(mode="json")`); whoever reads it validates it as `JobResult`.
 """
@@ -14,7 +14,7 @@ from assayer.models import Absent, Blinding, Frozen, IdeaId, PromptVersion
 from assayer.models.base import Dollars
 from assayer.models.ranking import Comparison, Ranking
 from assayer.models.reward import Reward
-from orchestrator.jobs.models import Problem
+from orchestrator.jobs.item_outcomes import ItemOutcome, ItemsResult
 
 __all__ = [
     "ComparisonResult",
@@ -76,26 +76,22 @@ class RankingResult(Frozen):
     """All that it rests on, those handed in included."""
 
 
-class RewardOutcome(Frozen):
+class RewardOutcome(ItemOutcome):
     """What became of one item: a reward, or a problem that says why there is none."""
 
-    item: int = Field(ge=0)
-    """Its place in the request, from 0."""
-    id: str = ""
-    """The caller's name for it."""
     reward: Reward | None = None
     """A judge that failed leaves its value absent, with the reason."""
-    problem: Problem | None = None
-    same_as: int | None = None
-    """An earlier item with the same words, with which it was judged: it cost nothing more."""
-    seconds: float = Field(default=0.0, ge=0)
-    """From the beginning of its judgement to its end."""
 
     @model_validator(mode="after")
     def _ends_in_one(self) -> Self:
         if (self.reward is None) == (self.problem is None):
             raise ValueError("an item ends in a reward or in a problem")
         return self
+
+    def repeated(self, item: int, name: str) -> Self:
+        free = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
+        reward = None if self.reward is None else self.reward.model_copy(update=free)
+        return super().repeated(item, name).model_copy(update={"reward": reward})
 
     @property
     def ended_as(self) -> Literal["match", "no_match", "absent", "guard", "problem"]:
@@ -150,7 +146,9 @@ class RewardsResult(Frozen):
         )
 
 
-JobResult: TypeAlias = Annotated[ComparisonResult | RankingResult | RewardsResult, Field(discriminator="kind")]
+JobResult: TypeAlias = Annotated[
+    ComparisonResult | RankingResult | RewardsResult | ItemsResult, Field(discriminator="kind")
+]
 
 
 def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, ...]:

@@ -8,6 +8,7 @@ from orchestrator.store.answer_cache import PgAnswerCache
 from orchestrator.store.api_keys import PgKeys
 from orchestrator.store.claims import PgClaims
 from orchestrator.store.database import Database, DatabaseHealth, StartServer
+from orchestrator.store.item_outcomes import PgItemOutcomes
 from orchestrator.store.job_events import PgEvents
 from orchestrator.store.jobs import PgJobs
 from orchestrator.store.leases import PgLeases
@@ -33,6 +34,7 @@ __all__ = [
     "PgAnswerCache",
     "PgClaims",
     "PgEvents",
+    "PgItemOutcomes",
     "PgJobs",
     "PgKeys",
     "PgLeases",

@@ -46,7 +46,7 @@ _STATE = """
     FROM reward_groups AS of
     LEFT JOIN reward_group_members AS member ON member.tenant = of.tenant AND member."group" = of.id
     LEFT JOIN jobs ON jobs.id = member.job
-    LEFT JOIN rewards ON rewards.job = jobs.id AND item = 0
+    LEFT JOIN item_outcomes ON item_outcomes.job = jobs.id AND item = 0
     WHERE of.tenant = $1 AND of.id = $2 ORDER BY member
 """
 

@@ -11,13 +11,23 @@ __all__ = ["EVENTS", "ClaimedDelivery", "Delivery", "DeliveryState", "Webhook", 
 
 WebhookId = NewType("WebhookId", str)
 WebhookEvent: TypeAlias = Literal[
-    "evaluation.finished", "comparison.finished", "ranking.finished", "rewards.finished", "batch.finished"
+    "evaluation.finished",
+    "comparison.finished",
+    "ranking.finished",
+    "rewards.finished",
+    "curation.finished",
+    "proposal.finished",
+    "score.finished",
+    "batch.finished",
 ]
 EVENTS: tuple[WebhookEvent, ...] = (
     "evaluation.finished",
     "comparison.finished",
     "ranking.finished",
     "rewards.finished",
+    "curation.finished",
+    "proposal.finished",
+    "score.finished",
     "batch.finished",
 )
 """finished: it has ended, however it ended; the payload says how."""

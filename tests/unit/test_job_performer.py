@@ -13,8 +13,6 @@ from assayer.ports import Progress, ProgressEvent
 from assayer.run.context_variables import is_urgent
 from cluster.engine import Engine
 from cluster.job_performer import EnginePerformer
-from cluster.ranker import Ranker
-from cluster.reward_jobs import RewardJobs
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.jobs.models import JobId, Lease, Priority, TenantId
@@ -68,12 +66,17 @@ def lease_of(priority: Priority = "batch", pinned: dict[str, Any] | None = None)
     )
 
 
+def _performer(engine: "RefusingEngine") -> EnginePerformer:
+    unused: Any = None
+    return EnginePerformer(cast(Engine, engine), unused, unused, unused, DocumentLimits())
+
+
 @pytest.mark.parametrize(("pinned", "corpus"), [(None, ""), ({"corpus": "v1"}, "v1"), ({"corpus": None}, "")])
 async def test_job_that_has_begun_before_names_the_version_of_the_corpus_it_began_with(
     pinned: dict[str, Any] | None, corpus: str
 ) -> None:
     engine = RefusingEngine()
-    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), cast(RewardJobs, None), DocumentLimits())
+    performer = _performer(engine)
     with pytest.raises(BudgetExhausted):
         await performer.perform(lease_of(pinned=pinned), Silent(), _begun)
     assert [one.corpus for one in engine.asked] == [corpus]
@@ -82,7 +85,7 @@ async def test_job_that_has_begun_before_names_the_version_of_the_corpus_it_bega
 @pytest.mark.parametrize("priority", ["interactive", "batch"])
 async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priority) -> None:
     engine = RefusingEngine()
-    performer = EnginePerformer(cast(Engine, engine), cast(Ranker, None), cast(RewardJobs, None), DocumentLimits())
+    performer = _performer(engine)
 
     with pytest.raises(BudgetExhausted):
         await performer.perform(lease_of(priority), Silent(), _begun)

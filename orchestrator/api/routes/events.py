@@ -111,6 +111,14 @@ async def drawn(id: PathId, caller: Reader, services: ServicesDependency) -> Tim
     return timeline_of(job, events, await services.ledger.rows_of_job(job.id), services.clock.now())
 
 
-_KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking", "rewards")
+_KINDS: tuple[JobKind, ...] = (
+    "evaluation",
+    "comparison",
+    "ranking",
+    "rewards",
+    "curation",
+    "proposal",
+    "score",
+)
 for _kind in _KINDS:
     router.include_router(_stream_router(_kind))

@@ -3,18 +3,17 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import Response
-from pydantic import Field
 
 from assayer.models.reward import Reward
 from assayer.reports.debate_page import as_debate_html, as_debate_markdown
 from orchestrator.api.authentication import Reader, Submitter
-from orchestrator.api.common_schemas import Body, JobResource, Resource
-from orchestrator.api.content_negotiation import negotiated_media_type, preferred_wait
-from orchestrator.api.event_streams import wait_for_outcomes
+from orchestrator.api.common_schemas import JobResource, Resource
+from orchestrator.api.content_negotiation import negotiated_media_type
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
+from orchestrator.api.item_routes import ItemRoutes, ItemsPage, counted
 from orchestrator.api.job_routes import (
     JobRoutes,
     PreferHeader,
@@ -67,25 +66,16 @@ class RewardsResource(JobResource):
     links: RewardsLinks
 
 
-class RewardItemsQuery(Body):
-    after: int = Field(default=0, ge=0, le=2**31 - 1)
-    """`last` of the answer before."""
-    limit: int = Field(default=100, ge=1, le=1_000)
-
-
-class RewardItems(Resource):
+class RewardItems(ItemsPage):
     """Outcomes in the order in which they came."""
 
     items: tuple[RewardOutcome, ...]
-    last: int
-    """Give it as `after` to read on."""
-    state: JobState
-    """Of the whole request: once it has ended and `items` is empty, all have been read."""
 
 
 router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
 
 _RENDERERS = {"text/markdown": as_debate_markdown, "text/html": as_debate_html}
+_ITEMS = ItemRoutes(router, "rewards", RewardItems, lambda services: services.rewards)
 _DEBATE = report_representations("The debate, in the form that `Accept` prefers", tuple(_RENDERERS))
 
 ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="Its place in the request, from 0")]
@@ -106,35 +96,14 @@ async def ask(
     judge = services.judges.checked(body.judge) if own is None else None
     items = tuple(item.named() for item in body.items)
     work = RewardsRequest(items=items, judge=judge, composition=own, limits=body.limits)
-    new = NewJob(
-        id=job, request=work, subject=f"{len(items):,} {'item' if len(items) == 1 else 'items'}", priority=body.priority
-    )
+    new = NewJob(id=job, request=work, subject=counted(len(items), "item"), priority=body.priority)
     links = rewards_links(job)
     accepted = AcceptedRewards(id=job, asked=len(items), judge=judge or (own.name if own else ""), links=links)
     answer = await accept_job(request, caller, services, new, links.rewards, accepted, idempotency_key)
     return await answer_when_ended(answer, request, caller, services, streams, prefer, show_rewards)
 
 
-@router.get("/{id}/items", response_model=RewardItems, responses=problem_responses(404, 422))
-async def outcomes(
-    id: PathId,
-    request: Request,
-    caller: Reader,
-    services: ServicesDependency,
-    streams: StreamLimitDependency,
-    query: Annotated[RewardItemsQuery, Query()],
-    prefer: PreferHeader = None,
-) -> RewardItems:
-    """Outcomes as they come; with `Prefer: wait=N`, as soon as there is another one."""
-    job = await find_job(services, caller.tenant, id, "rewards")
-    page = await services.rewards.after(job.id, query.after, query.limit)
-    seconds = preferred_wait(prefer or (), services.settings.max_wait_seconds)
-    if not page.outcomes and seconds is not None and streams.has_room(caller.tenant):
-        with streams.hold(caller.tenant, request.scope):
-            await wait_for_outcomes(seconds, services, job, query.after)
-        job = await find_job(services, caller.tenant, id, "rewards")
-        page = await services.rewards.after(job.id, query.after, query.limit)
-    return RewardItems(items=page.outcomes, last=page.last, state=job.state)
+_ITEMS.add_outcomes()
 
 
 @router.get(

@@ -24,6 +24,7 @@ from orchestrator.api.identifiers import id_generator
 from orchestrator.api.services import RewardJudges, Services
 from orchestrator.jobs.api_keys import KeyPlan, Scope, generate_key
 from orchestrator.jobs.fair_scheduler import FreeSlots
+from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.jobs.models import JobVerdict, Lease, Problem, TenantId, TenantPlan
 from orchestrator.settings import ApiSettings, BatchSettings, QueueSettings
 from orchestrator.store import (
@@ -31,6 +32,7 @@ from orchestrator.store import (
     Database,
     NotificationListener,
     PgEvents,
+    PgItemOutcomes,
     PgJobs,
     PgKeys,
     PgLeases,
@@ -85,6 +87,9 @@ class Service:
             ledger=PgLedger(database),
             rewards=PgRewards(database),
             groups=PgRewardGroups(database),
+            curations=PgItemOutcomes(database, CurationOutcome),
+            proposals=PgItemOutcomes(database, ProposalOutcome),
+            scores=PgItemOutcomes(database, ScoreOutcome),
             judges=RewardJudges({"two_analysts": "Two who compare.", "viewpoints": "No model."}, "two_analysts"),
             tenants=PgTenants(database),
             keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),

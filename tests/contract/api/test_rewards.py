@@ -118,7 +118,7 @@ async def test_rewards_are_erased_with_their_outcomes(service: Service, client: 
     await keep(service, await service.lease(), outcome(0))
     assert (await client.delete(accepted.links.rewards, params={"erase": "true"})).status_code == 204
     problem(await client.get(accepted.links.items), 404, "not-found")
-    assert await service.database.fetch("SELECT FROM rewards") == []
+    assert await service.database.fetch("SELECT FROM item_outcomes") == []
 
 
 async def test_another_tenants_rewards_are_not_there(service: Service, client: httpx2.AsyncClient) -> None:

@@ -1,0 +1,187 @@
+"""Many items done side by side: equal ones once, each to a result or a problem, told and stored as they come."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from assayer.errors import AssayerError, ConfigurationError, Defect, NoFallback, PartUnavailable, StorageError
+from assayer.ports import ProgressEvent
+from assayer.run.journal import Journal
+from assayer.run.run import Run
+from orchestrator.execution.ports import LeaseLost
+from orchestrator.jobs.item_outcomes import ItemOutcome
+from orchestrator.jobs.models import Lease, Problem
+from orchestrator.jobs.retry_policy import problem_of_error
+from orchestrator.store import PgItemOutcomes
+
+__all__ = ["Ending", "ItemWork", "KeepOutcomes", "do_items", "do_items_of_job"]
+
+_LOG = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+Ended = TypeVar("Ended", bound=ItemOutcome)
+
+KeepOutcomes: TypeAlias = Callable[[Sequence[Ended]], Awaitable[None]]
+"""Called with outcomes as they come, never twice at once. What it raises ends the work."""
+
+_EVERYBODYS = (ConfigurationError, NoFallback, PartUnavailable, StorageError)
+"""Errors that every other item would meet as well: the work ends with them, and may be begun again."""
+
+
+class Ending(NamedTuple, Generic[Made]):
+    """How one item ended, as its outcome is made of it."""
+
+    item: int
+    id: str
+    made: Made | None
+    problem: Problem | None
+    seconds: float
+    journal: Journal
+    """Of this item alone."""
+
+
+@dataclass(frozen=True)
+class ItemWork(Generic[Item, Made, Ended]):
+    """What is done with each item."""
+
+    stage: str
+    """As progress names it: `rewards`."""
+    words: Callable[[Item], Hashable]
+    """All that determines the result: items in which it is equal are done once."""
+    name: Callable[[Item], str]
+    """The caller's, of an item."""
+    do: Callable[[Item, Run], Awaitable[Made]]
+    """Raises AssayerError where it could not even begin; what failed on the way is absent in what it makes."""
+    outcome: Callable[[Ending[Made]], Ended]
+    ends_all: tuple[type[AssayerError], ...] = ()
+    """Further errors that all items would meet."""
+    without_result: tuple[str, str] = ("no-result", "The item could not be done")
+    """Type and title of the problem of an item that failed."""
+
+
+async def do_items_of_job(
+    lease: Lease,
+    items: Sequence[Item],
+    work: ItemWork[Item, Made, Ended],
+    run: Run,
+    concurrency: int,
+    outcomes: PgItemOutcomes[Ended],
+) -> tuple[Ended, ...]:
+    """All outcomes, in the order of the items: what is stored already stays, what comes is stored at once. Raises
+    LeaseLost."""
+    known = {one.item: one for one in await outcomes.outcomes(lease.job)}
+    stored = len(known)
+
+    async def keep(ended: Sequence[Ended]) -> None:
+        nonlocal stored
+        if not await outcomes.keep(lease, ended, stored):
+            raise LeaseLost
+        stored += len(ended)
+
+    await do_items(items, work, run, concurrency, keep, known)
+    return await outcomes.outcomes(lease.job)
+
+
+async def do_items(
+    items: Sequence[Item],
+    work: ItemWork[Item, Made, Ended],
+    run: Run,
+    concurrency: int,
+    keep: KeepOutcomes[Ended],
+    known: Mapping[int, Ended],
+) -> None:
+    """`known`: outcomes that are there already, by the items' places; these are not done again. All items share the
+    run's budget, and each has a journal of its own, from which its outcome tells what it took. One item's failure is
+    its own; errors that all items would meet are raised."""
+    batch = _Batch(items, work, run, asyncio.Semaphore(concurrency), asyncio.Queue())
+    run.report_progress(work.stage, len(known), len(items))
+    try:
+        async with asyncio.TaskGroup() as group:
+            keeping = group.create_task(_keep_all(batch, keep, len(known)))
+            async with asyncio.TaskGroup() as doing:
+                for places in batch.equal_items():
+                    doing.create_task(batch.do(places, known))
+            batch.ended.put_nowait(None)
+            await keeping
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Of tasks that ended each other, the error that began it."""
+    first = errors.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+async def _keep_all(batch: "_Batch[Item, Made, Ended]", keep: KeepOutcomes[Ended], done: int) -> None:
+    """While some are being stored others come, and are stored together next."""
+    while (first := await batch.ended.get()) is not None:
+        outcomes = list(first)
+        last = False
+        while not batch.ended.empty() and not last:
+            more = batch.ended.get_nowait()
+            last = more is None
+            outcomes += more or ()
+        await keep(outcomes)
+        done += len(outcomes)
+        batch.run.report_progress(batch.work.stage, done, len(batch.items))
+        if last:
+            return
+
+
+class _Unwatched:
+    """Of an item: the batch reports how many items there are."""
+
+    def report(self, event: ProgressEvent) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class _Batch(Generic[Item, Made, Ended]):
+    items: Sequence[Item]
+    work: ItemWork[Item, Made, Ended]
+    run: Run
+    slots: asyncio.Semaphore
+    ended: "asyncio.Queue[Sequence[Ended] | None]"
+    """Outcomes that are not stored yet; None after the last."""
+
+    def equal_items(self) -> list[list[int]]:
+        """Places of items with the same words, in the order of their first."""
+        places: dict[Hashable, list[int]] = {}
+        for place, item in enumerate(self.items):
+            places.setdefault(self.work.words(item), []).append(place)
+        return list(places.values())
+
+    async def do(self, places: Sequence[int], known: Mapping[int, Ended]) -> None:
+        first, *others = places
+        outcome = known.get(first) or await self._outcome(first)
+        found = [outcome, *(outcome.repeated(place, self._name(place)) for place in others)]
+        if new := [one for one in found if one.item not in known]:
+            self.ended.put_nowait(new)
+
+    def _name(self, place: int) -> str:
+        return self.work.name(self.items[place])
+
+    async def _outcome(self, place: int) -> Ended:
+        async with self.slots:
+            clock = self.run.clock
+            began = clock.monotonic()
+            run = replace(self.run, journal=Journal(), progress=_Unwatched())
+            made, problem = await self._done(self.items[place], run)
+            seconds = round(clock.monotonic() - began, 3)
+        return self.work.outcome(Ending(place, self._name(place), made, problem, seconds, run.journal))
+
+    async def _done(self, item: Item, run: Run) -> tuple[Made | None, Problem | None]:
+        try:
+            return await self.work.do(item, run), None
+        except AssayerError as error:
+            if isinstance(error, (*_EVERYBODYS, *self.work.ends_all)):
+                raise
+            return None, problem_of_error(*self.work.without_result, error)
+        except Exception as error:  # noqa: BLE001 - a defect of ours costs one item its result, and no other
+            _LOG.exception("an item of run %s", self.run.id)
+            defect = Defect(f"assayer failed on this item: {type(error).__name__}: {error}.", "Please report it.")
+            return None, problem_of_error(*self.work.without_result, defect)

@@ -1,0 +1,73 @@
+"""What became of the items of a job that has many: stored as they come, by the holder of the job's lease alone."""
+
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from orchestrator.jobs.item_outcomes import ItemOutcome
+from orchestrator.jobs.models import JobId, Lease
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.json_columns import from_json_column, to_json_column
+from orchestrator.store.notifications import event_notification, notify
+
+__all__ = ["OutcomesPage", "PgItemOutcomes"]
+
+Ended = TypeVar("Ended", bound=ItemOutcome)
+
+# The job's row is held until the outcomes are in: a lease that is lost meanwhile was not lost before.
+_KEEP = """
+    WITH held AS (SELECT id FROM jobs WHERE id = $1 AND lease = $2 FOR SHARE), kept AS (
+        INSERT INTO item_outcomes (job, item, came, outcome)
+        SELECT held.id, given.item, given.came, given.outcome
+        FROM held, unnest($3::integer[], $4::integer[], $5::jsonb[]) AS given (item, came, outcome)
+        ON CONFLICT (job, item) DO NOTHING
+    )
+    SELECT id FROM held
+"""
+
+_OUTCOMES = "SELECT outcome FROM item_outcomes WHERE job = $1 ORDER BY item"
+_AFTER = "SELECT came, outcome FROM item_outcomes WHERE job = $1 AND came > $2 ORDER BY came LIMIT $3"
+_ASKED = "SELECT jsonb_array_length(request -> 'items') FROM jobs WHERE id = $1"
+
+
+class OutcomesPage(NamedTuple, Generic[Ended]):
+    outcomes: tuple[Ended, ...]
+    last: int
+    """Number of the last of them, in the order in which they came; where there are none, the number asked for."""
+
+
+class PgItemOutcomes(Generic[Ended]):
+    """Of one kind of job. Does not check tenants: ask `PgJobs` first whether the job is the caller's."""
+
+    def __init__(self, database: Database, outcome: type[Ended]) -> None:
+        self._database = database
+        self._outcome = outcome
+
+    async def keep(self, lease: Lease, outcomes: Sequence[Ended], before: int) -> bool:
+        """`before`: how many the job had already. Whether the lease still held; if not, nothing was stored."""
+        places = [one.item for one in outcomes]
+        numbers = [before + number for number in range(1, len(outcomes) + 1)]
+        documents = [to_json_column(one) for one in outcomes]
+
+        async def work(connection: Connection) -> bool:
+            held = await connection.fetchval(_KEEP, lease.job, lease.token, places, numbers, documents)
+            if held is not None:
+                await notify(connection, [event_notification(lease.job)])
+            return held is not None
+
+        return await self._database.run(work)
+
+    async def outcomes(self, job: JobId) -> tuple[Ended, ...]:
+        """Those that are there, in the order of the items."""
+        rows = await self._database.fetch(_OUTCOMES, job)
+        return tuple(from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
+
+    async def after(self, job: JobId, number: int, limit: int) -> OutcomesPage[Ended]:
+        """In the order in which they came, from 1 without gaps."""
+        rows = await self._database.fetch(_AFTER, job, number, limit)
+        outcomes = (from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
+        return OutcomesPage(tuple(outcomes), rows[-1]["came"] if rows else number)
+
+    async def asked(self, job: JobId) -> int:
+        """How many items were sent in."""
+        row = await self._database.fetch_one(_ASKED, job)
+        return 0 if row is None else int(row[0])

@@ -1,0 +1,145 @@
+"""From papers to scored ideas over HTTP, with the client, a real database and a simulated language model."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from assayer_client import (
+    ApiProblem,
+    AsyncClient,
+    CuratedPaperBody,
+    CurationBody,
+    IdeaBody,
+    ProposalBody,
+    QuestionBody,
+    ScoreBody,
+    ScoredIdeaBody,
+)
+from assayer_client.resources import Absent, Limits
+from benchmarks.simulator.process import Simulator
+from cluster.settings import Settings
+from orchestrator.store import Database
+from tests.contract.service.test_service import Running, running
+
+ABSTRACT = (
+    "Seedlings of {n} species die in dry summers, and watering all of them is out of reach. We propose to shade "
+    "every second plot with cloth of {n} grades. Experiments show that more seedlings live."
+)
+QUESTION = "How can seedlings be brought through a dry summer without water?"
+
+
+def paper(number: int, **more: Any) -> CuratedPaperBody:
+    return CuratedPaperBody(title=f"Shade plan {number}", abstract=ABSTRACT.format(n=number), **more)
+
+
+@pytest.fixture
+def settings(
+    database_url: str, database: Database, corpus_path: Path, simulator: Simulator, tmp_path: Path
+) -> Settings:
+    llm = {"base_url": simulator.base_url, "model": "simulated", "api_key": "sk-test"}
+    return Settings.model_validate(
+        {
+            "home": tmp_path,
+            "database": {"url": SecretStr(database_url)},
+            "corpus": {"path": corpus_path},
+            "llm": {**llm, "prices": {"simulated": [1.0, 2.0]}},
+            "curation": {"question_kinds": ["new_idea", "survey", "evaluation"]},
+        }
+    )
+
+
+@pytest.fixture
+async def world(settings: Settings) -> AsyncIterator[Running]:
+    async with running(settings) as started:
+        yield started
+
+
+@pytest.fixture
+async def assayer(world: Running) -> AsyncIterator[AsyncClient]:
+    http = world.caller.client
+    async with AsyncClient(str(http.base_url), http.headers["Authorization"].removeprefix("Bearer ")) as client:
+        yield client
+
+
+async def test_papers_come_back_with_kind_and_question_and_equal_ones_are_paid_once(
+    assayer: AsyncClient, simulator: Simulator
+) -> None:
+    body = CurationBody(items=(paper(3), paper(4, id="fourth"), paper(3, id="third again")))
+    accepted = await assayer.curations.submit(body)
+    seen = {one.item async for one in assayer.curations.outcomes(accepted.id)}
+    found = await assayer.curations.wait(accepted.id)
+    stats = simulator.stats()
+    assert seen == {0, 1, 2}
+    assert found.items is not None
+    assert [one.same_as for one in found.items] == [None, None, 0]
+    assert [one.id for one in found.items[1:]] == ["fourth", "third again"]
+    for one in found.items:
+        assert one.paper is not None
+        assert isinstance(one.paper.question, str) or one.paper.question.reason
+    first, _, again = found.items
+    assert (again.paper, again.calls, again.cost_usd) == (first.paper, 0, 0)
+    paid = (stats.prompt_tokens * 1.0 + stats.completion_tokens * 2.0) / 1e6
+    assert found.cost_usd == pytest.approx(paid)
+    assert found.result is not None
+    assert found.result.cost_usd == pytest.approx(paid)
+    assert (found.result.items, found.result.done + found.result.absent, found.result.repeated) == (3, 3, 1)
+    free = await assayer.curations.wait((await assayer.curations.submit(body)).id)
+    assert free.cost_usd == 0
+    assert [one.paper for one in free.items or ()] == [one.paper for one in found.items]
+
+
+async def test_candidates_of_a_question_differ_are_placed_and_can_be_scored(assayer: AsyncClient) -> None:
+    asked = ProposalBody(items=(QuestionBody(question=QUESTION, id="q1"),), candidates=3, best_by="comparisons")
+    proposed = await assayer.proposals.wait((await assayer.proposals.submit(asked)).id)
+    [outcome] = proposed.items or ()
+    assert outcome.proposal is not None
+    candidates = outcome.proposal.candidates
+    assert len(candidates) + len(outcome.proposal.missing) == 3
+    assert [one.place for one in candidates] == list(range(1, len(candidates) + 1))
+    assert {one.id for one in candidates} <= {"q1-1", "q1-2", "q1-3"}
+    assert len({one.text for one in candidates}) == len(candidates) > 1
+
+    ideas = tuple(ScoredIdeaBody(idea=IdeaBody(text=one.text), question=QUESTION, id=one.id) for one in candidates)
+    scored = await assayer.scores.wait((await assayer.scores.submit(ScoreBody(items=ideas))).id)
+    assert [one.id for one in scored.items or ()] == [one.id for one in candidates]
+    for one in scored.items or ():
+        assert one.scores is not None
+        assert [score.dimension for score in one.scores.scores] == ["novelty", "feasibility", "effectiveness"]
+        assert all(isinstance(each.score, Absent) or 1 <= each.score <= 5 for each in one.scores.scores)
+        assert one.scores.blinding is not None
+    assert scored.result is not None
+    assert (scored.result.kind, scored.result.items) == ("score", len(candidates))
+
+
+async def test_what_the_budget_does_not_reach_is_absent_and_says_so(assayer: AsyncClient) -> None:
+    body = CurationBody(items=tuple(paper(number) for number in range(3, 9)), limits=Limits(max_usd=0.000_01))
+    found = await assayer.curations.wait((await assayer.curations.submit(body)).id)
+    assert found.state == "done"
+    assert found.cost_usd is not None
+    assert found.cost_usd <= 0.000_01
+    assert found.result is not None
+    assert found.result.absent == 6
+    for one in found.items or ():
+        assert one.paper is not None
+        assert isinstance(one.paper.kind, Absent)
+        assert "budget" in one.paper.kind.reason
+
+
+async def test_what_cannot_be_done_is_named_before_anything_is_paid(assayer: AsyncClient, simulator: Simulator) -> None:
+    with pytest.raises(ApiProblem, match=r"Paper 1: .* 20") as short:
+        await assayer.curations.submit(CurationBody(items=(paper(3), CuratedPaperBody(title="T", abstract="Short."))))
+    assert [one.pointer for one in short.value.errors] == ["/items/1"]
+    with pytest.raises(ApiProblem) as empty:
+        await assayer.proposals.submit(
+            ProposalBody(items=(QuestionBody(question=QUESTION), QuestionBody(question=" ")))
+        )
+    assert [one.pointer for one in empty.value.errors] == ["/items/1/question"]
+    with pytest.raises(ApiProblem) as wordless:
+        await assayer.scores.submit(ScoreBody(items=(ScoredIdeaBody(idea=IdeaBody(text=" ")),)))
+    assert [one.pointer for one in wordless.value.errors] == ["/items/0/idea/text"]
+    with pytest.raises(ApiProblem, match="at most 1000"):
+        await assayer.proposals.submit(ProposalBody(items=(QuestionBody(question=QUESTION),) * 1_001))
+    assert simulator.stats().requests == 0
