@@ -59,6 +59,8 @@ class CorpusPassage(Resource):
     text: str
     score: float
     """Cosine of query and passage, −1 to 1."""
+    cites: tuple[str, ...] = ()
+    """Ids of the papers of the corpus that it refers to, as far as its record says."""
 
 
 class CorpusAnswer(Resource):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -98,6 +99,27 @@ def jsonl(
     from cluster.corpora.ingest import ingest_jsonl
 
     _run(partial(ingest_jsonl, to, files, load_settings()))
+
+
+@app.command()
+def tei(
+    folder: Annotated[Path, typer.Argument(help="Folder of TEI that GROBID made; a file's name is the paper's id.")],
+    to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],
+) -> None:
+    """Papers as GROBID read them, with what each place of their text cites."""
+    from cluster.corpora.tei_records import tei_files, write_tei_records
+
+    made = write_tei_records(tei_files(folder), to)
+    console = SafeConsole(highlight=False)
+    console.print(
+        f"Wrote {made.written:,} papers to {escape(str(to))}, whose texts cite {made.works:,} works in "
+        f"{made.places:,} places.",
+        soft_wrap=True,
+    )
+    for one in made.refused:
+        console.print(f"[yellow]Skipped[/] {escape(one)}", soft_wrap=True)
+    if not made.written:
+        raise typer.Exit(2)
 
 
 _Ingesting = Callable[["ReportProgress"], Coroutine[None, None, "IngestSummary"]]

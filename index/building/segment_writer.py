@@ -16,7 +16,9 @@ from index.corpus_fit import SAMPLE_SIZE, fit_passages
 from index.hashing import Hashes
 from index.records.paper_record import PaperRecord
 from index.segments.citation_graph import write_citations
-from index.segments.paper_store import BATCH, PAPERS_SCHEMA, PaperStore, record_batch, write_papers
+from index.segments.paper_keys import write_paper_keys
+from index.segments.paper_store import BATCH, PAPERS_SCHEMA, SORTING_SCHEMA, PaperStore, record_batch, write_papers
+from index.segments.passage_citations import write_passage_citations
 from index.segments.passages import PassageLocation, paper_texts, passage_texts, passages_of, write_locations
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER
 from index.segments.vector_index import VectorIndexParameters, build_vector_index, create_vectors_file
@@ -65,6 +67,7 @@ async def write_segment(
     if len(places):
         passages = await index(PASSAGES_FOLDER, len(places), (one.text for one in passage_texts(store, places)))
         write_locations(places, directory / PASSAGES_FOLDER)
+        write_passage_citations(store, places, directory / PASSAGES_FOLDER)
     return WrittenSegment(store, len(places), papers, passages)
 
 
@@ -72,6 +75,7 @@ def _write_records(batches: Iterable[pa.RecordBatch], directory: Path) -> PaperS
     write_papers(batches, directory)
     store = PaperStore(directory)
     write_citations(store.column("references").chunks, directory)
+    write_paper_keys(store, directory)
     return store
 
 
@@ -89,7 +93,7 @@ def sort_papers(records: Iterable[PaperRecord], path: Path) -> "SortedPapers":
     """By date, then by id, undated last. The records go to the file; only their keys stay in memory."""
     keys = []
     waiting = iter(records)
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, PAPERS_SCHEMA) as writer:
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, SORTING_SCHEMA) as writer:
         while some := list(islice(waiting, _RUN)):
             run = record_batch(some)
             run = run.take(pc.sort_indices(run, sort_keys=_ORDER))

@@ -3,7 +3,8 @@
 import calendar
 import datetime as dt
 import re
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    TypeAdapter,
     ValidationError,
     field_validator,
     model_validator,
@@ -22,7 +24,17 @@ from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.models import Identifiers
 from assayer.text.sanitise import clean_text
 
-__all__ = ["PaperRecord", "RecordSection", "first_problem", "last_day", "parse_vector"]
+__all__ = [
+    "CitedInText",
+    "PaperRecord",
+    "RecordSection",
+    "TextPlace",
+    "first_problem",
+    "last_day",
+    "parse_vector",
+    "works_from_json",
+    "works_json",
+]
 
 
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?")
@@ -88,6 +100,29 @@ class RecordSection(BaseModel):
     text: CleanText = ""
 
 
+class TextPlace(NamedTuple):
+    section: int
+    character: int
+
+
+class CitedInText(BaseModel):
+    """A work in the paper's list of references, and where the sections cite it. Which paper of the corpus it is is
+    found by the id where the source gives one, else by DOI, arXiv id, or title and year."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: Annotated[str, BeforeValidator(_text_of), AfterValidator(lambda value: value and _id(value))] = ""
+    doi: Annotated[str, BeforeValidator(lambda value: _identifier("doi", value))] = ""
+    arxiv: Annotated[str, BeforeValidator(lambda value: _identifier("arxiv", value))] = ""
+    title: OneLineText = ""
+    year: int | None = Field(default=None, ge=1000, le=9999)
+    at: tuple[TextPlace, ...] = Field(default=(), max_length=10_000)
+    """Number of a section and a character of its text, both from 0."""
+
+
+_WORKS: TypeAdapter[tuple[CitedInText, ...]] = TypeAdapter(tuple[CitedInText, ...])
+
+
 class PaperRecord(BaseModel):
     """One record of a source. Unknown fields are ignored."""
 
@@ -107,6 +142,7 @@ class PaperRecord(BaseModel):
     sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
     references: tuple[RecordId, ...] | None = None
     """Ids of the papers that it cites; None when the source does not say."""
+    cited_in_text: Annotated[tuple[CitedInText, ...], BeforeValidator(_list_of)] = Field(default=(), max_length=10_000)
     fields: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
     """Of study, as the source names them."""
     retracted: bool = False
@@ -157,10 +193,50 @@ class PaperRecord(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
+    def _places_in_kept_sections(cls, data: Any) -> Any:
+        """Sections without text are left out, so the others are counted anew. Places in a text that cleaning
+        changes before its end are left out: they are not those of the clean text."""
+        if not isinstance(data, dict) or not data.get("cited_in_text"):
+            return data
+        try:
+            works = _WORKS.validate_python(data["cited_in_text"])
+        except ValidationError:
+            return data  # the field's own check says why
+        texts = [_section_text(one) for one in data.get("sections") or ()]
+        kept = [number for number, text in enumerate(texts) if _clean(text)]
+        numbers = enumerate(kept)
+        renumbered = {number: place for place, number in numbers if texts[number].startswith(_clean(texts[number]))}
+        return {**data, "cited_in_text": tuple(_moved(one, renumbered, texts) for one in works)}
+
+    @model_validator(mode="before")
+    @classmethod
     def _date_from_year(cls, data: Any) -> Any:
         if isinstance(data, dict) and not data.get("publication_date") and data.get("year"):
             return {**data, "publication_date": str(data["year"])}
         return data
+
+
+def works_json(works: tuple[CitedInText, ...]) -> str | None:
+    """None for no works."""
+    return _WORKS.dump_json(works).decode() if works else None
+
+
+def works_from_json(text: str) -> tuple[CitedInText, ...]:
+    return _WORKS.validate_json(text)
+
+
+def _section_text(section: Any) -> str:
+    text = section.get("text") if isinstance(section, dict) else getattr(section, "text", None)
+    return text if isinstance(text, str) else ""
+
+
+def _moved(work: CitedInText, numbers: Mapping[int, int], texts: Sequence[str]) -> CitedInText:
+    places = (
+        TextPlace(numbers[place.section], place.character)
+        for place in work.at
+        if place.section in numbers and 0 <= place.character < len(texts[place.section])
+    )
+    return work.model_copy(update={"at": tuple(sorted(set(places)))})
 
 
 def first_problem(error: ValidationError) -> str:

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from assayer.errors import InputError
 from assayer.models import Identifiers
-from index.records.paper_record import PaperRecord, first_problem
+from index.records.paper_record import PaperRecord, first_problem, works_json
 
 __all__ = ["RECORDS_SCHEMA", "RecordVector", "RecordWithVector", "RecordWriter", "parquet_files", "read_records"]
 
@@ -39,7 +40,9 @@ RECORDS_SCHEMA = pa.schema(
 )
 """Columns are PaperRecord's fields. Null `references`: the source does not say; null `vector`: there is none."""
 
-_VECTOR, _MODEL = "vector", "vector_model"
+_VECTOR, _MODEL, _CITED = "vector", "vector_model", "cited_in_text"
+_WRITTEN_SCHEMA = RECORDS_SCHEMA.append(pa.field(_CITED, pa.string()))
+"""With what texts cite, as JSON; files of others need no such column."""
 _GROUP = 4096
 """Rows of a row group: what a reader holds at once."""
 _BATCH = 512
@@ -62,12 +65,12 @@ class RecordWriter:
     """Writes records in row groups; the file is complete after the `with`. A sink that was given open stays open."""
 
     def __init__(self, sink: Path | IO[bytes]) -> None:
-        self._file = pq.ParquetWriter(sink, RECORDS_SCHEMA, compression="zstd")
+        self._file = pq.ParquetWriter(sink, _WRITTEN_SCHEMA, compression="zstd")
         self._rows: list[dict[str, Any]] = []
         self._vectors: list[RecordVector | None] = []
 
     def write(self, record: PaperRecord, vector: RecordVector | None = None) -> None:
-        self._rows.append(record.model_dump(exclude={"year"}))
+        self._rows.append(record.model_dump(exclude={"year"}) | {_CITED: works_json(record.cited_in_text)})
         self._vectors.append(vector)
         if len(self._rows) == _GROUP:
             self._flush()
@@ -88,7 +91,9 @@ class RecordWriter:
         plain = pa.Table.from_pylist(self._rows, schema=pa.schema(list(RECORDS_SCHEMA)[:-2]))
         models = pa.array([one.model or None if one else None for one in self._vectors], pa.string())
         table = plain.append_column(RECORDS_SCHEMA.field(_VECTOR), _lists(self._vectors))
-        self._file.write_table(table.append_column(RECORDS_SCHEMA.field(_MODEL), models), row_group_size=_GROUP)
+        table = table.append_column(RECORDS_SCHEMA.field(_MODEL), models)
+        cited = pa.array([row[_CITED] for row in self._rows], pa.string())
+        self._file.write_table(table.append_column(_WRITTEN_SCHEMA.field(_CITED), cited), row_group_size=_GROUP)
         self._rows, self._vectors = [], []
 
 
@@ -120,7 +125,7 @@ def read_records(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
         absent = {"id", "title", "abstract"} - names
         if absent:
             raise InputError(f"{path} holds no paper records: it has no column {', '.join(sorted(absent))}.")
-        columns = [name for name in (*RECORDS_SCHEMA.names, "year") if name in names]
+        columns = [name for name in (*_WRITTEN_SCHEMA.names, "year") if name in names]
         first = 1
         for group in range(file.num_row_groups):
             yield from _group(file, group, columns, first)
@@ -149,12 +154,21 @@ def _rows(batch: pa.RecordBatch) -> Iterator[RecordWithVector | str]:
     for data, values, model in zip(plain.to_pylist(), vectors, models, strict=True):
         if isinstance(day := data.get("publication_date"), dt.date):
             data["publication_date"] = day.isoformat()
+        if isinstance(cited := data.get(_CITED), str):
+            data[_CITED] = _read_json(cited)
         try:
             record = PaperRecord.model_validate(data)
         except ValidationError as error:
             yield first_problem(error)
         else:
             yield RecordWithVector(record, None if values is None else RecordVector(values, model or ""))
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return from_json(text)
+    except ValueError:
+        return text  # which the record's own check refuses
 
 
 def _vectors(column: pa.Array) -> list[NDArray[np.float32] | None]:

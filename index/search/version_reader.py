@@ -20,6 +20,7 @@ from index.search.hybrid_ranking import QueryCandidates, candidate_depth, rank_c
 from index.search.hybrid_search import HybridSearch
 from index.search.query_batching import batchable
 from index.segments.citation_graph import CitingUnit, newest_first
+from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
 from index.segments.passages import ABSTRACT, split_passages
 from index.segments.row_filter import read_hidden
 from index.segments.segment import Segment
@@ -71,7 +72,11 @@ class VersionReader:
     @batchable(2)
     def snippets(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Passage]]:
         found = self.candidates(queries, vectors, candidate_depth(limit), filters, with_passages=True)
-        return [[self.passage(*ranked) for ranked in rank_candidates(one, limit)] for one in found]
+        ranked = [rank_candidates(one, limit) for one in found]
+        units = list(dict.fromkeys(unit for some in ranked for unit, _ in some))
+        cited = dict(zip(units, self.works_cited_at(units), strict=True))
+        papers = self.papers_by_key(sorted(keys_in(cited.values())))
+        return [[self.passage(*one, papers_cited(cited[one[0]], papers)) for one in some] for some in ranked]
 
     @batchable(2)
     def candidates(
@@ -138,11 +143,34 @@ class VersionReader:
         return found
 
     def passages_at(self, units: Sequence[int]) -> list[Passage]:
-        """Their similarities are left to the caller, who has them."""
+        """Their similarities and what they cite are left to the caller."""
         return [self.passage(unit, 0.0) for unit in units]
 
-    def passage(self, unit: int, similarity: float) -> Passage:
-        """Which papers a passage cites is not known: sources give references by paper."""
+    def works_cited_at(self, units: Sequence[int]) -> list[CitedKeys]:
+        """Keys of the works that each passage cites. Abstracts cite nothing."""
+        found: list[CitedKeys] = []
+        for unit in units:
+            segment, own = self._segment_row(unit)
+            found.append([] if self._units.is_paper(unit) else segment.passage_citations.cited(own))
+        return found
+
+    def papers_by_key(self, keys: Sequence[int]) -> dict[int, list[PaperId]]:
+        """Papers whose id has a hash, or whose DOI, arXiv id or title and year have it as their key; unknown keys are
+        missing."""
+        found: dict[int, list[PaperId]] = {}
+        by_id = self._units_with_hashes(np.array(keys, np.uint64)) if keys else []
+        for key, units in zip(keys, by_id, strict=True):
+            keyed = [
+                int(start) + row
+                for start, segment in zip(self._units.papers, self.segments, strict=False)
+                for row in segment.paper_keys.rows(key)
+                if not segment.hides(row)
+            ]
+            if units or keyed:
+                found[key] = [self.paper(unit).id for unit in dict.fromkeys([*units, *keyed])]
+        return found
+
+    def passage(self, unit: int, similarity: float, cites: tuple[PaperId, ...] = ()) -> Passage:
         segment, own = self._segment_row(unit)
         if self._units.is_paper(unit):
             paper = segment.store.paper(own)
@@ -155,7 +183,8 @@ class VersionReader:
             if number != ABSTRACT:
                 found = segment.store.sections(row)[number]
                 section, text = found.title, found.text
-        return Passage(paper=paper, section=section, text=text[start:end].strip(), similarity=similarity)
+        others = tuple(one for one in cites if one != paper.id)
+        return Passage(paper=paper, section=section, text=text[start:end].strip(), similarity=similarity, cites=others)
 
     def record_digest(self, unit: int) -> int:
         segment, row = self._segment_row(unit)

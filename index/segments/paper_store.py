@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from assayer.models import Identifiers, Paper, PaperId, Retraction, Section
 from index.hashing import Hashes, hash64
-from index.records.paper_record import PaperRecord
+from index.records.paper_record import CitedInText, PaperRecord, works_json
 from index.segments.citation_graph import UNDATED
+from index.segments.cited_in_text import CitedInTextFile, CitedInTextWriter
 
 __all__ = [
     "BATCH",
     "PAPERS_SCHEMA",
+    "SORTING_SCHEMA",
     "SOURCE",
     "IdIndex",
     "PaperStore",
@@ -54,6 +56,9 @@ PAPERS_SCHEMA = pa.schema(
         pa.field("sections", pa.list_(pa.struct([("title", pa.string()), ("text", pa.string())]))),
     ]
 )
+_CITED = "cited_in_text"
+SORTING_SCHEMA = PAPERS_SCHEMA.append(pa.field(_CITED, pa.string()))
+"""With what the text cites, as JSON: few papers have it, so it lies in a file of its own."""
 _PAPER_FIELDS = (
     "id",
     "title",
@@ -72,23 +77,32 @@ _HASHES, _ROWS = "ids.npy", "id-rows.npy"
 
 def record_digest(record: PaperRecord) -> int:
     """Hash of the whole record: equal records need no update. The year is part of the date."""
-    return int(hash64([record.model_dump_json(exclude={"year"})])[0])
+    unsaid = {"year"} if record.cited_in_text else {"year", _CITED}
+    return int(hash64([record.model_dump_json(exclude=unsaid)])[0])
 
 
 def record_batch(records: Sequence[PaperRecord]) -> pa.RecordBatch:
-    rows = [record.model_dump() | {"digest": record_digest(record)} for record in records]
-    return pa.RecordBatch.from_pylist(rows, schema=PAPERS_SCHEMA)
+    """With the columns of `SORTING_SCHEMA`."""
+    return pa.RecordBatch.from_pylist([_row(record) for record in records], schema=SORTING_SCHEMA)
+
+
+def _row(record: PaperRecord) -> dict[str, Any]:
+    fields = record.model_dump(exclude={_CITED})
+    return fields | {"digest": record_digest(record), _CITED: works_json(record.cited_in_text)}
 
 
 def write_papers(batches: Iterable[pa.RecordBatch], directory: Path) -> None:
-    """Sorted by date, undated last; each batch of `BATCH` rows, the last of fewer."""
+    """With the columns of `SORTING_SCHEMA`, sorted by date, undated last; each batch of `BATCH` rows, the last of
+    fewer."""
     hashes, days = [np.empty(0, np.uint64)], [np.empty(0, np.int32)]
     with (
         pa.OSFile(str(directory / _FILE), "wb") as file,
         pa.ipc.new_file(file, PAPERS_SCHEMA) as writer,
+        CitedInTextWriter(directory) as cited,
     ):
         for batch in batches:
-            writer.write_batch(batch)
+            writer.write_batch(batch.select(PAPERS_SCHEMA.names))
+            cited.write(batch[_CITED])
             hashes.append(hash64(batch["id"].to_pylist()))
             days.append(batch["publication_date"].drop_null().cast(pa.int32()).to_numpy())
     write_id_index(np.concatenate(hashes), directory)
@@ -102,6 +116,7 @@ class PaperStore:
         reader = pa.ipc.open_file(pa.memory_map(str(directory / _FILE)))
         self._batches: list[Any] = [reader.get_batch(i) for i in range(reader.num_record_batches)]
         self._ids = IdIndex(directory)
+        self._cited = CitedInTextFile(directory)
         self._days: NDArray[np.int32] = np.asarray(np.load(directory / _DAYS, mmap_mode="r"))
         self.paper = lru_cache(_REMEMBERED)(self._paper)
 
@@ -129,12 +144,28 @@ class PaperStore:
         batch, place = self._batches[row // BATCH], row % BATCH
         fields = {name: batch[name][place].as_py() for name in _RECORD_FIELDS}
         day = fields["publication_date"]
-        return PaperRecord.model_validate(fields | {"publication_date": day and day.isoformat()})
+        return PaperRecord.model_validate(
+            fields | {"publication_date": day and day.isoformat(), _CITED: self.cited_in_text(row)}
+        )
+
+    @property
+    def rows_citing_in_text(self) -> NDArray[np.uint32]:
+        """Rows of the papers whose texts are known to cite something, ascending."""
+        return self._cited.rows
+
+    def cited_in_text(self, row: int) -> tuple[CitedInText, ...]:
+        """What the text of a paper cites, as far as its record says."""
+        return self._cited.works(row)
 
     def all_indexed_columns(self) -> Iterator[dict[str, Any]]:
         """The columns that indexed texts are made of, row by row."""
+        for rows in self.batches(_SEARCHED_FIELDS):
+            yield from rows
+
+    def batches(self, columns: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
+        """Some columns of all rows, a batch at a time."""
         for batch in self._batches:
-            yield from batch.select(_SEARCHED_FIELDS).to_pylist()
+            yield batch.select(list(columns)).to_pylist()
 
     def indexed_columns(self, row: int) -> dict[str, Any]:
         """The same columns of one row."""

@@ -1,7 +1,7 @@
 """One immutable segment of a corpus: the papers of one build or update, with their vectors, passages and citations."""
 
 import datetime as dt
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from assayer.models import Filters, Frozen
 from index.hashing import FileChecksum
 from index.segments.citation_graph import CitationGraph, CitingUnit
+from index.segments.paper_keys import PaperKeys
 from index.segments.paper_store import PaperStore
+from index.segments.passage_citations import PassageCitations
 from index.segments.passages import PassageLocation, read_locations
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import VectorIndex, VectorIndexParameters
@@ -54,6 +56,7 @@ class Segment:
 
     def __init__(self, directory: Path, entry: SegmentEntry, hidden: NDArray[np.int64], exact_up_to: int) -> None:
         self.entry = entry
+        self._directory = directory
         self.store = PaperStore(directory)
         self.citations = CitationGraph(directory)
         self.papers = VectorIndex(directory / PAPERS_FOLDER, entry.paper_index, exact_up_to)
@@ -62,6 +65,7 @@ class Segment:
         if entry.passage_index is not None:
             self.passages = VectorIndex(directory / PASSAGES_FOLDER, entry.passage_index, exact_up_to)
             self.passage_locations = read_locations(directory / PASSAGES_FOLDER)
+        self.passage_citations = PassageCitations(directory / PASSAGES_FOLDER)
         self.hidden = hidden
         """Rows that a later segment replaced or that were deleted, ascending."""
         self.row_filter = lru_cache(_FILTERS_REMEMBERED)(self._row_filter)
@@ -69,6 +73,10 @@ class Segment:
 
     def __len__(self) -> int:
         return len(self.store)
+
+    @cached_property
+    def paper_keys(self) -> PaperKeys:
+        return PaperKeys(self.store, self._directory)
 
     def hides(self, row: int) -> bool:
         if not len(self.hidden):

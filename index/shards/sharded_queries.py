@@ -22,6 +22,7 @@ from index.search.hybrid_ranking import HybridMatches, QueryCandidates, candidat
 from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Matches
 from index.segments.citation_graph import newest_first
+from index.segments.passage_citations import keys_in, papers_cited
 from index.segments.vector_index import VectorMatches
 from index.shards.shard_store import shard_of
 
@@ -53,7 +54,24 @@ class ShardedCorpusQueries:
     ) -> list[list[Passage]]:
         found = await self._ranked(queries, vectors, limit, filters, with_passages=True)
         passages = await self._fetch(VersionReader.passages_at, (key for one in found for key, _ in one))
-        return [[passages[key].model_copy(update={"similarity": cosine}) for key, cosine in one] for one in found]
+        cites = await self._papers_cited(passages)
+        return [
+            [passages[key].model_copy(update={"similarity": cosine, "cites": cites[key]}) for key, cosine in one]
+            for one in found
+        ]
+
+    async def _papers_cited(self, passages: Mapping[int, Passage]) -> dict[int, tuple[PaperId, ...]]:
+        """The papers that passages cite, whichever shard they lie in."""
+        cited = await self._fetch(VersionReader.works_cited_at, passages)
+        each = await self._call_all(VersionReader.papers_by_key, sorted(keys_in(cited.values())))
+        papers: dict[int, list[PaperId]] = defaultdict(list)
+        for found in each:
+            for key, some in found.items():
+                papers[key] += some
+        return {
+            key: tuple(one for one in papers_cited(cited[key], papers) if one != passage.paper.id)
+            for key, passage in passages.items()
+        }
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Hit]]:
         own = await self._call_owners(VersionReader.paper_vectors, papers)

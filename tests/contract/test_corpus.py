@@ -23,7 +23,7 @@ QUERIES = ("bumblebees in meadows after late mowing", "transects for counting po
 
 
 def on_paper(record: PaperRecord) -> Paper:
-    fields = record.model_dump(exclude={"year", "sections", "references", "fields", "retracted"})
+    fields = record.model_dump(exclude={"year", "sections", "references", "cited_in_text", "fields", "retracted"})
     return Paper(source="corpus", **fields)
 
 

@@ -20,7 +20,11 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 _ROOT = Path(__file__).parents[2]
 _POINTS = 10
 _MOST_SECONDS = 240
-_LONG = [{"title": "Methods", "text": "We walked transects and counted. " * 60}]
+_FIELDS: dict[str, Any] = {
+    "sections": [{"title": "Methods", "text": "We walked transects and counted. " * 60}],
+    "cited_in_text": [{"id": "bee-03", "at": [[0, 40], [0, 1_500]]}],
+}
+"""A full text that cites."""
 
 
 class Scene(NamedTuple):
@@ -48,9 +52,9 @@ async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
     before.mkdir()
     removed.write_text("bee-07\nbee-12\nnobody\n")
     if request.param != "first build":
-        papers = [*RECORDS, *(record(number, sections=_LONG) for number in range(30, 50))]
+        papers = [*RECORDS, *(record(number, **_FIELDS) for number in range(30, 50))]
         await build_corpus([write_jsonl(tmp_path / "old.jsonl", papers)], before, HashingEmbedder(), options=OPTIONS)
-    coming = [record(3, title="Lichens on old walls"), *(record(number, sections=_LONG) for number in range(50, 62))]
+    coming = [record(3, title="Lichens on old walls"), *(record(number, **_FIELDS) for number in range(50, 62))]
     source = write_jsonl(tmp_path / "new.jsonl", coming)
     return Scene("update" if request.param == "update" else "build", source, removed, before)
 

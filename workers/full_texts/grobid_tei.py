@@ -13,7 +13,16 @@ from assayer.text.sanitise import clean_text
 from assayer.text.section_titles import PaperPart, number_of, opens_part, part_of, without_number
 from workers.full_texts.parsed_paper import ParsedPaper
 
-__all__ = ["MAX_TEI_BYTES", "TEI_PARSER_VERSION", "HeadedText", "main_sections", "parse_tei"]
+__all__ = [
+    "MAX_TEI_BYTES",
+    "TEI_PARSER_VERSION",
+    "HeadedText",
+    "main_sections",
+    "paper_of_tei",
+    "parse_tei",
+    "read_tei",
+    "works_by_entry",
+]
 
 
 _UNTITLED = "Text"
@@ -107,6 +116,7 @@ _MOST_CAPTIONS = 1_000
 
 _TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 _TYPED = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _BLOCKS = ("p", "s", "list", "item", "formula", "quote", "ab", "note")
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 _LABELLED = re.compile(
@@ -116,7 +126,11 @@ _LABELLED = re.compile(
 
 def parse_tei(tei: bytes, source: str = "The TEI") -> ParsedPaper:
     """Raises Unreadable for what is no TEI, declares entities, or has no text. `source` names it in errors."""
-    root = _parse(tei, source)
+    return paper_of_tei(read_tei(tei, source), source)
+
+
+def paper_of_tei(root: etree._Element, source: str) -> ParsedPaper:
+    """Raises Unreadable for what has no text."""
     sections = (*_abstract(root), *main_sections((*_body(root), *_back(root))))
     if not any(section.title != "Abstract" for section in sections):
         raise Unreadable(f"{source} has no text besides an abstract.", "It may be a scan.", "no_text")
@@ -130,7 +144,8 @@ def parse_tei(tei: bytes, source: str = "The TEI") -> ParsedPaper:
     )
 
 
-def _parse(tei: bytes, source: str) -> etree._Element:
+def read_tei(tei: bytes, source: str) -> etree._Element:
+    """Its root. Raises Unreadable for what is no TEI, or declares entities."""
     if len(tei) > MAX_TEI_BYTES:
         raise Unreadable(f"{source} has more than {MAX_TEI_BYTES / 1e6:g} MB.", "", "too_large")
     # Read as UTF-8 whatever it declares, so that no other encoding can hide a declaration from this look.
@@ -234,8 +249,16 @@ def _labels(head: str) -> tuple[list[str], str]:
 
 
 def _references(root: etree._Element) -> Iterator[CitedWork]:
-    entries = list(_found(root, "./t:text/t:back//t:listBibl/t:biblStruct"))
-    yield from (work for entry in entries[:_MOST_REFERENCES] if (work := _work(entry)) != CitedWork())
+    yield from (work for entry in _entries(root) if (work := _work(entry)) != CitedWork())
+
+
+def _entries(root: etree._Element) -> list[etree._Element]:
+    return list(_found(root, "./t:text/t:back//t:listBibl/t:biblStruct"))[:_MOST_REFERENCES]
+
+
+def works_by_entry(root: etree._Element) -> dict[str, CitedWork]:
+    """By the id that the text refers to it with: `b12`."""
+    return {name: _work(entry) for entry in _entries(root) if (name := entry.get(_XML_ID))}
 
 
 def _work(entry: etree._Element) -> CitedWork:

@@ -119,6 +119,8 @@ class CorpusPassage(Resource):
     text: str
     score: float
     """Cosine of query and passage, −1 to 1."""
+    cites: tuple[str, ...]
+    """Ids of the papers of the corpus that it refers to, as far as its record says."""
 
 
 class CorpusAnswer(Resource):
@@ -199,4 +201,5 @@ def _passage_resource(passage: Passage) -> CorpusPassage:
         section=passage.section,
         text=passage.text,
         score=passage.similarity,
+        cites=passage.cites,
     )

@@ -1,0 +1,118 @@
+"""Papers that GROBID has read as records for a corpus: full texts whose passages carry what they cite."""
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lxml import etree
+from pydantic import ValidationError
+
+from assayer.errors import InputError, Unreadable
+from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.text.sanitise import clean_text
+from index.records.paper_record import PaperRecord, first_problem
+from workers.full_texts.cited_places import WorkCited, read_citing_paper
+from workers.full_texts.grobid_tei import read_tei
+
+__all__ = ["TeiRecords", "record_of_tei", "tei_files", "write_tei_records"]
+
+_SUFFIX = re.compile(r"(?:\.grobid)?(?:\.tei)?\.xml$")
+_TEI = {"t": "http://www.tei-c.org/ns/1.0"}
+_SOURCE = "./t:teiHeader/t:fileDesc/t:sourceDesc/t:biblStruct"
+
+
+class TeiRecords(NamedTuple):
+    written: int
+    works: int
+    """Entries of lists of references."""
+    places: int
+    """Where texts cite one of them."""
+    refused: tuple[str, ...]
+    """Files that are no paper, with the reason."""
+
+
+def tei_files(folder: Path) -> list[Path]:
+    """Raises InputError for a folder without any."""
+    found = sorted(path for path in folder.rglob("*.xml") if path.is_file())
+    if not found:
+        raise InputError(f"{folder} holds no TEI.", "Give a folder of GROBID's answers: NAME.tei.xml.")
+    return found
+
+
+def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
+    """One JSON line a paper; what is no paper is told and left out."""
+    refused: list[str] = []
+    written = works = places = 0
+    with to.open("w", encoding="utf-8") as lines:
+        for path in files:
+            record = _record_or_reason(path)
+            if isinstance(record, str):
+                refused.append(f"{path.name}: {record}")
+                continue
+            lines.write(record.model_dump_json(exclude={"year"}) + "\n")
+            written += 1
+            works += len(record.cited_in_text)
+            places += sum(len(work.at) for work in record.cited_in_text)
+    return TeiRecords(written, works, places, tuple(refused))
+
+
+def _record_or_reason(path: Path) -> PaperRecord | str:
+    try:
+        return record_of_tei(path.read_bytes(), _SUFFIX.sub("", path.name))
+    except (Unreadable, OSError) as error:
+        return str(error)
+    except ValidationError as error:
+        return first_problem(error)
+
+
+def record_of_tei(tei: bytes, paper: str) -> PaperRecord:
+    """`paper` is its id in the corpus. Raises Unreadable, and ValidationError for what lacks a title or an abstract."""
+    root = read_tei(tei, paper)
+    citing = read_citing_paper(tei, paper)
+    sections = citing.paper.sections
+    first = 1 if sections[0].title == "Abstract" else 0
+    return PaperRecord.model_validate(
+        {
+            "id": paper,
+            "title": citing.paper.title,
+            "abstract": sections[0].text if first else "",
+            "authors": list(_authors(root)),
+            "publication_date": _day(root),
+            **_identifiers(root),
+            "sections": [{"title": one.title, "text": clean_text(one.text)} for one in sections[first:]],
+            "cited_in_text": [_cited(work, first) for work in citing.cited],
+        }
+    )
+
+
+def _cited(one: WorkCited, first: int) -> dict[str, Any]:
+    at = [(place.section - first, place.character) for place in one.at if place.section >= first]
+    return {"doi": one.work.doi, "arxiv": one.work.arxiv, "title": one.work.title, "year": one.work.year, "at": at}
+
+
+def _authors(root: etree._Element) -> Iterator[str]:
+    for person in root.iterfind(f"{_SOURCE}/t:analytic/t:author/t:persName", _TEI):
+        name = " ".join(_text(part) for part in person)
+        if name.strip():
+            yield name
+
+
+def _text(element: etree._Element) -> str:
+    return " ".join("".join(map(str, element.itertext())).split())
+
+
+def _day(root: etree._Element) -> str | None:
+    """As GROBID found it; None where that is no day."""
+    date = root.find("./t:teiHeader/t:fileDesc/t:publicationStmt/t:date", _TEI)
+    said = "" if date is None else date.get("when", "")
+    try:
+        return dt.date.fromisoformat(said).isoformat()
+    except ValueError:
+        return said if re.fullmatch(r"\d{4}(?:-\d{2})?", said) else None
+
+
+def _identifiers(root: etree._Element) -> dict[str, str]:
+    said = {one.get("type", "").casefold(): _text(one) for one in root.iterfind(f"{_SOURCE}/t:idno", _TEI)}
+    return {"doi": doi(said.get("doi", "")), "arxiv": arxiv_id(said.get("arxiv", ""))}

@@ -1,0 +1,152 @@
+"""Passages carry the papers that they cite: resolved when they are read, whatever came into the corpus since."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from assayer.models import OPEN, PaperId, Window
+from index import BuildOptions, Corpus, Delta, VersionStore, build_corpus, build_shards, read_manifest, update_corpus
+from index.records.paper_record import PaperRecord
+from index.search.version_reader import VersionReader
+from index.segments.paper_store import record_digest
+from index.segments.row_filter import NO_FILTERS
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+PROTOCOL = "Walk each transect at noon and count every insect on a flower, as others did [1, 2]. " * 20
+MODELS = "Counts are overdispersed, so we fit a negative binomial regression [3]."
+LATER = "Lichens on old walls and what they tell of the air"
+CITED: list[dict[str, Any]] = [
+    {"doi": "https://doi.org/10.1234/BEE.5", "title": "How anything", "at": [[1, 80]]},
+    {"title": "How mining bees use bare sand in heathland!", "year": 2017, "at": [[1, 83], [2, 66]]},
+    {"title": LATER, "year": 2021, "at": [[2, 66]]},
+    {"title": "A work that nobody has a record of", "year": 1999, "at": [[2, 66]]},
+    {"id": "bee-40", "at": [[0, 0]]},
+]
+SECTIONS = [
+    {"title": "Empty", "text": " "},
+    {"title": "Counting protocol", "text": PROTOCOL},
+    {"title": "Statistics", "text": MODELS},
+]
+CITING = record(40, title="A handbook of walks", sections=SECTIONS, cited_in_text=CITED)
+PAPERS = [*RECORDS[:5], record(5, identifiers={"doi": "10.1234/bee.5"}), *RECORDS[6:12], CITING]
+
+
+async def built(folder: Path, papers: list[dict[str, Any]], papers_per_segment: int = 1_000) -> Corpus:
+    source = write_jsonl(folder / "papers.jsonl", papers)
+    await build_corpus(
+        [source], folder / "corpus", EMBEDDER, options=BuildOptions(papers_per_segment=papers_per_segment)
+    )
+    return Corpus.open(folder / "corpus", EMBEDDER)
+
+
+async def cites(corpus: Corpus, query: str, window: Window = OPEN) -> set[tuple[PaperId, ...]]:
+    """Of the passages of the citing paper that answer."""
+    (found,) = await corpus.snippets([query], 40, window)
+    return {one.cites for one in found if one.paper.id == "bee-40" and one.section != "abstract"}
+
+
+@pytest.mark.parametrize("papers_per_segment", [1_000, 4])
+async def test_passages_carry_what_they_cite_by_doi_and_by_title_and_year(
+    tmp_path: Path, papers_per_segment: int
+) -> None:
+    corpus = await built(tmp_path, PAPERS, papers_per_segment=papers_per_segment)
+    assert cites_of(await cites(corpus, "walk each transect at noon")) == {(), ("bee-05", "bee-06"), ("bee-06",)}
+
+
+def cites_of(found: set[tuple[PaperId, ...]]) -> set[tuple[str, ...]]:
+    return {tuple(map(str, one)) for one in found}
+
+
+async def test_abstracts_and_other_papers_cite_nothing(tmp_path: Path) -> None:
+    corpus = await built(tmp_path, [*PAPERS, record(41, sections=SECTIONS)])
+    (found,) = await corpus.snippets(["walk each transect at noon"], 40, OPEN)
+    assert {one.cites for one in found if one.paper.id != "bee-40" or one.section == "abstract"} == {()}
+
+
+async def test_a_paper_that_comes_later_is_cited_from_then_on(tmp_path: Path) -> None:
+    corpus = await built(tmp_path, PAPERS, papers_per_segment=4)
+    before = await cites(corpus, "negative binomial regression")
+    # A preprint of the year before the one that the list of references gives.
+    later = PaperRecord.model_validate(record(60, title=LATER, publication_date="2020-11-02"))
+    await update_corpus(Delta([later]), tmp_path / "corpus", EMBEDDER)
+    after = await cites(Corpus.open(tmp_path / "corpus", EMBEDDER), "negative binomial regression")
+    assert ("bee-06",) in before
+    assert ("bee-06", "bee-60") in after
+
+
+async def test_a_paper_that_was_removed_is_cited_no_more(tmp_path: Path) -> None:
+    await built(tmp_path, PAPERS)
+    await update_corpus(Delta([], [PaperId("bee-06")]), tmp_path / "corpus", EMBEDDER)
+    found = await cites(Corpus.open(tmp_path / "corpus", EMBEDDER), "walk each transect at noon")
+    assert cites_of(found) == {(), ("bee-05",)}
+
+
+async def test_a_title_that_two_papers_of_a_year_bear_tells_neither(tmp_path: Path) -> None:
+    twin = record(61, title=record(6)["title"], publication_date=record(6)["publication_date"])
+    corpus = await built(tmp_path, [*PAPERS, twin])
+    assert cites_of(await cites(corpus, "walk each transect at noon")) == {(), ("bee-05",)}
+
+
+async def test_what_texts_cite_stays_when_segments_are_written_again(tmp_path: Path) -> None:
+    corpus = await built(tmp_path, PAPERS)
+    coming = [PaperRecord.model_validate(record(number, title=f"Moths in town {number}")) for number in range(70, 90)]
+    await update_corpus(Delta(coming), tmp_path / "corpus", EMBEDDER)
+    again = Corpus.open(tmp_path / "corpus", EMBEDDER)
+    assert len(read_manifest(VersionStore(tmp_path / "corpus").current_path()).segments) == 1
+    assert await cites(again, "walk each transect at noon") == await cites(corpus, "walk each transect at noon")
+
+
+async def test_shards_answer_as_one_corpus_does(tmp_path: Path) -> None:
+    whole = await built(tmp_path, PAPERS)
+    await build_shards([tmp_path / "papers.jsonl"], 3, tmp_path / "sharded", EMBEDDER)
+    sharded = Corpus.open(tmp_path / "sharded", EMBEDDER)
+    assert await cites(sharded, "walk each transect at noon") == await cites(whole, "walk each transect at noon")
+
+
+async def test_a_segment_of_an_earlier_release_is_read_as_it_is(tmp_path: Path) -> None:
+    """It has no file of keys: what it cites and who cites its papers is found without."""
+    corpus = await built(tmp_path, PAPERS)
+    versions = VersionStore(tmp_path / "corpus")
+    manifest = read_manifest(versions.current_path())
+    folder = versions.segment_path(manifest.segments[0].name)
+    expected = await cites(corpus, "walk each transect at noon")
+    for one in folder.glob("paper-key*.npy"):
+        one.unlink()
+    reader = VersionReader.open(versions, manifest)
+    query = ["walk each transect at noon"]
+    (found,) = reader.snippets(query, await EMBEDDER.embed(query, "query"), 40, NO_FILTERS)
+    assert {one.cites for one in found if one.paper.id == "bee-40" and one.section != "abstract"} == expected
+
+
+async def test_the_same_records_make_the_same_bytes(tmp_path: Path) -> None:
+    files = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        await built(tmp_path / name, PAPERS)
+        (segment,) = read_manifest(VersionStore(tmp_path / name / "corpus").current_path()).segments
+        files.append(segment.files)
+    assert files[0] == files[1]
+    assert {"cited-in-text.arrow", "paper-keys.npy", "passages/cited-keys.npy"} <= {one.path for one in files[0]}
+
+
+def test_a_record_that_cites_nothing_in_its_text_is_what_it_was() -> None:
+    """Else a release would make every paper of every corpus a changed one."""
+    assert record_digest(PaperRecord.model_validate(RECORDS[12])) == 15085148970889678523
+
+
+def test_places_follow_the_sections_that_stay_and_texts_that_are_cleaned_have_none() -> None:
+    sections = [*SECTIONS, {"title": "Untidy", "text": " Words that begin with a blank."}]
+    work = {"doi": "10.1234/x", "at": [[0, 0], [1, 5], [2, 3], [2, 100_000], [3, 4], [9, 0]]}
+    read = PaperRecord.model_validate(record(1, sections=sections, cited_in_text=[work]))
+    assert [tuple(place) for place in read.cited_in_text[0].at] == [(0, 5), (1, 3)]
+    assert PaperRecord.model_validate_json(read.model_dump_json()) == read
+
+
+@pytest.mark.parametrize("wrong", [[{"at": [[1]]}], [{"year": "soon"}], [{"id": "no [id]"}], "text", [7]])
+def test_what_cannot_be_read_is_told(wrong: Any) -> None:
+    with pytest.raises(ValidationError, match="cited_in_text"):
+        PaperRecord.model_validate(record(1, cited_in_text=wrong))
