@@ -1,37 +1,37 @@
 """Removes from a web page the text that a reader of the rendered page cannot see, before anything reads it."""
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-import tinycss2.color3
 from lxml import etree
 
 from workers.sandbox.css_cascade import CssCascade
+from workers.sandbox.css_shapes import is_cut_away
+from workers.sandbox.css_transforms import is_far, is_moved_away, shown_by_filters
+from workers.sandbox.css_values import Colour, colour_of, colours_in, length_of, number_of
 
 __all__ = ["HiddenHtmlText", "HtmlHiding", "remove_hidden_text"]
 
 HtmlHiding = Literal["not displayed", "invisible", "tiny", "off the screen", "of the colour behind it", "a comment"]
 
-_NEVER_SHOWN = frozenset({"template", "noscript", "datalist", "noembed", "noframes", "rp"})
+_NEVER_SHOWN = frozenset(
+    {"template", "noscript", "datalist", "noembed", "noframes", "rp", "video", "audio", "canvas", "iframe"}
+)
+"""What stands in the last four is for browsers that cannot show them."""
 _NO_TEXT = frozenset({"script", "style", "head", "title", "meta", "link", "svg", "math"})
 """Not shown as text of the page, but not hidden either."""
-_LENGTH = re.compile(r"(-?\d*\.?\d+)(px|em|rem|pt|%|vw|vh|ex|ch|in|cm)?")
-_FAR = 500.0
-"""Pixels to the left or above the window."""
-_UNITS = {"em": 16.0, "rem": 16.0, "pt": 4 / 3, "ex": 8.0, "ch": 8.0, "in": 96.0, "cm": 37.8, "vw": 12.0, "vh": 8.0}
-"""In pixels of a common window; only tell near from far."""
 _SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0}
 _TINY = 2.0
 _ALIKE = 0.07
 _FAINT = 0.05
-_NO_CLIP = re.compile(r"rect\(\s*(0(px)?|1px)[\s,]+(0(px)?|1px)[\s,]+(0(px)?|1px)[\s,]+(0(px)?|1px)\s*\)")
-_NO_PATH = re.compile(r"inset\(\s*(?:[5-9]\d|100)%|circle\(\s*0|polygon\(\s*0(px)?\s+0(px)?\s*\)")
-_MOVED_AWAY = re.compile(r"scale[xy]?\(\s*0?\.?0*\s*[,)]|translate[xy]?\(\s*-\d{4,}|translate[xy]?\(\s*-?\d{3,}v[wh]")
+_SQUEEZED = -0.4
+"""Of a letter's size, between letters."""
+_LIGHTENS = frozenset({"screen", "lighten", "color-dodge", "plus-lighter"})
+_DARKENS = frozenset({"multiply", "darken", "color-burn", "plus-darker"})
 
-_Colour = tuple[float, float, float]
-_BLACK, _WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+_BLACK: Colour = (0.0, 0.0, 0.0, 1.0)
+_WHITE: Colour = (1.0, 1.0, 1.0, 1.0)
 
 
 class HiddenHtmlText(NamedTuple):
@@ -46,19 +46,29 @@ class _TextStyle:
     visible: bool = True
     size: float = 16.0
     """Pixels."""
-    colour: _Colour = _BLACK
-    alpha: float = 1.0
-    ground: _Colour | None = _WHITE
+    spacing: float = 0.0
+    """Between letters, over their size."""
+    colour: Colour = _BLACK
+    share: float = 1.0
+    """What opacity, filters and masks of all elements around leave."""
+    blend: str = "normal"
+    ground: Colour | None = _WHITE
     """None: a picture, or a colour that cannot be read."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Custom properties of CSS."""
 
     def hides(self) -> HtmlHiding | None:
-        if not self.visible or self.alpha < _FAINT:
+        if not self.visible or self.colour[3] * self.share < _FAINT:
             return "invisible"
-        if self.size < _TINY:
+        if self.size < _TINY or self.spacing <= _SQUEEZED:
             return "tiny"
-        if self.ground and max(abs(a - b) for a, b in zip(self.colour, self.ground, strict=True)) < _ALIKE:
+        if self.ground and (_alike(self.colour, self.ground) or self._blends_into(self.ground)):
             return "of the colour behind it"
         return None
+
+    def _blends_into(self, ground: Colour) -> bool:
+        light, dark = min(ground[:3]) > 1 - _ALIKE, max(ground[:3]) < _ALIKE
+        return (light and self.blend in _LIGHTENS) or (dark and self.blend in _DARKENS)
 
 
 class _HiddenTexts:
@@ -96,7 +106,7 @@ def remove_hidden_text(tree: etree._Element) -> list[HiddenHtmlText]:
                 hidden.add("a comment", element.text or "")
             doomed.append(element)
         elif element.tag not in _NO_TEXT:
-            style = styles.of(element)
+            style = styles.of(element, look.variables)
             why = _hides_everything_inside(element, style)
             if why:
                 hidden.add(why, " ".join(_texts(element)))
@@ -148,32 +158,34 @@ def _hides_everything_inside(element: etree._Element, style: Mapping[str, str]) 
     """Whether nothing inside can be seen, whatever is said of it there."""
     if element.tag in _NEVER_SHOWN or style.get("display") == "none" or style.get("content-visibility") == "hidden":
         return "not displayed"
-    if "display" not in style and element.get("hidden", "until-found") != "until-found":
+    by_attribute = element.get("hidden", "until-found") != "until-found" or "popover" in element.attrib
+    if by_attribute and "display" not in style:
         return "not displayed"
     if (element.get("aria-hidden") or "").strip().lower() == "true":
         return "not displayed"
     if element.tag == "dialog" and element.get("open") is None:
         return "not displayed"
-    if (opacity := _number(style.get("opacity", ""))) is not None and opacity < _FAINT:
-        return "invisible"
-    return "off the screen" if _is_off_screen(style) or _is_clipped(style) else None
+    return "off the screen" if _is_off_screen(style) or is_moved_away(style) or _is_clipped(style) else None
 
 
 def _is_off_screen(style: Mapping[str, str]) -> bool:
     positioned = style.get("position") in ("absolute", "fixed", "relative", "sticky")
     sides = [style.get(side, "") for side in ("left", "top", "right", "bottom")] if positioned else []
     lengths = [*sides, style.get("text-indent", ""), style.get("margin-left", ""), style.get("margin-top", "")]
-    if any((pixels := _pixels(length)) is not None and pixels <= -_FAR for length in lengths):
-        return True
-    return bool(_MOVED_AWAY.search(style.get("transform", "")))
+    return any(is_far(length_of(length)) for length in lengths)
 
 
 def _is_clipped(style: Mapping[str, str]) -> bool:
-    if _NO_CLIP.search(style.get("clip", "")) or _NO_PATH.search(style.get("clip-path", "")):
+    if is_cut_away(style.get("clip", ""), style.get("clip-path", "")):
         return True
     hides = any(style.get(name) in ("hidden", "clip") for name in ("overflow", "overflow-x", "overflow-y"))
-    sizes = (_pixels(style.get(name, "")) for name in ("width", "height", "max-width", "max-height"))
-    return hides and any(size is not None and size <= 1 for size in sizes)
+    sizes = (length_of(style.get(name, "")) for name in ("width", "height", "max-width", "max-height", "line-height"))
+    return hides and any(size is not None and size <= 1 and not _is_factor(style, size) for size in sizes)
+
+
+def _is_factor(style: Mapping[str, str], size: float) -> bool:
+    """A line height of 1 is one of the letters' size."""
+    return size > 0 and number_of(style.get("line-height", "")) == size
 
 
 def _text_style(element: etree._Element, style: Mapping[str, str], above: _TextStyle) -> _TextStyle:
@@ -184,53 +196,58 @@ def _text_style(element: etree._Element, style: Mapping[str, str], above: _TextS
         look = replace(look, visible=True)
     if size := style.get("font-size"):
         look = replace(look, size=_size(size, above.size))
-    colour = _colour(style.get("-webkit-text-fill-color") or style.get("color") or _attribute(element, "color"))
-    if colour:
-        look = replace(look, colour=colour[0], alpha=colour[1])
-    ground = style.get("background-color") or element.get("bgcolor")
-    return replace(look, ground=_ground(ground, above.ground)) if ground else look
+    if spacing := length_of(style.get("letter-spacing", ""), font=look.size):
+        look = replace(look, spacing=spacing / max(look.size, 1.0))
+    said = style.get("-webkit-text-fill-color") or style.get("color") or _attribute(element)
+    if said and (colour := colour_of(said, above.colour)):
+        look = replace(look, colour=colour)
+    if style.get("-webkit-text-security", "none") != "none":
+        look = replace(look, visible=False)
+    if blend := style.get("mix-blend-mode"):
+        look = replace(look, blend=blend)
+    if {"opacity", "filter", "mask-image"} & style.keys():
+        look = replace(look, share=above.share * _share(style))
+    for ground in (style.get("background-color"), style.get("background-image"), element.get("bgcolor")):
+        if ground:
+            look = replace(look, ground=_ground(ground, look))
+    own = {name: value for name, value in style.items() if name.startswith("--")}
+    return replace(look, variables={**above.variables, **own}) if own else look
 
 
-def _attribute(element: etree._Element, name: str) -> str:
-    return element.get(name) or "" if element.tag == "font" else ""
+def _attribute(element: etree._Element) -> str:
+    """The colour of text as HTML alone may give it."""
+    name = {"font": "color", "body": "text"}.get(str(element.tag))
+    return element.get(name) or "" if name else ""
 
 
-def _ground(value: str, above: _Colour | None) -> _Colour | None:
-    if "url(" in value or "gradient" in value or "var(" in value:
+def _share(style: Mapping[str, str]) -> float:
+    """What the element's own opacity, filters and mask leave of it."""
+    opacity = number_of(style.get("opacity", ""))
+    mask = colours_in(style.get("mask-image", ""), _BLACK)
+    kept = max((colour[3] for colour in mask), default=1.0) if "url(" not in style.get("mask-image", "") else 1.0
+    return (1.0 if opacity is None else min(1.0, opacity)) * shown_by_filters(style.get("filter", "")) * kept
+
+
+def _ground(value: str, look: _TextStyle) -> Colour | None:
+    """Of one colour, or of a gradient between colours that are alike."""
+    if "url(" in value or "image-set(" in value:
         return None
-    for part in (value, *value.split()):
-        if part in ("transparent", "none", "inherit", "initial", "unset"):
-            return above
-        if colour := _colour(part):
-            # What shines through a half transparent ground is a mixture that is not worked out.
-            return colour[0] if colour[1] > 0.9 else above if colour[1] < _FAINT else None
-    return None
-
-
-def _colour(value: str) -> tuple[_Colour, float] | None:
-    parsed = tinycss2.color3.parse_color(value) if value else None
-    if parsed is None or isinstance(parsed, str):
+    if value.split(maxsplit=1)[0] in ("transparent", "none", "inherit", "initial", "unset"):
+        return look.ground
+    colours = colours_in(value, look.colour)
+    if not colours or not all(_alike(one, colours[0]) for one in colours):
         return None
-    return (parsed.red, parsed.green, parsed.blue), parsed.alpha
+    # What shines through a half transparent ground is a mixture that is not worked out.
+    alpha = colours[0][3]
+    return colours[0] if alpha > 0.9 else look.ground if alpha < _FAINT else None
+
+
+def _alike(one: Colour, other: Colour) -> bool:
+    return max(abs(a - b) for a, b in zip(one[:3], other[:3], strict=True)) < _ALIKE
 
 
 def _size(value: str, above: float) -> float:
     if value in _SIZES:
         return _SIZES[value]
-    match = _LENGTH.fullmatch(value)
-    if match is None:
-        return above
-    number, unit = float(match[1]), match[2] or "px"
-    if unit in ("em", "%", "ex", "ch"):
-        return above * number * {"em": 1.0, "%": 0.01}.get(unit, 0.5)
-    return number * _UNITS.get(unit, 1.0)
-
-
-def _pixels(value: str) -> float | None:
-    match = _LENGTH.fullmatch(value)
-    return float(match[1]) * (10.0 if match[2] == "%" else _UNITS.get(match[2] or "px", 1.0)) if match else None
-
-
-def _number(value: str) -> float | None:
-    match = _LENGTH.fullmatch(value)
-    return float(match[1]) * (0.01 if match[2] == "%" else 1.0) if match else None
+    found = length_of(value, percent=above / 100, font=above)
+    return above if found is None else found
