@@ -34,7 +34,7 @@ from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
 from assayer_client.rankings import RankedIdeaBody, RankingBody
 from assayer_client.references import ReferencesBody
 from assayer_client.requests import Upload
-from assayer_client.rewards import CompareBody, Composition, RewardItemBody, RewardsBody, VerifyBody
+from assayer_client.rewards import CompareBody, Composition, RewardItemBody, RewardsBody, RolloutListBody, VerifyBody
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.version import __version__
 from assayer_client.webhooks import WebhookBody, verified
@@ -66,6 +66,7 @@ __all__ = [
     "RetryPolicy",
     "RewardItemBody",
     "RewardsBody",
+    "RolloutListBody",
     "ScoreBody",
     "ScoredIdeaBody",
     "SectionBody",

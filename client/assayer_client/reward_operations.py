@@ -16,6 +16,7 @@ class _OneRollout:
     debate_text = Operation(calls.debate_text)
     verify = Operation(calls.verify)
     compare = Operation(calls.compare)
+    compare_all = Operation(calls.compare_all)
 
 
 class Rewards(ItemJobs[RewardsBody, AcceptedRewards, RewardsResource, RewardOutcome], _OneRollout):

@@ -218,6 +218,32 @@ class CompareBody(VerifyBody):
     """Its number in the group, from 0; None: `_ng_rollout_index`."""
 
 
+class RolloutListBody(Body):
+    """A whole group of rollouts of the same prompt, as NeMo Gym's clients of `genrm_compare` send it."""
+
+    conversation_history: tuple[dict[str, Any], ...]
+    response_objs: tuple[dict[str, Any], ...]
+    """In the form of the Responses API: the text of its last message is the idea."""
+    principle: str | None = None
+    """The abstract, where `abstract` is not given."""
+    question: str | None = None
+    """None: the last message of a user in `conversation_history`."""
+    abstract: str | None = None
+    judge: str | None = None
+    limits: Limits = Limits()
+
+
+class ComparedRollouts(Resource):
+    """A whole group, judged."""
+
+    rewards: tuple[float | None, ...]
+    """In the order of `response_objs`: the difference from the group's mean; None: the judge failed."""
+    comparison_results: None = None
+    metrics: dict[str, float]
+    outcomes: tuple[RewardOutcome, ...]
+    job: str
+
+
 class VerifiedRollout(Resource):
     """The rollout as it came, with its reward."""
 
@@ -257,3 +283,9 @@ def verify(body: VerifyBody, *, key: str | None = None) -> ApiCall[VerifiedRollo
 def compare(body: CompareBody) -> ApiCall[VerifiedRollout]:
     """Judges one member of a group and waits, until all of them are there, for its reward relative to the group."""
     return ApiCall("POST", path("rewards", "compare"), reads(VerifiedRollout), body=body, seconds=_HELD_SECONDS)
+
+
+def compare_all(body: RolloutListBody, *, key: str | None = None) -> ApiCall[ComparedRollouts]:
+    """Judges a whole group and waits for its rewards, each relative to the group."""
+    where = path("rewards", "compare")
+    return ApiCall("POST", where, reads(ComparedRollouts), body=body, key=key, seconds=_HELD_SECONDS)

@@ -9,11 +9,12 @@ data sets keep what only a verifier may see. Other fields of a row are echoed as
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
 from assayer.methods.debate.composition import Composition
 from orchestrator.api.common_schemas import Body
 from orchestrator.api.problems import HttpProblem
+from orchestrator.api.validation_errors import BODY_SHAPES
 from orchestrator.jobs.models import Priority
 from orchestrator.jobs.requests import Limits, NamedRewardItem
 
@@ -22,8 +23,11 @@ __all__ = [
     "CompareBody",
     "RewardItemBody",
     "RewardsBody",
+    "RolloutListBody",
+    "RolloutsToCompare",
     "VerifyBody",
     "item_of_rollout",
+    "items_of_list",
     "member_of_group",
 ]
 
@@ -103,21 +107,71 @@ class CompareBody(VerifyBody):
     """Its number in the group, from 0; null: `_ng_rollout_index`."""
 
 
+class RolloutListBody(Body):
+    """A whole group of rollouts of the same prompt, as NeMo Gym's clients of `genrm_compare` send it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    conversation_history: tuple[dict[str, Any], ...]
+    """What the policy was asked: its last message of a user is the question, where `question` is not given."""
+    response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MOST_REWARD_ITEMS)
+    """What it answered, one object of the Responses API each: the text of its last message is the idea."""
+    principle: str | None = None
+    """What NeMo Gym holds responses against: the abstract, where `abstract` is not given."""
+    question: str | None = None
+    abstract: str | None = None
+    """Of the reference."""
+    judge: str | None = Field(default=None, max_length=200)
+    """As in `POST /v1/rewards`."""
+    limits: Limits = Limits()
+    """Of all together."""
+
+
+MEMBER, LIST = BODY_SHAPES
+
+
+def _shape(body: Any) -> str:
+    is_list = "response_objs" in body if isinstance(body, dict) else isinstance(body, RolloutListBody)
+    return LIST if is_list else MEMBER
+
+
+RolloutsToCompare = Annotated[
+    Annotated[CompareBody, Tag(MEMBER)] | Annotated[RolloutListBody, Tag(LIST)], Discriminator(_shape)
+]
+"""One member, or, where there are `response_objs`, all of them."""
+
+
 def item_of_rollout(body: VerifyBody) -> NamedRewardItem:
     """Raises HttpProblem, which says where in the rollout something is missing or too long."""
     hidden = body.verifier_metadata or {}
     given = {
         "question": body.question or _text(hidden.get("question")) or _last_question(body.responses_create_params),
-        "idea": _last_message(body.response),
+        "idea": _last_message(body.response, _PLACES["idea"]),
         "abstract": body.abstract or _text(hidden.get("abstract")),
     }
+    return _item(given, _PLACES)
+
+
+def _item(given: Mapping[str, str], places: Mapping[str, str]) -> NamedRewardItem:
     try:
         return RewardItemBody.model_validate(given).named()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = str(first["loc"][0])
         said = str(first["msg"]).removeprefix("Value error, ").replace("String should have", "It should have")
-        raise HttpProblem.invalid(f"{field}: {said}.", _PLACES[field]) from None
+        raise HttpProblem.invalid(f"{field}: {said}.", places[field]) from None
+
+
+def items_of_list(body: RolloutListBody) -> tuple[NamedRewardItem, ...]:
+    """Raises HttpProblem, which names the response."""
+    question = body.question or _last_question({"input": list(body.conversation_history)})
+    abstract = body.abstract or body.principle or ""
+    items = list[NamedRewardItem]()
+    for place, response in enumerate(body.response_objs):
+        output = f"/response_objs/{place}/output"
+        given = {"question": question, "idea": _last_message(response, output), "abstract": abstract}
+        items.append(_item(given, {**_PLACES, "idea": output}))
+    return tuple(items)
 
 
 def member_of_group(body: CompareBody) -> int:
@@ -132,11 +186,11 @@ def member_of_group(body: CompareBody) -> int:
     return number
 
 
-def _last_message(response: Mapping[str, Any]) -> str:
+def _last_message(response: Mapping[str, Any], place: str) -> str:
     """Without what the policy thought, or called, on the way. A response without any message has written nothing."""
     output = response.get("output")
     if not isinstance(output, list):
-        raise HttpProblem.invalid("It should be a list of items of the Responses API.", _PLACES["idea"])
+        raise HttpProblem.invalid("It should be a list of items of the Responses API.", place)
     written = [one for one in output if isinstance(one, dict) and one.get("type", "message") == "message"]
     return "".join(_texts(written[-1].get("content"))) if written else ""
 

@@ -12,8 +12,10 @@ from pydantic import BaseModel
 from orchestrator.api.common_schemas import ProblemError
 from orchestrator.api.problems import HttpProblem
 
-__all__ = ["json_pointer", "suggestion", "validation_problem"]
+__all__ = ["BODY_SHAPES", "json_pointer", "suggestion", "validation_problem"]
 
+BODY_SHAPES = ("one member of a group", "a whole group")
+"""Tags by which pydantic tells the shapes of one body apart; they stand in its places, and are no field."""
 _MOST_ERRORS = 20
 _SHOWN = 60
 """The most characters of an unknown name that are quoted."""
@@ -61,7 +63,7 @@ def _malformed_json(document: str, position: int, message: str) -> HttpProblem:
 
 
 def _problem_error(error: Mapping[str, Any], body_model: type[BaseModel] | None) -> ProblemError:
-    kind, place = error["type"], error["loc"]
+    kind, place = error["type"], _without_shape(error["loc"])
     detail = _MESSAGES.get(kind) or _sentence(str(error["msg"]))
     if kind == "extra_forbidden":
         known = _known_fields(body_model, place[1:-1]) if place[0] == "body" else ()
@@ -69,6 +71,10 @@ def _problem_error(error: Mapping[str, Any], body_model: type[BaseModel] | None)
     if place[0] == "body":
         return ProblemError(detail=detail, pointer=json_pointer(place[1:]))
     return ProblemError(detail=detail, parameter=".".join(str(part) for part in place[1:])[:_SHOWN])
+
+
+def _without_shape(place: Sequence[str | int]) -> Sequence[str | int]:
+    return (place[0], *place[2:]) if len(place) > 1 and place[1] in BODY_SHAPES else place
 
 
 def _sentence(message: str) -> str:

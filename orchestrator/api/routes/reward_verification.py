@@ -21,11 +21,20 @@ from orchestrator.api.common_schemas import ProblemError, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.event_streams import wait_for_group, wait_for_verdict
 from orchestrator.api.idempotency import IdempotencyKey
+from orchestrator.api.item_routes import counted
 from orchestrator.api.job_routes import accept_job, job_in, no_result_problem, traceparent_of
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import request_record
-from orchestrator.api.reward_bodies import CompareBody, VerifyBody, item_of_rollout, member_of_group
+from orchestrator.api.reward_bodies import (
+    CompareBody,
+    RolloutListBody,
+    RolloutsToCompare,
+    VerifyBody,
+    item_of_rollout,
+    items_of_list,
+    member_of_group,
+)
 from orchestrator.api.routes.rewards import AcceptedRewards, rewards_links
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
@@ -35,7 +44,7 @@ from orchestrator.jobs.results import RewardOutcome
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.store.reward_groups import GroupConflict, GroupPlan, RewardGroup
 
-__all__ = ["VerifiedRollout", "router"]
+__all__ = ["ComparedRollouts", "VerifiedRollout", "router"]
 
 _MOST_TOLD = 50
 
@@ -55,6 +64,20 @@ class VerifiedRollout(Resource):
     """With the reason, the transcript and the cost."""
     failure_class: str | None = Field(default=None, serialization_alias="_ng_failure_class")
     """`judge_failed` where there is no reward: keep the rollout out of the metrics."""
+    job: str
+
+
+class ComparedRollouts(Resource):
+    """A whole group, in the shape in which NeMo Gym's `genrm_compare` answers; `outcomes` and `job` are added."""
+
+    rewards: tuple[float | None, ...]
+    """In the order of `response_objs`: the difference from the group's mean; null: the judge failed."""
+    comparison_results: None = None
+    """No two are compared: each is held against the reference."""
+    metrics: dict[str, float]
+    """`group_mean` of those judged, `group_judged` and `group_failed`."""
+    outcomes: tuple[RewardOutcome, ...]
+    """With reasons, transcripts and costs."""
     job: str
 
 
@@ -78,32 +101,26 @@ async def verify(
     """Judges one rollout and answers with its reward. 503 where the judge takes too long: the same request with the
     same key then waits on."""
     work = _work(services, item_of_rollout(body), body)
-    job = JobId(services.new_id("rw"))
-    links = rewards_links(job)
-    accepted = AcceptedRewards(id=job, asked=1, judge=work.judge or "", links=links)
-    new = NewJob(id=job, request=work, subject="1 item", priority="interactive")
-    _check_room(streams, caller)
-    answer = await accept_job(request, caller, services, new, links.rewards, accepted, idempotency_key)
-    job = job_in(answer)
-    with streams.hold(caller.tenant, request.scope):
-        ended = await wait_for_verdict(services.settings.max_wait_seconds, services, caller.tenant, job)
-    if ended is None:
-        raise _too_slow(services)
+    ended = await _judged(work, JobId(services.new_id("rw")), request, caller, services, streams, idempotency_key)
     outcome = await _outcome(services, ended)
-    return _answered(body, outcome, _own(outcome), {}, job)
+    return _answered(body, outcome, _own(outcome), {}, ended.id)
 
 
-@router.post("/compare", **_ROUTE)
+@router.post("/compare", **{**_ROUTE, "response_model": VerifiedRollout | ComparedRollouts})
 async def compare(
-    body: CompareBody,
+    body: RolloutsToCompare,
     request: Request,
     caller: Submitter,
     services: ServicesDependency,
     streams: StreamLimitDependency,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Judges one member of a group and answers, once all members are there and judged, with its reward relative to
     the group. A member sent again is not judged again. 409 names the members that are missing when the group's time is
-    over; when they come later, the members that were sent before are sent again for their rewards."""
+    over; when they come later, the members that were sent before are sent again for their rewards. A whole group, in
+    `response_objs`, is judged and answered at once."""
+    if isinstance(body, RolloutListBody):
+        return await _compare_all(body, request, caller, services, streams, idempotency_key)
     member = member_of_group(body)
     work = _work(services, item_of_rollout(body), body)
     _check_room(streams, caller)
@@ -124,6 +141,56 @@ async def compare(
     own = _own(outcome)
     relative = None if own is None else own - mean
     return _answered(body, outcome, relative, {"group_mean": mean, "group_judged": len(rewards)}, job)
+
+
+async def _compare_all(
+    body: RolloutListBody,
+    request: Request,
+    caller: AuthenticatedCaller,
+    services: Services,
+    streams: StreamLimit,
+    key: str | None,
+) -> Response:
+    judge = services.judges.checked(body.judge)
+    work = RewardsRequest(items=items_of_list(body), judge=judge, limits=body.limits)
+    job = JobId(services.new_id("rw"))
+    ended = await _judged(work, job, request, caller, services, streams, key)
+    outcomes = await services.rewards.outcomes(ended.id)
+    if len(outcomes) < len(work.items):
+        raise no_result_problem(ended)
+    own = [_own(one) for one in outcomes]
+    judged = [one for one in own if one is not None]
+    mean = sum(judged) / len(judged) if judged else 0.0
+    made = ComparedRollouts(
+        rewards=tuple(None if one is None else one - mean for one in own),
+        metrics={"group_mean": mean, "group_judged": len(judged), "group_failed": len(own) - len(judged)},
+        outcomes=outcomes,
+        job=ended.id,
+    )
+    return Response(made.model_dump_json(), media_type="application/json")
+
+
+async def _judged(
+    work: RewardsRequest,
+    job: JobId,
+    request: Request,
+    caller: AuthenticatedCaller,
+    services: Services,
+    streams: StreamLimit,
+    key: str | None,
+) -> Job:
+    """Once it has ended. Raises HttpProblem."""
+    links, asked = rewards_links(job), len(work.items)
+    accepted = AcceptedRewards(id=job, asked=asked, judge=work.judge or "", links=links)
+    new = NewJob(id=job, request=work, subject=counted(asked, "item"), priority="interactive")
+    _check_room(streams, caller)
+    answer = await accept_job(request, caller, services, new, links.rewards, accepted, key)
+    with streams.hold(caller.tenant, request.scope):
+        seconds = services.settings.max_wait_seconds
+        ended = await wait_for_verdict(seconds, services, caller.tenant, job_in(answer))
+    if ended is None:
+        raise _too_slow(services)
+    return ended
 
 
 async def _join(

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from assayer_client import ApiProblem, AsyncClient, VerifyBody
+from assayer_client import ApiProblem, AsyncClient, RolloutListBody, VerifyBody
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import NotificationListener
@@ -49,11 +49,11 @@ async def judged(service: Service, values: Mapping[str, int | None]) -> AsyncIte
                     assert row["id"].startswith("rw_")
                     lease = await service.lease()
                     assert isinstance(lease.request, RewardsRequest)
-                    idea = lease.request.items[0].idea
-                    seen.append(idea)
-                    found = outcome(0, values[idea])
-                    await keep(service, lease, found)
-                    await finish(service, lease, [found])
+                    ideas = [item.idea for item in lease.request.items]
+                    seen.extend(ideas)
+                    found = [outcome(place, values[idea]) for place, idea in enumerate(ideas)]
+                    await keep(service, lease, *found)
+                    await finish(service, lease, found)
                 await notifications.next(0.2)
 
     working = asyncio.create_task(work())
@@ -221,3 +221,65 @@ async def test_number_of_a_rollout_is_its_place_in_the_group(service: Service, c
     async with judged(service, {"Idea 0": 1, "Idea 1": 1, "Idea 2": 1}):
         found = await _all(client, sent)
     assert [one["reward"] for one in found] == [0.0] * 3
+
+
+def whole_group(*ideas: str, **more: Any) -> dict[str, Any]:
+    return {
+        "conversation_history": [{"role": "user", "content": ITEM["question"]}],
+        "response_objs": [rollout(idea)["response"] for idea in ideas],
+        "principle": ITEM["abstract"],
+        **more,
+    }
+
+
+async def test_whole_group_in_a_list_is_rewarded_in_its_order_and_once_for_a_key(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
+    """Exactly what NeMo Gym's clients of `genrm_compare` send: no field of ours."""
+    sent, headers = whole_group("Idea 0", "Idea 1", "Idea 2"), {"Idempotency-Key": "step-1-prompt-4"}
+    async with judged(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}) as seen:
+        answers = [await client.post("/v1/rewards/compare", json=sent, headers=headers) for _ in range(2)]
+    assert [one.status_code for one in answers] == [200, 200]
+    found = answers[0].json()
+    assert found["rewards"] == [0.5, None, -0.5]
+    assert found["metrics"] == {"group_mean": 0.5, "group_judged": 2, "group_failed": 1}
+    assert [one["item"] for one in found["outcomes"]] == [0, 1, 2]
+    assert found["comparison_results"] is None
+    assert answers[1].json() == found
+    assert seen == ["Idea 0", "Idea 1", "Idea 2"]
+
+
+async def test_client_compares_a_whole_group(service: Service) -> None:
+    body = RolloutListBody.model_validate(whole_group("Idea 0", "Idea 1"))
+    async with (
+        served(service.app) as url,
+        AsyncClient(url, await service.key()) as assayer,
+        judged(service, {"Idea 0": 1, "Idea 1": 0}),
+    ):
+        assert (await assayer.rewards.compare_all(body)).rewards == (0.5, -0.5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "pointer"),
+    [
+        ({"response_objs": []}, "/response_objs"),
+        ({"response_objs": "text"}, "/response_objs"),
+        ({"response_objs": [rollout()["response"], {"output": "text"}]}, "/response_objs/1/output"),
+        ({"response_objs": [rollout("x" * 100_001)["response"]]}, "/response_objs/0/output"),
+        ({"principle": None}, "/abstract"),
+        ({"conversation_history": []}, "/question"),
+        ({"judge": "nobody"}, "/judge"),
+        ({"limits": {"max_eur": 1}}, "/limits/max_eur"),
+    ],
+)
+async def test_list_that_cannot_be_judged_says_why(
+    client: httpx2.AsyncClient, changed: dict[str, Any], pointer: str
+) -> None:
+    sent = {**whole_group("Idea 0"), **changed}
+    refused = problem(await client.post("/v1/rewards/compare", json=sent), 422, "invalid-request")
+    assert [one.pointer for one in refused.errors or ()] == [pointer]
+
+
+async def test_member_without_its_group_is_told_what_is_missing(client: httpx2.AsyncClient) -> None:
+    refused = problem(await client.post("/v1/rewards/compare", json=rollout()), 422, "invalid-request")
+    assert [one.pointer for one in refused.errors or ()] == ["/group", "/size"]

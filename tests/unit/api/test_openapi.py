@@ -50,13 +50,12 @@ def test_every_route_below_v1_says_which_scope_it_needs(operations: list[Operati
 def test_every_post_that_makes_something_takes_an_idempotency_key(operations: list[Operation]) -> None:
     posts = {path: operation for path, method, operation in operations if method == "post"}
     asks_only = {"/v1/corpus/search", "/v1/references"}
-    knows_by_itself = {"/v1/rewards/compare"}  # a member of a group, by its number
     without = {
         path
         for path, operation in posts.items()
         if "Idempotency-Key" not in {one["name"] for one in operation.get("parameters", ())}
     }
-    assert without == asks_only | knows_by_itself
+    assert without == asks_only
 
 
 def test_every_refusal_is_a_problem_document(document: dict[str, Any], operations: list[Operation]) -> None:
