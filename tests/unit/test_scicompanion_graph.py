@@ -70,6 +70,7 @@ def test_names_that_mean_the_same_are_one_only_within_their_kind() -> None:
         (lambda one: one.without_node(IDEA_NODE), "the idea itself cannot be deleted"),
         (lambda one: one.without_node(N9), "there is no node N9"),
         (lambda one: one.without_edge(EdgeKey("E9")), "there is no edge E9"),
+        (lambda one: one.without_edge(EdgeKey("E1")), "it is on record, and goes only with its papers"),
         (lambda one: one.with_revised_node(N9, "New", None), "there is no node N9"),
         (
             lambda one: one.with_revised_node(N1, "A better title", None),

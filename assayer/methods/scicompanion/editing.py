@@ -29,8 +29,8 @@ async def apply_edits(
     most: int,
     step: int,
 ) -> Edited:
-    """Additions, revisions, deletions; what comes after the first `most` is refused. `papers` are those that the answer
-    was shown: quotes are held against their texts."""
+    """Additions, revisions, deletions; what is added or revised after the first `most` is refused. `papers` are those
+    that the answer was shown: quotes are held against their texts."""
     same = await _same_nodes(graph, answer.nodes, embedder, same_meaning)
     editing = _Editing(graph, {one.label: one for one in papers}, most, step)
     for number, node in enumerate(answer.nodes):
@@ -71,7 +71,7 @@ class _Editing:
         self.edits: list[GraphEdit] = []
         self._added: dict[str, NodeKey] = {}
         self._papers, self._most, self._step = papers, most, step
-        self._too_many = f"too many: a step may have {most} edits"
+        self._too_many = f"too many: a step may add and revise {most} times"
 
     def add_node(self, node: AddedNode, same: NodeKey | None) -> None:
         subject, refused = f"{node.kind} “{plain(node.name)}”", self._refused_unseen
@@ -104,10 +104,10 @@ class _Editing:
         self._tell("revise", subject, plain(one.reason), refused)
 
     def delete(self, one: Removal) -> None:
-        refused, subject = self._refused_unseen, self._subject(one.label)
-        if refused is None and one.label.startswith("E"):
+        subject = self._subject(one.label)
+        if one.label.startswith("E"):
             self.graph, refused, _ = self.graph.without_edge(EdgeKey(one.label))
-        elif refused is None:
+        else:
             self.graph, refused, _ = self.graph.without_node(NodeKey(one.label))
         self._tell("delete", subject, plain(one.reason), refused)
 

@@ -180,6 +180,8 @@ class StateGraph:
     def without_edge(self, key: EdgeKey) -> Changed:
         if key not in self.edges:
             return Changed(self, f"there is no edge {key}")
+        if self.edges[key].kind in RECORDED_KINDS:
+            return Changed(self, "it is on record, and goes only with its papers")
         edges = {one: edge for one, edge in self.edges.items() if one != key}
         evidence = {one: paper for one, paper in self.evidence.items() if one != key}
         return Changed(replace(self, edges=edges, evidence=evidence))

@@ -29,7 +29,7 @@ class SciCompanionOptions(Frozen):
     papers_a_step: int = Field(default=12, ge=1, le=40)
     """The best of them that come into the graph."""
     edits: int = Field(default=24, ge=0, le=60)
-    """Proposed in one step, at most; further ones are refused."""
+    """Additions and revisions proposed in one step, at most; further ones are refused. Deletions are not counted."""
     nodes: int = Field(default=120, ge=2, le=500)
     edges: int = Field(default=300, ge=1, le=2_000)
     same_meaning: float = Field(default=0.92, ge=0, le=1)

@@ -13,7 +13,7 @@ from assayer.methods.scicompanion.schemas import GraphPaper, NotedEntry, ShownEd
 from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId
 from assayer.run.run import Run
 
-__all__ = ["CompanionState", "state_question"]
+__all__ = ["CompanionState", "state_question", "with_sign"]
 
 _NOTEBOOK_CHARS = 6_000
 _MOST_REFUSED = 8
@@ -103,11 +103,16 @@ def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[Pa
                 paper_id=paper.id,
                 title=on_one_line(paper.title)[:_TITLE_CHARS],
                 year=paper.publication_date.year if paper.publication_date else None,
-                text=clean_text(paper.abstract, paper, run, chars),
+                text=with_sign(clean_text(paper.abstract, paper, run, chars), paper.abstract),
                 new=paper.id in new,
             )
         )
     return tuple(shown)
+
+
+def with_sign(text: str, whole: str) -> str:
+    """With a sign where the abstract goes on."""
+    return f"{text} […]" if text.split()[-1:] != whole.split()[-1:] else text
 
 
 def _refused(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:

@@ -10,14 +10,23 @@ from assayer.literature.library import Library
 from assayer.methods.scicompanion.graph import NewEdge, StateGraph, normalised_name
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
-from assayer.models import Idea, Paper, PaperId, ReasonFound, RecommendedReference
+from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, RecommendedReference
 
-__all__ = ["FoundPapers", "Retrieved", "recommended_references", "retrieve"]
+__all__ = [
+    "FoundPapers",
+    "Retrieved",
+    "comes_too_early",
+    "publication_years",
+    "recommended_references",
+    "retrieve",
+]
 
 _REFERENCES = 200
 """Of one paper, at most, when the papers of the graph are joined."""
 _RANKS_EVEN = 60
 """How little first ranks count above later ones when several steps find a paper: reciprocal rank fusion's usual k."""
+_REPRINTED = 2
+"""Years that may lie between a work and the issue under which it is recorded."""
 _SHORTEST_TITLE = 4
 """Words; a shorter title may stand in the idea by chance."""
 
@@ -67,17 +76,20 @@ async def retrieve(
         known = len(graph.nodes)
         graph = graph.with_paper(one.paper.id, " ".join(one.paper.title.split()), step).graph
         new += [one.paper.id] if len(graph.nodes) > known else []
-    graph = await _joined(graph, brought, library, step)
+    graph = await _joined(graph, found, brought, library, step)
     return Retrieved(graph, found, len(brought), frozenset(new))
 
 
-async def _joined(graph: StateGraph, brought: Sequence[Found], library: Library, step: int) -> StateGraph:
+async def _joined(
+    graph: StateGraph, found: FoundPapers, brought: Sequence[Found], library: Library, step: int
+) -> StateGraph:
     """With what lists of references say of the papers in the graph, then with the steps of the walk between them."""
     cited = await library.references(list(graph.papers), _REFERENCES) if graph.papers else {}
     edges = [_recorded(graph, one, "cites", paper.id) for one, papers in cited.items() for paper in papers]
     edges += [_walked(graph, one.paper.id, why) for one in brought for why in one.why]
+    years = publication_years(graph, found)
     for edge in edges:
-        if edge is not None:
+        if edge is not None and not comes_too_early(edge, years):
             graph = graph.with_edge(edge, step).graph
     return graph
 
@@ -104,6 +116,21 @@ def _recorded(
     if source not in graph.papers or target not in graph.papers:
         return None
     return NewEdge(graph.papers[source], graph.papers[target], kind, "record")
+
+
+def publication_years(graph: StateGraph, found: FoundPapers) -> dict[NodeKey, int]:
+    """Of the papers in the graph that have a date."""
+    return {
+        graph.papers[one]: paper.publication_date.year
+        for one, paper in found.papers.items()
+        if one in graph.papers and paper.publication_date
+    }
+
+
+def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
+    """A record that a paper cites a later one is a mixed-up record, unless the later one is its reprint's year."""
+    source, target = years.get(edge.source), years.get(edge.target)
+    return edge.kind == "cites" and source is not None and target is not None and target > source + _REPRINTED
 
 
 def _reason(why: Step, step: int) -> ReasonFound:

@@ -94,7 +94,7 @@ class StateQuestion(Frozen):
     limit: int
     """Queries of one step, at most."""
     edits: int
-    """Edits of one step, at most."""
+    """Additions and revisions of one step, at most."""
     fit: FitLevel
     day: dt.date | None
 
@@ -129,7 +129,7 @@ class AddedEdge(Frozen):
         description="The paper whose words show it, e.g. P3; null if the idea's text or your reading of several does."
     )
     quote: Annotated[str, TextRole.COPIED] = Field(
-        max_length=600, description="6 to 40 consecutive words copied exactly from that paper's text; empty if null."
+        max_length=600, description="6 to 40 consecutive words copied exactly from its title or text; empty if null."
     )
     statement: str = Field(max_length=400, description="At most 25 words: what joins the two. No labels.")
 
