@@ -20,6 +20,7 @@ from index.search.hybrid_ranking import QueryCandidates, candidate_depth, rank_c
 from index.search.hybrid_search import HybridSearch
 from index.search.query_batching import batchable
 from index.segments.citation_graph import CitingUnit, newest_first
+from index.segments.paper_keys import keys_of_work
 from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
 from index.segments.passages import ABSTRACT, split_passages
 from index.segments.row_filter import read_hidden
@@ -198,12 +199,30 @@ class VersionReader:
         """In the order of each paper's own list; papers whose references no source gave are missing."""
         answers = {}
         for paper_id, unit in self.units_of(ids).items():
-            hashes = self._cited_hashes(unit)
-            if hashes is not None:
-                cited = dict.fromkeys(other for some in self._units_with_hashes(hashes) for other in some)
+            cited = self._cited_units(unit)
+            if cited is not None:
                 passing = (other for other in cited if self.passes(other, filters))
                 answers[paper_id] = self.papers_at(list(islice(passing, limit)))
         return answers
+
+    def _cited_units(self, unit: int) -> Iterable[int] | None:
+        """By the list of ids that a source gave, else by the works that its text cites; None where there is neither."""
+        hashes = self._cited_hashes(unit)
+        if hashes is not None:
+            return dict.fromkeys(other for some in self._units_with_hashes(hashes) for other in some)
+        works = self._works_cited_by(unit)
+        papers = papers_cited(works, self.papers_by_key(sorted(keys_in([works])))) if works else ()
+        return self.units_of(papers).values() if works else None
+
+    def works_cited_by(self, ids: Sequence[PaperId]) -> dict[PaperId, CitedKeys]:
+        """Keys of the works that the texts of papers cite, of those papers whose references no source gave."""
+        units = {one: unit for one, unit in self.units_of(ids).items() if self._cited_hashes(unit) is None}
+        found = {one: self._works_cited_by(unit) for one, unit in units.items()}
+        return {one: works for one, works in found.items() if works}
+
+    def _works_cited_by(self, unit: int) -> CitedKeys:
+        segment, row = self._segment_row(unit)
+        return [keys_of_work(work).tolist() for work in segment.store.cited_in_text(row)]
 
     def cited_hashes(self, ids: Sequence[PaperId]) -> dict[PaperId, list[int]]:
         """Hashes of the ids in each paper's list of references; papers whose references no source gave are missing."""

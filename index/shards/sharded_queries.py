@@ -22,7 +22,7 @@ from index.search.hybrid_ranking import HybridMatches, QueryCandidates, candidat
 from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Matches
 from index.segments.citation_graph import newest_first
-from index.segments.passage_citations import keys_in, papers_cited
+from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
 from index.segments.vector_index import VectorMatches
 from index.shards.shard_store import shard_of
 
@@ -63,15 +63,18 @@ class ShardedCorpusQueries:
     async def _papers_cited(self, passages: Mapping[int, Passage]) -> dict[int, tuple[PaperId, ...]]:
         """The papers that passages cite, whichever shard they lie in."""
         cited = await self._fetch(VersionReader.works_cited_at, passages)
-        each = await self._call_all(VersionReader.papers_by_key, sorted(keys_in(cited.values())))
-        papers: dict[int, list[PaperId]] = defaultdict(list)
-        for found in each:
-            for key, some in found.items():
-                papers[key] += some
+        papers = await self._papers_by_key(cited.values())
         return {
             key: tuple(one for one in papers_cited(cited[key], papers) if one != passage.paper.id)
             for key, passage in passages.items()
         }
+
+    async def _papers_by_key(self, cited: Iterable[CitedKeys]) -> Mapping[int, Sequence[PaperId]]:
+        papers: dict[int, list[PaperId]] = defaultdict(list)
+        for found in await self._call_all(VersionReader.papers_by_key, sorted(keys_in(cited))):
+            for key, some in found.items():
+                papers[key] += some
+        return papers
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Hit]]:
         own = await self._call_owners(VersionReader.paper_vectors, papers)
@@ -99,7 +102,19 @@ class ShardedCorpusQueries:
             for paper, some in lists.items()
         }
         fetched = await self._fetch(VersionReader.papers_at, (key for keys in cited.values() for key in keys))
-        return {paper: [fetched[key] for key in keys] for paper, keys in cited.items()}
+        answers = {paper: [fetched[key] for key in keys] for paper, keys in cited.items()}
+        answers |= await self._cited_in_texts([one for one in papers if one not in answers], limit, filters)
+        return {one: answers[one] for one in papers if one in answers}
+
+    async def _cited_in_texts(
+        self, papers: Sequence[PaperId], limit: int, filters: Filters
+    ) -> dict[PaperId, list[Paper]]:
+        """Of papers whose references no source gave."""
+        works = await self._call_owners(VersionReader.works_cited_by, papers)
+        by_key = await self._papers_by_key(works.values())
+        cited = {paper: papers_cited(some, by_key) for paper, some in works.items()}
+        passing = await self.papers(list(dict.fromkeys(one for some in cited.values() for one in some)), filters)
+        return {paper: [passing[one] for one in some if one in passing][:limit] for paper, some in cited.items()}
 
     async def citing(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
         known = list(await self._call_owners(VersionReader.units_of, papers))

@@ -1,5 +1,6 @@
 """Passages carry the papers that they cite: resolved when they are read, whatever came into the corpus since."""
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,21 @@ async def test_shards_answer_as_one_corpus_does(tmp_path: Path) -> None:
     await build_shards([tmp_path / "papers.jsonl"], 3, tmp_path / "sharded", EMBEDDER)
     sharded = Corpus.open(tmp_path / "sharded", EMBEDDER)
     assert await cites(sharded, "walk each transect at noon") == await cites(whole, "walk each transect at noon")
+
+
+async def test_works_that_a_text_cites_are_references_where_no_source_gave_a_list(tmp_path: Path) -> None:
+    listed = record(43, sections=SECTIONS, cited_in_text=CITED, references=["bee-01"])
+    whole = await built(tmp_path, [*PAPERS, listed])
+    await build_shards([tmp_path / "papers.jsonl"], 3, tmp_path / "sharded", EMBEDDER)
+    asked = [PaperId("bee-40"), PaperId("bee-43"), PaperId("bee-01")]
+    for corpus in (whole, Corpus.open(tmp_path / "sharded", EMBEDDER)):
+        found = await corpus.references(asked, 9, OPEN)
+        assert {one: [paper.id for paper in some] for one, some in found.items()} == {
+            "bee-40": ["bee-05", "bee-06", "bee-40"],
+            "bee-43": ["bee-01"],
+        }
+        early = await corpus.references(asked, 9, Window.until(dt.date(2015, 12, 31)))
+        assert [paper.id for paper in early[asked[0]]] == ["bee-05", "bee-40"]
 
 
 async def test_a_segment_of_an_earlier_release_is_read_as_it_is(tmp_path: Path) -> None:
