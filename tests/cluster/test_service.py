@@ -5,6 +5,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -17,6 +18,7 @@ from orchestrator.store import PgJobs
 from tests.cluster.processes import family, replica
 from tests.cluster.running import ENDED, Running, running
 from tests.corpus_papers import ON_TOPIC
+from tests.polling import wait_until
 
 KINDS = ("evaluator", "llm", "dispatcher", "ingress", "index", "embedder")
 
@@ -57,6 +59,33 @@ def test_job_ends_in_one_report_though_a_process_is_killed(service: Running, kin
     status, report = service.ask("GET", f"/v1/evaluations/{job}/report")
     assert status == 200
     assert report["idea"]["text"].startswith(f"Idea for the {kind}.")
+
+
+def test_rewards_are_judged_by_evaluators_and_those_that_came_outlive_the_one_that_gave_them(
+    service: Running, simulator: Simulator
+) -> None:
+    idea = "Wild bees are counted along hedgerows over {} summers, on farms with and without flower strips."
+    abstract = "Nest boxes were hung at half of forty farms, and flower strips sown at the other half, by lot."
+    item = {"question": "What limits wild bees on farmland?", "abstract": abstract}
+    items = [{**item, "idea": idea.format(number)} for number in range(2, 62)]
+    simulator.configure(latency_mean=1.0)
+    status, accepted = service.ask("POST", "/v1/rewards", {"items": items})
+    assert status == 202, accepted
+
+    def told() -> dict[str, Any]:
+        status, found = service.ask("GET", accepted["links"]["rewards"])
+        return found if status == 200 else {"items": [], "state": ""}
+
+    before = wait_until(told, lambda one: len(one["items"]) > 0, interval=0.1)
+    process = replica(service.process.pid, "evaluator")
+    assert process is not None
+    process.send_signal(signal.SIGKILL)
+    simulator.configure(latency_mean=0.3)
+    ended = wait_until(told, lambda one: one["state"] in ENDED, interval=0.2)
+    assert (ended["state"], ended["attempt"] > 1) == ("done", True)
+    assert [one["item"] for one in ended["items"]] == list(range(60))
+    assert all(one["reward"]["value"] in (0, 1) for one in ended["items"])
+    assert [ended["items"][one["item"]] for one in before["items"]] == before["items"]
 
 
 def test_service_that_is_told_to_stop_gives_back_what_it_cannot_finish_and_leaves_no_process(
