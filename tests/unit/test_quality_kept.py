@@ -8,7 +8,7 @@ import pytest
 
 from assayer.errors import ConfigurationError, LlmUnavailable, MalformedAnswer
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, reasons
-from benchmarks.quality.spending import agreed, expected
+from benchmarks.quality.spending import KNOWN, agreed, expected
 from workers.llm import LlmSettings
 
 _MADE = {"models": ["m"]}
@@ -99,14 +99,14 @@ def _llm(**prices: tuple[float, float]) -> LlmSettings:
 
 
 def test_cost_is_expected_from_the_items_that_are_done() -> None:
-    cost = expected("pairs", 10, [Outcome(item="a", seed=0, spent=_SPENT)], _llm(m=(3.0, 15.0)))
+    cost = expected(KNOWN["pairs"], 10, [Outcome(item="a", seed=0, spent=_SPENT)], _llm(m=(3.0, 15.0)))
     assert (cost.calls, cost.prompt_tokens, cost.completion_tokens) == (20, 10_000, 1_000)
     assert cost.usd == pytest.approx(0.045)
     assert "1 item(s) of this run" in str(cost)
 
 
 def test_without_a_price_the_cost_is_unknown_and_not_nothing() -> None:
-    cost = expected("pairs", 10, [], _llm())
+    cost = expected(KNOWN["pairs"], 10, [], _llm())
     assert cost.usd is None
     assert "unknown" in str(cost)
 
@@ -119,5 +119,5 @@ def test_a_run_above_its_limit_or_of_unknown_cost_starts_only_when_somebody_agre
     price: float | None, limit: float, yes: bool, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    cost = expected("pairs", 1_000, [], _llm(**({"m": (price, price)} if price else {})))
+    cost = expected(KNOWN["pairs"], 1_000, [], _llm(**({"m": (price, price)} if price else {})))
     assert agreed(cost, limit, yes) is starts
