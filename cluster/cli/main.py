@@ -101,9 +101,7 @@ COMMANDS = (
         "shortlist",
         "Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking.",
     ),
-    LazyCommand(
-        "cancel", "Cancel evaluations, batches, rankings, comparisons or rewards; finished ones stay as they are."
-    ),
+    LazyCommand("cancel", "Cancel evaluations and all else that has an id; finished ones stay as they are."),
     LazyCommand("timeline", "Draw the timeline of an evaluation: queue time, stages, and language model calls."),
     LazyCommand("doctor", "Check the installation: what is configured, what responds and what is missing."),
     LazyCommand("calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes."),
