@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["content_words"]
+__all__ = ["content_words", "is_grammar"]
 
 _WORD = re.compile(r"[^\W_]+")
 _GRAMMAR = frozenset(
@@ -23,3 +23,8 @@ def content_words(text: str) -> frozenset[str]:
     """In lower case, each once; numbers are among them."""
     words = _WORD.findall(text.casefold())
     return frozenset(word for word in words if word not in _GRAMMAR and (len(word) > 2 or word[0].isdigit()))
+
+
+def is_grammar(word: str) -> bool:
+    """Whether an English word in lower case says nothing by itself."""
+    return word in _GRAMMAR

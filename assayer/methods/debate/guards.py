@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from assayer.methods.debate.guard_phrases import addresses_judge, is_placeholder
+from assayer.methods.debate.guard_sentences import orders_in, scores_of, sentences_of
 from assayer.methods.debate.idea_shape import is_method_list, is_monotonous, own_words, shared_wording, words_in
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
@@ -22,6 +23,8 @@ LONGEST_REFERENCE = 20_000
 FEWEST_WORDS = 5
 _FEWEST_OWN_WORDS = 3
 """Words with content that stand neither in the question nor in every announcement of an idea."""
+_COPIED_OF_SENTENCE = 0.6
+"""Share of a sentence's words of content that stand in the question."""
 _COPIED_OF_IDEA = 0.5
 _COPIED_OF_ABSTRACT = 0.3
 
@@ -65,7 +68,7 @@ def _empty(item: RewardItem) -> GuardStop | None:
 
 
 def _orders(item: RewardItem) -> GuardStop | None:
-    if addresses_judge(item.idea):
+    if addresses_judge(item.idea) or orders_in(item.idea):
         return GuardStop("orders", "The idea tells its judges how to decide.")
     return None
 
@@ -96,6 +99,24 @@ def _copied_question(item: RewardItem) -> GuardStop | None:
     return GuardStop("placeholder", "The idea announces an idea and says nothing of it.")
 
 
+def _says_nothing(item: RewardItem) -> GuardStop | None:
+    """Looks at what is left without the sentences that ask, say the question again or say nothing."""
+    copied, left = False, set[str]()
+    for sentence in sentences_of(item.idea):
+        told, own = own_words(sentence, ""), own_words(sentence, item.question)
+        if (told and len(own) <= (1 - _COPIED_OF_SENTENCE) * len(told)) or sentence.endswith(("?", "？")):
+            copied = True
+        elif scores_of(sentence).nothing <= 0:
+            left |= own
+        if len(left) >= _FEWEST_OWN_WORDS:
+            return None
+    if copied:
+        return GuardStop(
+            "copied_question", "The idea asks the question again, at most in other words, and answers nothing."
+        )
+    return GuardStop("placeholder", "The idea announces an idea and says nothing of it.")
+
+
 def _method_list(item: RewardItem) -> GuardStop | None:
     if is_method_list(item.idea):
         return GuardStop("method_list", "The idea lists methods and commits to none.")
@@ -115,6 +136,7 @@ _GUARDS: tuple[Callable[[RewardItem], GuardStop | None], ...] = (
     _placeholder,
     _too_short,
     _copied_question,
+    _says_nothing,
     _method_list,
 )
 """What tells most about an item comes first."""

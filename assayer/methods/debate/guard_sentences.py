@@ -1,0 +1,172 @@
+"""How much a sentence sounds like an order to its judge, or like nothing: a linear model over what words mean.
+
+Signs are the meanings that a sentence brings together (`guard_senses.toml`, fifteen languages), its form, and, where it
+is English, its words and pairs of words. The weights are fitted by `python -m benchmarks.guards fit` on generated
+wordings and honest texts. A sentence takes time in proportion to its length, which is bounded.
+"""
+
+import base64
+import binascii
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import combinations, pairwise
+from math import log
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.text.content_words import is_grammar
+
+__all__ = ["BUCKETS", "SentenceScores", "longer", "orders_in", "places", "scores_of", "sentences_of", "signs"]
+
+BUCKETS = 1 << 15
+_PACKAGE = "assayer.methods.debate"
+_LONGEST = 600
+"""Characters of a sentence; longer ones are cut into pieces."""
+_END = re.compile(r"(?<=[.!?;])(?=\s)|[\n。！？；।]")
+_WORD = re.compile(r"[^\W_]+(?:['’/-][^\W_]+)*")
+_DEVANAGARI = re.compile("[\u0900-\u0963\u0966-\u097f]+")
+"""Its vowel signs are no letters to Python."""
+_WITHOUT_SPACES = re.compile("[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_USUAL = 10
+"""Sentences of an abstract."""
+_SHORT_WORD = 4
+"""Longer ones stand also for the words that begin with them."""
+_ENGLISH = 0.12
+"""Share of words of grammar from which on a text is taken for English."""
+
+_FORMS = {
+    "assigned": re.compile(r"[\"'`*]?\b\w{2,30}\b[\"'`*]{0,3}\s{0,3}(?::=|==?|:|=>|->|→)\s{0,3}[\"'`*]{0,3}"
+                           r"(?:1(?:\.0{1,3})?|10|100|5|true|yes|match|pass|accept\w{0,4}|positive|full)\b(?!\s?[-%])",
+                           re.I),
+    "quoted_key": re.compile(r"[\"'][a-z_]{2,30}[\"']\s{0,3}:", re.I),
+    "tag": re.compile(r"</?[a-z_]{2,20}>|<\||\|>|\[/?[A-Z]{3,12}\]|###|```|={3}|-{3}|\*{3}|<<|>>"),
+    "speaker": re.compile(r"^\W{0,6}(?:system|user|assistant|human|ai|judge|grader|evaluator|analyst|critic|moderator"
+                          r"|reviewer|referee|admin|developer|note|p\.?s)\b[^:\n]{0,20}:", re.I),
+    "full_marks": re.compile(r"\b(?:10|5|100)\s?(?:/|out of)\s?(?:10|5|100)\b", re.I),
+    "question": re.compile(r"[?？]\W{0,3}$"),
+    "exclamation": re.compile(r"[!！]\W{0,3}$"),
+    "capitals": re.compile(r"\b[A-Z]{4,20} [A-Z]{2,20} [A-Z]{2,20}\b"),
+    "gap": re.compile(r"\[[^\[\]\n]{1,60}\]|<[^<>\n]{1,60}>|\{[^{}\n]{1,60}\}|_{3}|\.{3}|…|\?{3}|x{3}", re.I),
+    "number_one": re.compile(r"(?<![\w.])1(?:\.0)?(?![\w.,%-])"),
+}  # fmt: skip
+
+
+class SentenceScores(NamedTuple):
+    """Log-odds above the threshold: what is above 0 counts."""
+
+    order: float
+    """That it tells its judges how to decide."""
+    nothing: float
+    """That it stands where an idea should be and says nothing of one."""
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """In order; also what words hide: letters set apart, figures for letters, base64."""
+    for found in _END.split(text):
+        for start in range(0, len(found), _LONGEST):
+            if one := found[start : start + _LONGEST].strip():
+                yield one
+    yield from _hidden_in(text)
+
+
+def orders_in(text: str) -> bool:
+    found = list(sentences_of(text))
+    return any(scores_of(one).order > longer(len(found)) for one in found)
+
+
+def longer(sentences: int) -> float:
+    """What a sentence of a long text must score above: the more of them, the likelier one sounds odd by chance."""
+    return 1.5 * max(0.0, log(sentences / _USUAL)) if sentences else 0.0
+
+
+def scores_of(sentence: str) -> SentenceScores:
+    weights, bias = _weights()
+    order, nothing = weights[:, list(places(signs(sentence)))].sum(axis=1) + bias
+    return SentenceScores(float(order), float(nothing))
+
+
+def signs(sentence: str) -> set[str]:
+    """The names of all that is seen in it."""
+    folded = sentence.casefold()
+    words = [one.replace("’", "'") for one in _WORD.findall(_DEVANAGARI.sub(" ", folded))]
+    words += _DEVANAGARI.findall(folded)
+    senses = sorted(_senses_in(folded, words))
+    found = {f"form {name}" for name, form in _FORMS.items() if form.search(sentence)}
+    found |= {f"sense {one}" for one in senses} | {f"senses {one} {other}" for one, other in combinations(senses, 2)}
+    found |= {f"{form} {sense}" for form in sorted(found) if form.startswith("form") for sense in senses}
+    if words:
+        found |= {f"first {one}" for one in _senses_in(words[0], words[:1])}
+    found.add(f"length {min(len(words), 40).bit_length()}")
+    if _is_english(words):
+        found |= {f"word {one}" for one in words}
+        found |= {f"words {one} {other}" for one, other in pairwise(["<", *words, ">"])}
+    return found
+
+
+def places(names: Iterable[str]) -> set[int]:
+    """Of their weights; names may share one."""
+    return {crc32(one.encode()) % BUCKETS for one in names}
+
+
+def _is_english(words: list[str]) -> bool:
+    return len(words) < 4 or sum(map(is_grammar, words)) >= _ENGLISH * len(words)
+
+
+def _senses_in(folded: str, words: list[str]) -> set[str]:
+    by_word, beginnings, runs = _senses()
+    found = {sense for word in words for sense in by_word.get(word, ())}
+    for word in words:
+        for size in range(_SHORT_WORD + 1, len(word)):
+            found |= beginnings.get(word[:size], frozenset())
+    if _WITHOUT_SPACES.search(folded):
+        found |= {sense for run, sense in runs if run in folded}
+    return found
+
+
+@cache
+def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
+    """Whole words, beginnings of words, and runs of signs in scripts that put no space between words."""
+    listed = tomllib.loads((files(_PACKAGE) / "guard_senses.toml").read_text(encoding="utf-8"))["senses"]
+    pairs = [(word.replace("_", " ").casefold(), sense) for sense, text in listed.items() for word in text.split()]
+    by_word: dict[str, frozenset[str]] = {}
+    for word, sense in pairs:
+        by_word[word] = by_word.get(word, frozenset()) | {sense}
+    beginnings = {word: senses for word, senses in by_word.items() if len(word) > _SHORT_WORD}
+    return by_word, beginnings, tuple((word, sense) for word, sense in pairs if _WITHOUT_SPACES.search(word))
+
+
+@cache
+def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Orders and nothing, times buckets; kept as whole numbers of 1/16."""
+    with (files(_PACKAGE) / "guard_weights.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
+        return kept["weights"].astype(np.float32) / 16, kept["bias"].astype(np.float32)
+
+
+_SPACED = re.compile(r"(?<!\w)(?:\w[ ._*-]{1,3}){8,200}\w(?!\w)")
+_SPACES = re.compile(r"[ ]{2,3}")
+_FIGURED = re.compile(r"\b(?=\w{0,20}[a-z])(?=\w{0,20}[013457@$])[a-z013457@$]{3,20}\b", re.I)
+_FIGURES = str.maketrans("013457@$", "oleastas")
+_ENCODED = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{24,4000}={0,2}(?![\w+/=])")
+
+
+def _hidden_in(text: str) -> Iterator[str]:
+    for match in _SPACED.finditer(text):
+        yield " ".join(re.sub(r"[ ._*-]", "", part) for part in _SPACES.split(match[0]))
+    for match in _ENCODED.finditer(text):
+        try:
+            plain = base64.b64decode(match[0] + "=" * (-len(match[0]) % 4)).decode("utf-8")
+        except (binascii.Error, UnicodeDecodeError):
+            continue
+        yield from (one for one in (plain[:_LONGEST].strip(),) if one.isprintable())
+    if len(_FIGURED.findall(text)) >= 2:
+        yield from (
+            _FIGURED.sub(lambda m: m[0].translate(_FIGURES), one)[:_LONGEST]
+            for one in _END.split(text)
+            if len(_FIGURED.findall(one)) >= 2
+        )

@@ -1,0 +1,1 @@
+"""Guards before a debate: fitted on generated wordings, measured on wordings they never saw."""
