@@ -19,7 +19,6 @@ __all__ = [
     "EvaluatorAnswer",
     "ModeratorAnswer",
     "Objection",
-    "QuotedPair",
     "WeighedEvidence",
 ]
 
@@ -57,53 +56,56 @@ class DebateQuestion(Frozen):
 
 
 class ModeratorAnswer(Frozen):
-    proposes: _Text = Field(description="At most 30 words: what the idea would do, or that it says nothing of it.")
     guidance: _Text = Field(description="At most 60 words to the seats that speak next.")
+    proposes: _Text = Field(description="At most 30 words: what the idea would do, or that it says nothing of it.")
     decision: Literal["go_on", "halt"]
 
 
-class QuotedPair(Frozen):
-    """Where a comparison stands in the two texts."""
-
-    abstract_words: _Copied = Field(description="6 to 30 consecutive words of the abstract, copied exactly.")
-    idea_words: _Copied = Field(
-        description="6 to 30 consecutive words of the idea, copied exactly; empty if none come near."
-    )
+_OfAbstract = Annotated[_Copied, Field(description="6 to 40 consecutive words of the abstract, copied exactly.")]
+_OfIdea = Annotated[
+    _Copied, Field(description="6 to 40 consecutive words of the idea, copied exactly; empty if none come near.")
+]
 
 
-class ComparedElement(QuotedPair):
+class ComparedElement(Frozen):
+    """An element is named before the idea is quoted, so that it is not cut to fit the idea."""
+
     element: _Text = Field(description="At most 25 words: one core element of the abstract's methodology.")
+    abstract_words: _OfAbstract
+    idea_words: _OfIdea
     comparison: _Text = Field(description="At most 40 words: what the idea has in its place.")
     met: Literal["yes", "in_part", "no", "contradicted"]
 
 
 class AnalystAnswer(Frozen):
-    elements: tuple[ComparedElement, ...] = Field(
-        min_length=1, max_length=4, description="The one to three that count."
-    )
+    elements: tuple[ComparedElement, ...] = Field(min_length=1, max_length=3, description="At most three; often one.")
     argument: _Text = Field(description="At most 60 words.")
     vote: Vote
 
 
-class Objection(QuotedPair):
+class Objection(Frozen):
+    abstract_words: _OfAbstract
+    idea_words: _OfIdea
     objection: _Text = Field(description="At most 40 words: what does not go together, and why.")
     touches: Literal["core", "secondary"]
 
 
 class CriticAnswer(Frozen):
-    objections: tuple[Objection, ...] = Field(max_length=4, description="At most three, the gravest first.")
-    argument: _Text = Field(description="At most 60 words.")
+    objections: tuple[Objection, ...] = Field(max_length=3, description="At most three, the gravest first.")
+    argument: _Text = Field(description="At most 80 words.")
     vote: Vote
 
 
-class WeighedEvidence(QuotedPair):
+class WeighedEvidence(Frozen):
+    abstract_words: _OfAbstract
+    idea_words: _OfIdea
     comparison: _Text = Field(description="At most 40 words: what these words show.")
 
 
 class EvaluatorAnswer(Frozen):
-    summary: _Text = Field(description="At most 80 words: who holds what, and on which ground.")
-    evidence: tuple[WeighedEvidence, ...] = Field(
-        min_length=1, max_length=4, description="One to three, in which you decide."
-    )
+    """Evidence comes before what others said, so that a seat judges for itself."""
+
+    evidence: tuple[WeighedEvidence, ...] = Field(min_length=1, max_length=3, description="At most three; often one.")
+    summary: _Text = Field(description="At most 80 words: who differs, and on which ground.")
     argument: _Text = Field(description="At most 50 words: your own judgement.")
     vote: Vote

@@ -1,19 +1,21 @@
 """What a seat answered, as a ballot and as a turn of the transcript, its quotes held against the two texts."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from assayer.citing.quotes import find_quote, stands_in
 from assayer.methods.debate.composition import Seat
 from assayer.methods.debate.rounds import Ballot
 from assayer.methods.debate.schemas import (
     AnalystAnswer,
+    ComparedElement,
     CriticAnswer,
     EarlierQuote,
     EarlierTurn,
     EvaluatorAnswer,
     ModeratorAnswer,
-    QuotedPair,
+    Objection,
+    WeighedEvidence,
 )
 from assayer.models import Absent
 from assayer.models.reward import DebateQuote, DebateTurn, RewardItem
@@ -22,7 +24,9 @@ __all__ = ["NO_VOTE", "Spoken", "checked_quote", "earlier_turn", "lost_turn", "s
 
 NO_VOTE = "A moderator has no vote."
 
-_MET = {"yes": "there", "in_part": "there in part", "no": "missing", "contradicted": "contradicted"}
+_MET = {"yes": "yes", "in_part": "in part", "no": "no", "contradicted": "contradicted"}
+
+_Quoting: TypeAlias = ComparedElement | Objection | WeighedEvidence
 
 
 class Spoken(NamedTuple):
@@ -40,10 +44,13 @@ def spoken_turn(item: RewardItem, number: int, seat: Seat, answer: Any) -> Spoke
     return Spoken(answer.vote, _turn(number, seat, answer.vote, lines, _checked(item, pairs)))
 
 
-def _said(answer: Any) -> tuple[list[str], list[QuotedPair]]:
+def _said(answer: Any) -> tuple[list[str], list[_Quoting]]:
     match answer:
         case AnalystAnswer():
-            elements = [f"{one.element} In the idea {_MET[one.met]}: {one.comparison}" for one in answer.elements]
+            elements = [
+                f"Element {number}: {one.element} Met by the idea: {_MET[one.met]}. {one.comparison}"
+                for number, one in enumerate(answer.elements, 1)
+            ]
             return [*elements, answer.argument], list(answer.elements)
         case CriticAnswer():
             objections = [
@@ -53,7 +60,7 @@ def _said(answer: Any) -> tuple[list[str], list[QuotedPair]]:
             return [*objections, answer.argument], list(answer.objections)
         case EvaluatorAnswer():
             weighed = [one.comparison for one in answer.evidence]
-            return [answer.summary, *weighed, answer.argument], list(answer.evidence)
+            return [*weighed, answer.summary, answer.argument], list(answer.evidence)
     raise TypeError(f"{type(answer).__name__} is no answer of a seat.")
 
 
@@ -78,7 +85,7 @@ def lost_turn(number: int, seat: Seat, reason: str) -> Spoken:
     return Spoken("lost", _turn(number, seat, Absent(reason=reason), (), ()))
 
 
-def _checked(item: RewardItem, pairs: Iterable[QuotedPair]) -> Iterator[DebateQuote]:
+def _checked(item: RewardItem, pairs: Iterable[_Quoting]) -> Iterator[DebateQuote]:
     for pair in pairs:
         for source, words in (("abstract", pair.abstract_words), ("idea", pair.idea_words)):
             if words.strip():
