@@ -10,6 +10,7 @@ from assayer.errors import AssayerError, ConfigurationError, Defect, NoFallback,
 from assayer.ports import ProgressEvent
 from assayer.run.journal import Journal
 from assayer.run.run import Run
+from orchestrator.execution.metrics import ITEM_SECONDS, ITEMS
 from orchestrator.execution.ports import LeaseLost
 from orchestrator.jobs.item_outcomes import ItemOutcome
 from orchestrator.jobs.models import Lease, Problem
@@ -172,6 +173,8 @@ class _Batch(Generic[Item, Made, Ended]):
             run = replace(self.run, journal=Journal(), progress=_Unwatched())
             made, problem = await self._done(self.items[place], run)
             seconds = round(clock.monotonic() - began, 3)
+        ITEMS.labels(self.work.stage, "done" if problem is None else "problem").inc()
+        ITEM_SECONDS.labels(self.work.stage).observe(seconds)
         return self.work.outcome(Ending(place, self._name(place), made, problem, seconds, run.journal))
 
     async def _done(self, item: Item, run: Run) -> tuple[Made | None, Problem | None]:

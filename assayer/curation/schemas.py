@@ -39,7 +39,8 @@ class KindAnswer(Frozen):
         description="5 to 40 consecutive words of title or abstract that say most about what the paper brings."
     )
     reason: Restated = Field(
-        max_length=600, description="At most 40 words: what it brings; what would be left without that."
+        max_length=600,
+        description="At most 40 words: what it brings; what would be left without a second kind that comes near.",
     )
     kind: PaperKind | Literal["unclear"]
 
@@ -62,8 +63,10 @@ class QuestionAnswer(Frozen):
         max_length=800, description="At most 40 words: what the paper does about it. None of it may be in the question."
     )
     other_answer: Restated = Field(
-        max_length=600,
-        description="At most 30 words: a wholly different method that would answer it, and an idea that would not.",
+        max_length=500, description="At most 25 words: a wholly different method that would answer it."
+    )
+    no_answer: Restated = Field(
+        max_length=500, description="At most 25 words: a sensible idea of the field that would not answer it."
     )
     question: Restated = Field(
         min_length=20, max_length=600, description="One sentence of 10 to 45 words that ends with a question mark."
@@ -75,15 +78,17 @@ class ProposalQuestion(Frozen):
 
 
 class ProposalAnswer(Frozen):
-    problem: str = Field(max_length=1_000, description="At most 60 words: the difficulty at the heart of the question.")
-    gap: str = Field(max_length=1_000, description="At most 60 words: what the usual ways leave open, and why.")
-    bridge: str = Field(max_length=1_000, description="At most 60 words: the insight by which the method closes that.")
-    title: str = Field(min_length=5, max_length=200, description="At most 15 words: what the method does.")
+    """The name comes last, so that it does not fix the method before it is worked out."""
+
+    problem: str = Field(max_length=800, description="At most 40 words: the difficulty at the heart of the question.")
+    gap: str = Field(max_length=800, description="At most 40 words: what the usual ways leave open, and why.")
+    bridge: str = Field(max_length=800, description="At most 40 words: the insight by which the method closes that.")
     idea: str = Field(
         min_length=200,
         max_length=6_000,
-        description="150 to 350 words: the method, step by step, and a test that could refute it.",
+        description="200 to 400 words: the method, step by step, and a test that could refute it.",
     )
+    title: str = Field(min_length=5, max_length=200, description="At most 15 words: what the method does.")
 
 
 class ScoringQuestion(Frozen):

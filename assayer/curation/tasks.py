@@ -50,7 +50,7 @@ def _check_question(question: QuestionQuestion, answer: QuestionAnswer) -> list[
 def _check_proposal(question: ProposalQuestion, answer: ProposalAnswer) -> list[str]:
     words = len(answer.idea.split())
     if words < FEWEST_WORDS:
-        return [f"`idea` has {words} words; that is too short to be judged. Write 150 to 350."]
+        return [f"`idea` has {words} words; that is too short to be judged. Write 200 to 400."]
     if _plain(answer.idea) == _plain(question.question):
         return ["`idea` is the question itself: describe a method that answers it."]
     return []

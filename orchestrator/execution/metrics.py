@@ -4,7 +4,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from assayer.errors import AssayerError
 
-__all__ = ["ATTEMPTS", "IN_WORK", "REWARDS", "REWARD_SECONDS", "SECONDS", "count_fault"]
+__all__ = ["ATTEMPTS", "IN_WORK", "ITEMS", "ITEM_SECONDS", "REWARDS", "REWARD_SECONDS", "SECONDS", "count_fault"]
 
 ATTEMPTS = Counter(
     "assayer_job_attempts_total",
@@ -23,6 +23,17 @@ FAULTS = Counter(
     ["boundary", "error"],
 )
 IN_WORK = Gauge("assayer_worker_jobs", "Jobs in this process's hands.", multiprocess_mode="livesum")
+ITEMS = Counter(
+    "assayer_items_total",
+    "Items of jobs that have many (rewards, curations, proposals, scores): done, or problem where nothing was made.",
+    ["kind", "outcome"],
+)
+ITEM_SECONDS = Histogram(
+    "assayer_item_seconds",
+    "Time from the beginning of an item to its end; items that repeat another are not counted.",
+    ["kind"],
+    buckets=(0.01, 0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320),
+)
 REWARDS = Counter(
     "assayer_rewards_total",
     "Items judged, by how they ended: match, no_match, guard (before any call), absent (the judge failed), problem.",

@@ -75,6 +75,10 @@ async def ended(database: Database) -> tuple[tuple[RewardOutcome, ...], RewardsR
     return await PgRewards(database).outcomes(JOB), result, job.cost_usd
 
 
+def items_told(outcome: str) -> float:
+    return REGISTRY.get_sample_value("assayer_items_total", {"kind": "rewards", "outcome": outcome}) or 0.0
+
+
 def told(judge: str, outcome: str) -> float:
     return REGISTRY.get_sample_value("assayer_rewards_total", {"judge": judge, "outcome": outcome}) or 0.0
 
@@ -83,6 +87,7 @@ async def test_equal_items_are_judged_once_and_one_that_fails_takes_no_other_wit
     database: Database, jobs: LeasedJobs, llm: ScriptedLlm
 ) -> None:
     before = {outcome: told("two-analysts-evaluator", outcome) for outcome in ("match", "problem")}
+    items_before = {outcome: items_told(outcome) for outcome in ("done", "problem")}
     await submit(database, "Idea 1.", BROKEN, "Idea 2.", UNUSABLE, "Idea 1.")
     assert await jobs.do(await jobs.take())
     outcomes, result, cost = await ended(database)
@@ -102,6 +107,7 @@ async def test_equal_items_are_judged_once_and_one_that_fails_takes_no_other_wit
     assert (result.match, result.problem, result.repeated, result.calls) == (3, 2, 1, 2)
     judge = "two-analysts-evaluator"
     assert [told(judge, outcome) - before[outcome] for outcome in before] == [2, 2]
+    assert [items_told(outcome) - items_before[outcome] for outcome in items_before] == [2, 2]
     assert result.cost_usd == cost == pytest.approx(2 * _CALL_USD)
 
 

@@ -72,7 +72,9 @@ def _paper_script(questions: Sequence[str | Exception], kind: KindAnswer | Excep
         if isinstance(said, Exception):
             raise said
         return (
-            QuestionAnswer(problem="p", method="m", other_answer="o", question=said) if isinstance(said, str) else said
+            QuestionAnswer(problem="p", method="m", other_answer="o", no_answer="n", question=said)
+            if isinstance(said, str)
+            else said
         )
 
     return _Scripted(answer)

@@ -127,7 +127,7 @@ def test_a_quote_that_is_not_in_the_paper_is_complained_about() -> None:
 )
 def test_a_question_in_the_wrong_form_is_complained_about(text: str, complaint: str) -> None:
     asked = QuestionQuestion(title=TITLE, abstract=ABSTRACT)
-    answer = QuestionAnswer(problem="p", method="m", other_answer="o", question=text)
+    answer = QuestionAnswer(problem="p", method="m", other_answer="o", no_answer="n", question=text)
     assert complaint in " ".join(QUESTION.check(asked, answer))
 
 

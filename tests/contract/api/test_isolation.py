@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from tests.contract.api.service import ACME, BODY, OTHER, Service
+from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
 from tests.contract.api.test_problems import problem
 
 _OPEN = {"/healthz", "/readyz"}
@@ -29,13 +29,15 @@ async def test_another_tenants_things_are_not_there(service: Service) -> None:
         done = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
         await service.finish()
         queued = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
+        paper = {"title": "Rehearsal by risk", "abstract": TEXT}
+        curation = (await owner.post("/v1/curations", json={"items": [paper]})).json()["id"]
         key = (await owner.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})).json()["id"]
         before = await _everything(service)
         for method, path in operations(service.app):
             if "{id}" not in path:
                 continue
             needed = {"first": "9"} if path.endswith("/rows") else {}
-            for thing in (done, queued, key):
+            for thing in (done, queued, curation, key):
                 at = path.replace("{id}", thing).replace("{item}", "0")
                 answer = await stranger.request(method, at, params=needed, json={"name": "mine"})
                 assert answer.status_code in (403, 404), (method, path, answer.text)
