@@ -48,7 +48,7 @@ def test_answers_are_closed_and_tasks_have_no_fallback(task: Task[Any, Any], que
     assert all(set(one["required"]) == set(one["properties"]) for one in objects if one.get("type") == "object")
 
 
-@pytest.mark.parametrize(("task", "verdict"), [(CLASSIFICATION, "kind"), (QUESTION, "question"), (PROPOSAL, "idea")])
+@pytest.mark.parametrize(("task", "verdict"), [(CLASSIFICATION, "kind"), (QUESTION, "question"), (PROPOSAL, "title")])
 def test_the_verdict_comes_last(task: Task[Any, Any], verdict: str) -> None:
     assert list(task.schema["properties"])[-1] == verdict
 
