@@ -25,6 +25,7 @@ from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.reward_judge import known_judges
 from cluster.settings import Settings
 from cluster.telemetry import trace_export
+from cluster.typical_usage import typical_evaluations
 from cluster.webhooks import check_webhook_address, load_secret_cipher, open_deliverer, re_encrypt_secrets
 from orchestrator.api.application import create_app
 from orchestrator.api.common_schemas import Check
@@ -55,6 +56,7 @@ from orchestrator.store import (
     PgUsage,
     Subscription,
 )
+from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.delivery import WebhookDeliverer
 
@@ -94,6 +96,7 @@ def api_services(
         tenants=PgTenants(database),
         keys=PgKeys(database, settings.keys),
         usage=PgUsage(database),
+        costs=PgEvaluationCosts(database),
         metrics=PgServiceMetrics(database),
         listener=listener,
         methods=METHOD_DESCRIPTIONS,
@@ -106,6 +109,7 @@ def api_services(
         group_seconds=settings.rewards.group_seconds,
         walks=settings.scicompanion,
         most_abstract_chars=settings.curation.abstract_chars,
+        typical=typical_evaluations(settings.llm),
         blind=settings.evaluation.blind,
     )
 

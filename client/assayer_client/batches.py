@@ -86,6 +86,48 @@ class AcceptedBatch(Resource):
     links: BatchLinks
 
 
+class BatchEstimate(Resource):
+    """What rows would take. Figures are of all ideas together; those that are null are not known."""
+
+    method: str
+    rows: int
+    accepted: int
+    rejected: tuple[RowError, ...]
+    """Rows that gave no idea."""
+    duplicates: tuple[Duplicate, ...]
+    """Rows with the words of an earlier one: paid for once."""
+    notices: tuple[str, ...]
+    """How a file was read, where that is not a matter of course."""
+    ideas: int
+    """Different ones."""
+    basis: Literal["own", "typical"] | None
+    """One's own evaluations by this method within the last 30 days, or the figures that come with the program, with
+    the service's prices."""
+    evaluations: int
+    """Of one's own that were looked at; 0 for `typical`."""
+    calls: int | None
+    """Of language models, those that the cache will answer included."""
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    high_cost_usd: float | None
+    """If every idea cost as much as the dearest tenth."""
+    cost_absent: str | None
+    """Why the cost is null."""
+    cut_short: float | None
+    """Share of one's evaluations that cost more than `max_usd` allows: such ideas end incomplete."""
+    waiting: int
+    """Evaluations of one's own that have been accepted and have not ended: they go first."""
+    hours: float | None
+    """Until the last one ends, after those waiting, at the pace at which one's own ended within the last hour."""
+    hours_absent: str | None
+    """Why the time is null."""
+    left_this_month_usd: float | None
+    """Null: there is no limit."""
+    exceeds_month: bool | None
+    """It may cost more than is left. Null: there is no limit, or the cost is not known."""
+
+
 class BatchSummary(Resource):
     id: str
     name: str
@@ -133,8 +175,18 @@ def submit_rows(
     rows: Iterable[dict[str, Any]], options: BatchQuery | None = None, *, key: str | None = None
 ) -> ApiCall[AcceptedBatch]:
     """Records with `title` and `text`, or sections under their own names."""
-    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    return ApiCall("POST", path("batches"), reads(AcceptedBatch), query=_query(options), lines=lines, key=key)
+    return ApiCall("POST", path("batches"), reads(AcceptedBatch), query=_query(options), lines=_lines(rows), key=key)
+
+
+def estimate_files(files: Sequence[Upload], options: RowsQuery | None = None) -> ApiCall[BatchEstimate]:
+    """What `submit_files` would cost, and how long it would take. Nothing is stored or evaluated."""
+    where = path("batches", "estimate")
+    return ApiCall("POST", where, reads(BatchEstimate), query=_query(options), uploads=tuple(files))
+
+
+def estimate_rows(rows: Iterable[dict[str, Any]], options: RowsQuery | None = None) -> ApiCall[BatchEstimate]:
+    """What `submit_rows` would cost, and how long it would take. Nothing is stored or evaluated."""
+    return ApiCall("POST", path("batches", "estimate"), reads(BatchEstimate), query=_query(options), lines=_lines(rows))
 
 
 def batch(batch: str) -> ApiCall[BatchResource]:
@@ -171,3 +223,7 @@ def has_ended(found: BatchSummary) -> bool:
 def _query(options: RowsQuery | None) -> dict[str, str | int | None]:
     given = {} if options is None else options.model_dump(mode="json", exclude_unset=True)
     return {name: value if value is None else str(value) for name, value in given.items()}
+
+
+def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()

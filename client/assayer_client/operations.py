@@ -68,6 +68,8 @@ class Operations:
     submit_files = Operation(batch_calls.submit_files)
     add_files = Operation(batch_calls.add_files)
     submit_rows = Operation(batch_calls.submit_rows)
+    estimate_files = Operation(batch_calls.estimate_files)
+    estimate_rows = Operation(batch_calls.estimate_rows)
     batch = Operation(batch_calls.batch)
     cancel_batch = Operation(batch_calls.cancel_batch)
     batches = Operation(batch_calls.batches)

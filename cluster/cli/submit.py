@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from cluster.cli.estimate import estimated, show_estimate
 from cluster.cli.options import WithBlind, WithProfile, day
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
@@ -87,15 +88,21 @@ def submit(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until all have finished, showing progress.")
     ] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Say what it would cost and how long it would take; submit nothing.")
+    ] = False,
     profile: WithProfile = PROFILES[0],
     blind: WithBlind = None,
 ) -> None:
     """Submit ideas to the service; prints the id of each evaluation or batch."""
     last_day = day(cutoff, "cutoff")
     files = files_to_upload(paths)
+    said = {"method": method, "cutoff": last_day, "blind": blind}
     with service(profile) as client:
+        if estimate:
+            show_estimate(estimated(client, upload_batches(files), said))
+            return
         ids = []
-        said = {"method": method, "cutoff": last_day, "blind": blind}
         for identifier in _submit_files(client, files, said, name, from_folder=files != paths):
             typer.echo(identifier)
             ids.append(identifier)

@@ -22,6 +22,7 @@ from orchestrator.api.problems import HttpProblem, problem_kind
 from orchestrator.api.readiness import Readiness
 from orchestrator.api.request_log import RequestLogging, database_unavailable, request_record
 from orchestrator.api.routes import (
+    batch_estimate,
     batch_upload,
     batches,
     comparisons,
@@ -56,6 +57,7 @@ _QUEUE_SECONDS = 60
 _ROUTERS = (
     evaluations,
     events,
+    batch_estimate,
     batch_upload,
     batches,
     comparisons,

@@ -14,6 +14,7 @@ from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import IdGenerator
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.searchable_corpus import SearchableCorpora
+from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.store import (
@@ -29,6 +30,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 
@@ -68,6 +70,7 @@ class Services:
     tenants: PgTenants
     keys: PgKeys
     usage: PgUsage
+    costs: PgEvaluationCosts
     metrics: PgServiceMetrics
     listener: NotificationListener
     """Opened and closed by whoever made it."""
@@ -88,6 +91,8 @@ class Services:
     """How missed references are looked for, where the request does not say."""
     most_abstract_chars: int = 6_000
     """Of a paper that is curated; a longer abstract is refused."""
+    typical: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
+    """What an evaluation takes where a tenant has had too few of its own, by method; missing where nobody measured."""
     blind: BlindDefault = "several"
     """Which ideas are judged blind where the request does not say."""
 

@@ -6,7 +6,7 @@ from assayer.models import Absent, Frozen
 from orchestrator.jobs.models import JobKind, JobState, TenantId
 from orchestrator.store.database import Database
 
-__all__ = ["JobCount", "PgUsage", "TenantUsage"]
+__all__ = ["JobCount", "MonthBudget", "PgUsage", "TenantUsage"]
 
 _JOBS = """
     SELECT kind, state, count(*) AS jobs FROM jobs
@@ -46,7 +46,22 @@ class JobCount(Frozen):
     jobs: int
 
 
-class TenantUsage(Frozen):
+class MonthBudget(Frozen):
+    spent_this_month_usd: float
+    """By jobs that have ended, and by ended attempts of those that have not."""
+    reserved_usd: float
+    """Of the month's budget, for running jobs."""
+    monthly_usd: float | None
+
+    @property
+    def left_usd(self) -> float | None:
+        """None: there is no limit."""
+        if self.monthly_usd is None:
+            return None
+        return max(0.0, self.monthly_usd - self.spent_this_month_usd - self.reserved_usd)
+
+
+class TenantUsage(MonthBudget):
     """Of jobs that are still stored; the budget's figures include deleted ones."""
 
     since: dt.datetime
@@ -60,11 +75,6 @@ class TenantUsage(Frozen):
     """Of calls that were sent, not answered from the cache."""
     completion_tokens: int
     cost_usd: float | Absent
-    spent_this_month_usd: float
-    """By jobs that have ended, and by ended attempts of those that have not."""
-    reserved_usd: float
-    """Of the month's budget, for running jobs."""
-    monthly_usd: float | None
 
 
 class PgUsage:
@@ -73,7 +83,7 @@ class PgUsage:
 
     async def usage(self, tenant: TenantId, since: dt.datetime, until: dt.datetime) -> TenantUsage | None:
         """None when there is no such tenant."""
-        budget = await self._database.fetch_one(_BUDGET, tenant)
+        budget = await self.month(tenant)
         calls = await self._database.fetch_one(_CALLS, tenant, since, until)
         if budget is None or calls is None:
             return None
@@ -85,8 +95,14 @@ class PgUsage:
             since=since,
             until=until,
             jobs=tuple(JobCount(**dict(row)) for row in jobs),
-            spent_this_month_usd=budget["spent_usd"],
-            reserved_usd=budget["reserved"],
-            monthly_usd=budget["monthly_usd"],
+            **budget.model_dump(),
             **values,
         )
+
+    async def month(self, tenant: TenantId) -> MonthBudget | None:
+        """What there is of this month's budget. None when there is no such tenant."""
+        row = await self._database.fetch_one(_BUDGET, tenant)
+        if row is None:
+            return None
+        spent, reserved = row["spent_usd"], row["reserved"]
+        return MonthBudget(spent_this_month_usd=spent, reserved_usd=reserved, monthly_usd=row["monthly_usd"])

@@ -28,7 +28,17 @@ from orchestrator.jobs.models import BatchId, JobId, Priority, TenantId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob
 
-__all__ = ["AcceptedBatch", "BatchQuery", "Duplicate", "MoreRowsQuery", "RowsQuery", "router"]
+__all__ = [
+    "BATCH_BODY",
+    "AcceptedBatch",
+    "BatchQuery",
+    "Duplicate",
+    "MoreRowsQuery",
+    "RowsQuery",
+    "no_usable_row",
+    "read_batch",
+    "router",
+]
 
 
 class RowsQuery(Body):
@@ -87,7 +97,7 @@ router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 _JSON = "application/json"
 _FORM = "multipart/form-data"
-_BODY: dict[str, Any] = {
+BATCH_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": "One idea in each JSON record or CSV row: `title` and `text`, or its sections; or files in a "
@@ -113,7 +123,7 @@ _ACCEPTED: dict[int | str, dict[str, Any]] = {
     "",
     status_code=202,
     response_model=AcceptedBatch,
-    openapi_extra=_BODY,
+    openapi_extra=BATCH_BODY,
     responses={**_ACCEPTED, **problem_responses(413, 415, 422)},
 )
 async def ask(
@@ -125,9 +135,9 @@ async def ask(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Submits a batch: every row is evaluated."""
-    intake = await _read_rows(request, uploads, services, query, 1)
+    intake = await read_batch(request, uploads, services, query, 1)
     if not intake.accepted and not query.open:
-        raise _no_usable_row(intake)
+        raise no_usable_row(intake)
     batch = BatchId(services.new_id("bt"))
     rejected = tuple(intake.rejected)
     new = NewBatch(id=batch, name=query.name, rows=intake.rows, rejected=rejected, open=query.open)
@@ -138,7 +148,7 @@ async def ask(
     "/{id}/rows",
     status_code=202,
     response_model=AcceptedBatch,
-    openapi_extra=_BODY,
+    openapi_extra=BATCH_BODY,
     responses={**_ACCEPTED, **problem_responses(404, 409, 413, 415, 422)},
 )
 async def more(
@@ -154,7 +164,7 @@ async def more(
     batch = await services.jobs.batch(caller.tenant, BatchId(id))
     if batch is None:
         raise not_found("batch", id)
-    intake = await _read_rows(request, uploads, services, query, query.first)
+    intake = await read_batch(request, uploads, services, query, query.first)
     rejected = tuple(intake.rejected)
     part = MoreRows(id=batch.id, first=query.first, rows=intake.rows, rejected=rejected, open=query.open)
     return await _store(request, caller.tenant, services, query, intake, part, batch.name, idempotency_key)
@@ -190,10 +200,10 @@ async def _store(
     return answer
 
 
-async def _read_rows(
+async def read_batch(
     request: Request, uploads: UploadLimit, services: Services, query: RowsQuery, first: int
 ) -> BatchIntake:
-    """Raises HttpProblem."""
+    """What the body holds, nothing of it stored. Raises HttpProblem."""
     if query.method not in services.methods:
         known = suggestion(query.method, sorted(services.methods))
         raise HttpProblem.parameter("method", f"There is no method {query.method!r}.{known}")
@@ -217,7 +227,8 @@ async def _read_rows(
             raise HttpProblem.invalid(str(error), "") from None
 
 
-def _no_usable_row(intake: BatchIntake) -> HttpProblem:
+def no_usable_row(intake: BatchIntake) -> HttpProblem:
+    """For a body of which nothing can be evaluated."""
     first = intake.rejected[0]
     more = (
         f" The same holds for {len(intake.rejected) - 1:,} more: `rows` says why." if len(intake.rejected) > 1 else ""

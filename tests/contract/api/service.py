@@ -44,6 +44,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.store_records import report
@@ -94,6 +95,7 @@ class Service:
             tenants=PgTenants(database),
             keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),
             usage=PgUsage(database),
+            costs=PgEvaluationCosts(database),
             metrics=PgServiceMetrics(database),
             listener=listener,
             methods={"grapheval": "By a graph of viewpoints.", "scholareval": "By the literature."},

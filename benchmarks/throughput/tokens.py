@@ -1,0 +1,107 @@
+"""`python -m benchmarks.throughput.tokens`: calls and tokens of an idea, by method and tier of model.
+
+Evaluates real ideas one method after the other against the simulator, and prints what
+`cluster/typical_usage.toml` holds. Prompts are the real ones, so prompt tokens are near what a model would count;
+answers are the simulator's, so completion tokens are a guess.
+"""
+
+import argparse
+import asyncio
+import os
+import statistics
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from assayer.errors import AssayerError
+from assayer.methods import scholareval
+from assayer.methods.innoeval.options import METHOD as INNOEVAL
+from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
+from assayer.models import Idea
+from assayer.ports import ProgressEvent
+from benchmarks.simulator.process import Simulator
+from benchmarks.throughput.ideas import scholar_ideas
+from cluster.database import open_database
+from cluster.engine import open_engine
+from cluster.settings_loading import load_settings
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+METHODS = (scholareval.METHOD, INNOEVAL, SCICOMPANION)
+
+_BY_RUN_AND_MODEL = """
+    SELECT run_id, model, count(*) AS calls, sum(prompt_tokens)::bigint AS prompt,
+           sum(completion_tokens)::bigint AS completion
+    FROM ledger GROUP BY run_id, model
+"""
+
+
+class Used(NamedTuple):
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class _Silent:
+    def report(self, event: ProgressEvent) -> None:
+        pass
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.throughput.tokens", description=__doc__)
+    parser.add_argument("--corpus", type=Path, required=True, help="directory that `assayer corpus build` made")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
+    parser.add_argument("--only", default="ai_", help="ideas whose names begin so (default: %(default)s)")
+    options = parser.parse_args()
+    ideas = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
+    for method in METHODS:
+        with (
+            tempfile.TemporaryDirectory(prefix="assayer-", ignore_cleanup_errors=True) as home,
+            Simulator(latency_mean=0.05, models=("main", "fast")) as endpoint,
+        ):
+            Path(home).chmod(0o711)
+            os.environ |= {
+                "ASSAYER_HOME": home,
+                "ASSAYER_CORPUS__PATH": str(options.corpus),
+                "ASSAYER_LLM__BASE_URL": endpoint.base_url,
+                "ASSAYER_LLM__MODEL": "main",
+                "ASSAYER_LLM__FAST_MODEL": "fast",
+            }
+            print(_as_toml(method, asyncio.run(_evaluated(method, ideas))), flush=True)
+
+
+async def _evaluated(method: str, ideas: list[Idea]) -> dict[str, list[Used]]:
+    """By model, for each idea that got a report."""
+    settings = load_settings()
+    async with open_engine(settings, (method,)) as engine:
+        for idea in ideas:
+            try:
+                await engine.evaluate(idea, method, idea.cutoff, _Silent())
+            except AssayerError as error:
+                print(f"# no report: {idea.source}: {error}")
+        async with open_database(settings) as database:
+            rows = await database.fetch(_BY_RUN_AND_MODEL)
+    used: dict[str, list[Used]] = defaultdict(list)
+    for row in rows:
+        used[row["model"]].append(Used(row["calls"], row["prompt"], row["completion"]))
+    return used
+
+
+def _as_toml(method: str, used: dict[str, list[Used]]) -> str:
+    lines = []
+    for model, runs in sorted(used.items(), reverse=True):
+        calls, prompts, completions = ([round(one) for one in column] for column in zip(*runs, strict=True))
+        lines += [
+            f"[{method}.{model}]  # {len(runs)} ideas",
+            f"calls = {round(statistics.fmean(calls))}",
+            f"prompt_tokens = {round(statistics.fmean(prompts)):_}",
+            f"completion_tokens = {round(statistics.fmean(completions)):_}",
+            f"high_prompt_tokens = {round(statistics.quantiles(prompts, n=10, method='inclusive')[-1]):_}",
+            f"high_completion_tokens = {round(statistics.quantiles(completions, n=10, method='inclusive')[-1]):_}",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""What `assayer submit --estimate` says: the cost of a submission, the time it takes, and what is left to spend."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from cluster.cli.terminal import remark
+
+if TYPE_CHECKING:
+    from assayer_client import Client
+    from assayer_client.batches import BatchEstimate
+
+__all__ = ["estimated", "show_estimate"]
+
+
+def estimated(client: "Client", bundles: Iterable[Sequence[Path]], said: Mapping[str, object]) -> "list[BatchEstimate]":
+    """One estimate for each request that a submission would make."""
+    from assayer_client import BatchQuery, Upload
+
+    options = BatchQuery.model_validate({key: value for key, value in said.items() if value is not None})
+    return [client.estimate_files([Upload(file.name, file) for file in bundle], options) for bundle in bundles]
+
+
+def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
+    """Of all parts together; a figure that one of them lacks is not known of the whole."""
+    first = parts[0]
+    for part in parts:
+        for row in part.rejected:
+            remark(f"Rejected: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
+        for notice in part.notices:
+            remark(notice)
+    ideas = sum(part.ideas for part in parts)
+    rejected = sum(len(part.rejected) for part in parts)
+    twice = sum(len(part.duplicates) for part in parts)
+    without = [f"{rejected:,} rejected"] * bool(rejected) + [f"{twice:,} with the words of another"] * bool(twice)
+    typer.echo(f"Ideas:   {ideas:,} by {first.method}" + (f" (besides {', '.join(without)})" if without else ""))
+    typer.echo(f"Cost:    {_cost(parts)}")
+    typer.echo(f"Calls:   {_calls(parts)}")
+    typer.echo(f"Time:    {_time(parts)}")
+    typer.echo(f"Budget:  {_budget(parts)}")
+    typer.echo(f"Basis:   {_basis(first)}")
+    typer.echo("Nothing was submitted.")
+
+
+def _cost(parts: "Sequence[BatchEstimate]") -> str:
+    usd, high = _total(part.cost_usd for part in parts), _total(part.high_cost_usd for part in parts)
+    if usd is None or high is None:
+        return f"not known. {next((part.cost_absent for part in parts if part.cost_absent), '')}".rstrip()
+    if not high:
+        return "nothing; no language model is configured"
+    return f"about ${usd:,.2f}; ${high:,.2f} if every idea were as dear as the dearest tenth"
+
+
+def _calls(parts: "Sequence[BatchEstimate]") -> str:
+    calls, prompt = _total(part.calls for part in parts), _total(part.prompt_tokens for part in parts)
+    completion = _total(part.completion_tokens for part in parts)
+    if calls is None or prompt is None or completion is None:
+        return "not known"
+    return f"{calls:,.0f}, with {prompt:,.0f} prompt tokens and {completion:,.0f} of answers"
+
+
+def _time(parts: "Sequence[BatchEstimate]") -> str:
+    one = parts[0]
+    if one.hours is None:
+        return f"not known. {one.hours_absent or ''}".rstrip()
+    # What waits already is in the time of each part.
+    hours = one.hours * (one.waiting + sum(part.ideas for part in parts)) / (one.waiting + one.ideas)
+    return f"about {hours:,.1f} hours" if hours >= 1 else f"about {max(hours * 60, 1):.0f} minutes"
+
+
+def _budget(parts: "Sequence[BatchEstimate]") -> str:
+    left, high = parts[0].left_this_month_usd, _total(part.high_cost_usd for part in parts)
+    if left is None:
+        return "no monthly limit"
+    said = f"${left:,.2f} left this month"
+    if high is None:
+        return said
+    return f"{said}: that may not be enough" if high > left else f"{said}: enough"
+
+
+def _basis(part: "BatchEstimate") -> str:
+    match part.basis:
+        case "own":
+            return f"your last {part.evaluations:,} evaluations by {part.method}"
+        case "typical":
+            return "figures that come with assayer, at the service's prices: yours may differ much"
+        case None:
+            return "none"
+
+
+def _total(values: Iterable[float | None]) -> float | None:
+    known = list(values)
+    return None if any(value is None for value in known) else sum(value for value in known if value is not None)

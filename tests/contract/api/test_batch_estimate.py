@@ -1,0 +1,111 @@
+"""What a batch would cost is told before it is sent, from the tenant's own evaluations, and nothing is stored."""
+
+import datetime as dt
+
+import httpx2
+
+from assayer.models import EvaluationId
+from orchestrator.api.routes.batch_estimate import BatchEstimate
+from orchestrator.jobs.estimates import TypicalEvaluation
+from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
+from orchestrator.store import PgAnswerCache
+from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.test_batches import JSONL
+from tests.contract.api.test_commands import Program, program
+from tests.contract.store_jobs import Queue, job
+from tests.contract.store_records import answered, call
+from tests.unit.batch_bodies import as_jsonl, words
+
+__all__ = ["program"]
+
+TYPICAL = TypicalEvaluation(calls=60, prompt_tokens=200_000, completion_tokens=20_000, cost_usd=0.4, high_cost_usd=0.5)
+THREE = as_jsonl(
+    [
+        {"title": "A", "text": words(1)},
+        {"title": "B", "text": words(2)},
+        {"title": "B", "text": words(2)},
+        {"title": "-"},
+    ]
+)
+
+
+async def asked(caller: httpx2.AsyncClient, body: bytes = THREE, **query: str) -> BatchEstimate:
+    answer = await caller.post("/v1/batches/estimate", content=body, headers=JSONL, params=query)
+    assert answer.status_code == 200, answer.text
+    return BatchEstimate.model_validate_json(answer.content)
+
+
+async def evaluated(service: Service, count: int, usd: float | None, tenant: TenantId = ACME) -> None:
+    """So many evaluations end, each having cost so much."""
+    queue = Queue(service.database)
+    await queue.add(*(job(f"{tenant}_{usd}_{number}") for number in range(count)), tenant=tenant)
+    for lease in await queue.lease(count):
+        run = EvaluationId(f"run_{lease.job}")
+        assert await queue.leases.record_run(lease, run, {"run": run})
+        row = answered(f"key_{run}", run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
+        await PgAnswerCache(service.database).record(row, None)
+        await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=usd))
+
+
+async def test_estimate_names_what_is_wrong_counts_words_once_and_stores_nothing(service: Service) -> None:
+    service = service.with_services(typical={"scholareval": TYPICAL})
+    async with service.caller() as caller:
+        found = await asked(caller)
+        assert (found.rows, found.accepted, found.ideas, [row.row for row in found.rejected]) == (4, 3, 2, [4])
+        assert [(one.row, one.same_as) for one in found.duplicates] == [(3, 2)]
+        assert (found.basis, found.calls, found.cost_usd, found.high_cost_usd) == ("typical", 120, 0.8, 1.0)
+        assert (found.hours, found.left_this_month_usd, found.exceeds_month) == (None, None, None)
+        assert found.hours_absent
+        for path in ("/v1/batches", "/v1/evaluations"):
+            assert (await caller.get(path)).json()["items"] == []
+
+
+async def test_own_evaluations_tell_more_and_those_of_others_nothing(service: Service) -> None:
+    service = service.with_services(typical={"scholareval": TYPICAL})
+    await evaluated(service, 12, 0.25)
+    await evaluated(service, 12, 7.0, OTHER)
+    async with service.caller() as caller:
+        found = await asked(caller, max_usd="0.2")
+        assert (found.basis, found.evaluations, found.calls, found.prompt_tokens) == ("own", 12, 2, 200)
+        assert (found.cost_usd, found.cut_short) == (0.4, 1.0)
+        assert found.hours is not None
+        assert (await asked(caller, method="grapheval")).cost_absent
+
+
+async def test_cost_is_unknown_where_a_price_is(service: Service) -> None:
+    await evaluated(service, 12, None)
+    async with service.caller() as caller:
+        found = await asked(caller)
+        assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_month) == ("own", None, None, None)
+        assert found.cost_absent is not None
+        assert "price is not known" in found.cost_absent
+
+
+async def test_estimate_tells_whether_the_month_has_enough_left(service: Service) -> None:
+    service = service.with_services(typical={"scholareval": TYPICAL})
+    await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.9))
+    async with service.caller() as caller:
+        found = await asked(caller)
+        assert (found.left_this_month_usd, found.exceeds_month) == (0.9, True)
+        assert (await asked(caller, max_usd="0.4")).exceeds_month is False
+
+
+async def test_body_without_an_idea_is_refused_as_a_submission_would_be(service: Service) -> None:
+    async with service.caller() as caller:
+        answer = await caller.post("/v1/batches/estimate", content=as_jsonl([{"title": "-"}]), headers=JSONL)
+        assert (answer.status_code, answer.json()["rows"][0]["row"]) == (422, 1)
+
+
+async def test_command_says_it_in_words_and_submits_nothing(program: Program, service: Service) -> None:
+    await evaluated(service, 12, 0.25)
+    ended = await program.run("submit", "ideas", "--estimate")
+    assert ended.code == 0, ended.err
+    assert "bad.pdf" in ended.err
+    said = dict(line.split(":", 1) for line in ended.out.splitlines() if ":" in line)
+    assert said["Ideas"].strip() == "1 by scholareval (besides 1 rejected)"
+    assert said["Cost"].strip().startswith("about $0.25;")
+    assert said["Budget"].strip() == "no monthly limit"
+    assert said["Basis"].strip() == "your last 12 evaluations by scholareval"
+    assert ended.out.rstrip().endswith("Nothing was submitted.")
+    async with service.caller() as caller:
+        assert len((await caller.get("/v1/evaluations")).json()["items"]) == 12

@@ -1,0 +1,101 @@
+"""What a batch would take: from one's own evaluations where there are enough, and never more certain than they are."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.methods import scholareval
+from assayer.models import Absent
+from cluster.methods import METHOD_DESCRIPTIONS
+from cluster.typical_usage import typical_evaluations
+from orchestrator.jobs.estimates import CostEstimate, Pace, TakenByEvaluation, TypicalEvaluation, estimate
+from workers.llm.settings import LlmSettings, Price
+
+TYPICAL = TypicalEvaluation(calls=60, prompt_tokens=200_000, completion_tokens=20_000, cost_usd=0.4, high_cost_usd=0.5)
+UNKNOWN = Absent(reason="Nobody measured it.")
+
+
+def own(*costs: float | None) -> list[TakenByEvaluation]:
+    return [TakenByEvaluation(calls=10, prompt_tokens=1_000, completion_tokens=100, cost_usd=cost) for cost in costs]
+
+
+def made(
+    ideas: int, taken: list[TakenByEvaluation], max_usd: float | None = None, pace: Pace | None = None
+) -> CostEstimate:
+    found = estimate(ideas, taken, TYPICAL, pace or Pace(), max_usd)
+    assert isinstance(found, CostEstimate)
+    return found
+
+
+def test_few_evaluations_of_ones_own_prove_nothing() -> None:
+    found = made(100, own(*[9.0] * 9))
+    assert (found.basis, found.evaluations, found.calls, found.prompt_tokens) == ("typical", 0, 6_000, 20_000_000)
+    assert (found.cost_usd, found.high_cost_usd) == (40.0, 50.0)
+    assert isinstance(found.cut_short, Absent)
+
+
+def test_ones_own_evaluations_go_before_typical_ones() -> None:
+    found = made(100, own(*[0.1] * 18, 1.0, 1.0))
+    assert (found.basis, found.evaluations, found.calls) == ("own", 20, 1_000)
+    assert found.cost_usd == pytest.approx(19.0)
+    assert isinstance(found.high_cost_usd, float)
+    assert found.high_cost_usd > 10 * 0.1 * 2
+
+
+def test_limit_of_an_idea_bounds_the_cost_and_tells_whom_it_cuts_short() -> None:
+    found = made(100, own(*[0.1] * 15, *[1.0] * 5), max_usd=0.5)
+    assert found.cost_usd == pytest.approx(100 * (15 * 0.1 + 5 * 0.5) / 20)
+    assert found.cut_short == 0.25
+    assert made(100, [], max_usd=0.3).high_cost_usd == pytest.approx(30.0)
+
+
+def test_unknown_price_of_one_call_is_no_cost_of_nothing() -> None:
+    found = made(100, own(*[0.1] * 19, None))
+    assert isinstance(found.cost_usd, Absent)
+    assert "1 of your last 20" in found.cost_usd.reason
+    assert found.prompt_tokens == 100_000
+
+
+def test_method_that_nobody_measured_is_told_so() -> None:
+    assert estimate(5, own(*[0.1] * 9), UNKNOWN, Pace()) == UNKNOWN
+    assert isinstance(estimate(5, own(*[0.1] * 10), UNKNOWN, Pace()), CostEstimate)
+
+
+def test_time_is_of_what_waits_and_of_the_new_ideas() -> None:
+    found = made(90, [], pace=Pace(ended=61, seconds=1_800, waiting=30))
+    assert found.hours == pytest.approx(120 / 120)
+    assert isinstance(made(90, [], pace=Pace(ended=9, seconds=60)).hours, Absent)
+    assert isinstance(made(90, [], pace=Pace(ended=20, seconds=0)).hours, Absent)
+
+
+@given(st.integers(1, 10_000), st.lists(st.floats(0, 50), min_size=10, max_size=40), st.floats(0.01, 60))
+def test_no_estimate_is_above_the_limits_or_below_its_likely_cost(ideas: int, costs: list[float], limit: float) -> None:
+    found = made(ideas, own(*costs), max_usd=limit)
+    assert isinstance(found.cost_usd, float)
+    assert isinstance(found.high_cost_usd, float)
+    assert found.cost_usd <= ideas * limit * (1 + 1e-9)
+    assert found.high_cost_usd <= ideas * limit * (1 + 1e-9)
+    assert found.high_cost_usd <= ideas * max(costs) * (1 + 1e-9)
+
+
+def llm(**prices: Price) -> LlmSettings:
+    return LlmSettings(base_url="http://localhost/v1", model="big", fast_model="small", prices=prices)
+
+
+def test_typical_cost_is_of_the_settings_models() -> None:
+    known = typical_evaluations(llm(big=Price(10, 40), small=Price(1, 4)))
+    cheap = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)))
+    assert known.keys() <= METHOD_DESCRIPTIONS.keys()
+    one, other = known[scholareval.METHOD], cheap[scholareval.METHOD]
+    assert isinstance(one.cost_usd, float)
+    assert isinstance(one.high_cost_usd, float)
+    assert isinstance(other.cost_usd, float)
+    assert other.cost_usd == pytest.approx((one.prompt_tokens + 4 * one.completion_tokens) / 1e6)
+    assert other.cost_usd < one.cost_usd < one.high_cost_usd
+
+
+def test_without_a_price_there_is_no_cost_and_without_a_model_none_is_paid() -> None:
+    missing = typical_evaluations(llm(small=Price(1, 4)))[scholareval.METHOD].cost_usd
+    assert isinstance(missing, Absent)
+    assert "big" in missing.reason
+    assert {one.cost_usd for one in typical_evaluations(None).values()} == {0.0}
