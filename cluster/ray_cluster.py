@@ -181,7 +181,7 @@ def _start(**options: Any) -> None:
         if failure is None:
             return
         if last or _TOO_SLOW not in str(failure):
-            hint = "The machine may be too busy: try again, or do without Ray (--no-ray, or a build in one process)."
+            hint = "The machine may be too busy: try again, or do without Ray (no --ray, or a build in one process)."
             raise ConfigurationError(f"Ray has not started: {str(failure).splitlines()[0]}", hint) from failure
         _end([one for one in psutil.Process().children(recursive=True) if one.pid not in before])
         with warnings.catch_warnings():  # Ray forgets about its processes, and Python would warn of each

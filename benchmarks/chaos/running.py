@@ -111,7 +111,7 @@ async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterat
             async with serving(_service(chaos, simulator, home, joining, started)) as service:
                 yield service
         return
-    alone = ("--no-ray",) if chaos.ground == "one-process" else ()
+    alone = () if chaos.ground == "one-process" else ("--ray",)
     async with serving(_service(chaos, simulator, home, alone, ())) as service:
         yield service
 

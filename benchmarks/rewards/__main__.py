@@ -1,6 +1,6 @@
 """`python -m benchmarks.rewards`: rewards an hour, seconds and CPU of one, and whether anything was paid twice.
 
-The service is `assayer serve --no-ray` in a process and a directory of its own, the language model the simulator in
+The service is `assayer serve` in a process and a directory of its own, the language model the simulator in
 another process on the same machine; items come over HTTP, several requests at once, as a trainer's steps do.
 """
 
@@ -80,7 +80,7 @@ async def _measure(options: argparse.Namespace, home: Path, endpoint: Simulator)
     slots = asyncio.Semaphore(options.at_once)
     turnaround: list[float] = []
     async with (
-        serving(Service(home, ("--no-ray",), _environment(options, home, endpoint))) as service,
+        serving(Service(home, (), _environment(options, home, endpoint))) as service,
         AsyncClient(service.address, service.key, retries=RetryPolicy(attempts=20)) as client,
     ):
 

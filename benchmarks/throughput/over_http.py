@@ -60,7 +60,7 @@ class Served(NamedTuple):
 
 async def measured(ground: Ground, load: Load, endpoint: Simulator, home: Path) -> Served:
     """On a service of its own in an empty directory."""
-    alone = ("--no-ray",) if ground == "one-process" else ()
+    alone = () if ground == "one-process" else ("--ray",)
     async with (
         serving(Service(home, alone, _environment(load, endpoint, home))) as service,
         AsyncClient(service.address, service.key, retries=RetryPolicy(attempts=50)) as client,

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from assayer.errors import ConfigurationError
+from assayer.errors import ConfigurationError, InputError
+from cluster.cli.terminal import remark
 from cluster.settings import PROFILES, Profile, Settings
 from cluster.settings_loading import load_settings
 
@@ -19,15 +20,20 @@ def serve(
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 chooses a free one.")] = 8765,
-    no_ray: Annotated[bool, typer.Option("--no-ray", help="Run everything in this process, without Ray.")] = False,
+    ray: Annotated[
+        bool | None,
+        typer.Option("--ray/--no-ray", help="On a Ray cluster that is started for it; by default in this process."),
+    ] = None,
     address: Annotated[
-        str | None, typer.Option(help="Address of a running Ray cluster; by default one is started for the service.")
+        str | None, typer.Option(help="Address of a running Ray cluster, on which it is to run instead.")
     ] = None,
     profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
     """Serve evaluations, comparisons and rankings over HTTP."""
+    if ray is False and address is not None:
+        raise InputError("--no-ray and --address contradict each other.", "Leave one of them out.")
     settings = load_settings(profile)
-    if not no_ray:
+    if ray or address is not None:
         _serve_on_ray(settings, profile, host, port, address)
         return
     try:
@@ -56,14 +62,20 @@ def _serve_on_ray(settings: Settings, profile: Profile, host: str, port: int, ad
         stack.callback(lambda: runner.run(opened.aclose()))
         _show_key(runner.run(create_first_key(database)))
         folder = stack.enter_context(private_environment()) if address is None else None
+        remark("Starting Ray, which takes about ten seconds." if folder else f"Joining the Ray at {address}.")
         from cluster.ray_cluster import existing_cluster, service_cluster
         from cluster.serving.launcher import ListenAddress, run_until_stopped
         from cluster.serving.replica import ReplicaConfig
 
         try:
             with service_cluster(folder, settings.serving) if folder else existing_cluster(address or "auto"):
-                door, drain = ListenAddress(host, taken), settings.work.drain_seconds
-                run_until_stopped(ReplicaConfig(profile=profile), door, drain, lambda: _show_address(host, taken))
+                run_until_stopped(
+                    ReplicaConfig(profile=profile),
+                    ListenAddress(host, taken),
+                    settings.work.drain_seconds,
+                    lambda: _show_address(host, taken),
+                    remark,
+                )
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
 

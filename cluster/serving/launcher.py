@@ -7,7 +7,7 @@ import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import NamedTuple
 
@@ -33,10 +33,15 @@ _MARGIN_SECONDS = 15.0
 
 
 def run_until_stopped(
-    config: ReplicaConfig, door: ListenAddress, drain_seconds: float, listening: Callable[[], None]
+    config: ReplicaConfig,
+    door: ListenAddress,
+    drain_seconds: float,
+    listening: Callable[[], None],
+    say: Callable[[str], None],
 ) -> None:
-    """Within a cluster. `listening` is called once requests are answered. The first SIGTERM or SIGINT drains, the
-    second ends at once. Raises ConfigurationError, and Defect when the service does not start or falls apart."""
+    """Within a cluster. `listening` is called once requests are answered; `say` hears how far the start and the end
+    have come. The first SIGTERM or SIGINT drains, the second ends at once. Raises ConfigurationError, and Defect when
+    the service does not start or falls apart."""
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     with _stop_event() as told, ExitStack() as stack:
         serve.start(
@@ -45,15 +50,41 @@ def run_until_stopped(
             logging_config={"log_level": "WARNING", "enable_access_log": False},
         )
         stack.callback(serve.delete, NAME)
-        serve.run(build(config), name=NAME, route_prefix="/")
+        with _start_narrated(say):
+            serve.run(build(config), name=NAME, route_prefix="/")
         listening()
         while not told.wait(_POLL_SECONDS):
             status = serve.status().applications[NAME]
             if status.status is ApplicationStatus.DEPLOY_FAILED:
                 raise Defect(f"The service fell apart: {status.message}")
+        say("Letting what runs come to its end; interrupt again to stop at once.")
         dispatcher = serve.get_deployment_handle("dispatcher", NAME)
         drain = getattr(dispatcher, DispatcherReplica.drain.__name__)
         drain.remote(drain_seconds).result(timeout_s=drain_seconds + _MARGIN_SECONDS)
+
+
+@contextmanager
+def _start_narrated(say: Callable[[str], None]) -> Iterator[None]:
+    """Tells of every pool that has come up, meanwhile."""
+    started = threading.Event()
+
+    def narrate() -> None:
+        told: set[str] = set()
+        while not started.wait(_POLL_SECONDS):
+            with suppress(Exception):  # it is told on the way, and the start itself tells what is wrong
+                pools = serve.status().applications[NAME].deployments
+                running = {name for name, one in pools.items() if one.status.value == "HEALTHY"}
+                if running > told:
+                    say(f"Starting the service: {', '.join(sorted(running))} ({len(running)} of {len(pools)}).")
+                    told = running
+
+    thread = threading.Thread(target=narrate, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        started.set()
+        thread.join()
 
 
 @contextmanager

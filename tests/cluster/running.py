@@ -1,4 +1,4 @@
-"""`assayer serve` as a process, asked over HTTP, and everything that it started gone afterwards."""
+"""`assayer serve --ray` as a process, asked over HTTP, and everything that it started gone afterwards."""
 
 import asyncio
 import json
@@ -79,7 +79,7 @@ def running(home: Path, settings: Mapping[str, str]) -> Iterator[Running]:
     log = home / "serve.log"
     with log.open("w") as errors:
         process = subprocess.Popen(
-            [Path(sys.executable).with_name("assayer"), "serve", "--port", "0"],
+            [Path(sys.executable).with_name("assayer"), "serve", "--ray", "--port", "0"],
             cwd=home,
             env={**own, "HOME": str(home), "ASSAYER_HOME": str(home), **settings},
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""`assayer serve` as operators start it: one verdict for every job, whichever of its processes is killed."""
+"""`assayer serve --ray` as operators start it: one verdict for every job, whichever of its processes is killed."""
 
 import asyncio
 import signal
@@ -46,6 +46,14 @@ def service(simulator: Simulator, home: Path) -> Iterator[Running]:
     }
     with running(home, settings) as service:
         yield service
+
+
+def test_start_says_which_pools_are_up(service: Running, home: Path) -> None:
+    said = (home / "serve.log").read_text("utf-8").splitlines()
+    assert said[0].startswith("Starting Ray")
+    *_, last = (line for line in said if line.startswith("Starting the service: "))
+    assert "embedder" in last
+    assert service.process.poll() is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""`assayer serve --no-ray` as its users run it: killed, started again, told to stop."""
+"""`assayer serve` as its users run it: killed, started again, told to stop."""
 
 import json
 import signal
@@ -41,7 +41,7 @@ class Served(NamedTuple):
 
 def _start(program: Program, lines: int) -> tuple["subprocess.Popen[str]", list[str]]:
     """The process and what it says until it listens."""
-    process = program.start("serve", "--no-ray", "--port", 0)
+    process = program.start("serve", "--port", 0)
     assert process.stdout is not None
     said = [process.stdout.readline().strip() for _ in range(lines)]
     if "listens" not in said[-1]:
@@ -155,9 +155,14 @@ def test_a_port_that_is_taken_is_said_at_once(homes: Homes) -> None:
     program = homes.fresh("taken")
     with listening_socket("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
-        ended = program.run("serve", "--no-ray", "--port", port)
+        ended = program.run("serve", "--port", port)
     assert ended.code == 2
     assert f"127.0.0.1 port {port}" in ended.err
+
+
+def test_an_address_of_ray_and_no_ray_are_refused(homes: Homes) -> None:
+    ended = homes.fresh("both").run("serve", "--no-ray", "--address", "127.0.0.1:6379")
+    assert (ended.code, "contradict" in ended.err) == (2, True)
 
 
 def test_the_log_names_every_evaluation_and_holds_no_words_of_ideas_and_no_keys(served: Served) -> None:

@@ -69,7 +69,7 @@ def test_command_without_the_libraries_of_its_extra_says_which_extra_to_install(
     program = """
 import sys
 sys.modules["fastapi"] = None
-sys.argv = ["assayer", "serve", "--no-ray", "--port", "0"]
+sys.argv = ["assayer", "serve", "--port", "0"]
 from cluster.cli.main import main
 main()
 """
