@@ -34,10 +34,16 @@ class Prompts:
             auto_reload=False,
         )
         self._environment.filters["fence"] = fence
+        self._digests: dict[str, str] = {}
 
     def digest(self, file: str) -> str:
         """Of every text that shapes the prompt: the file, what it includes, what that includes, and the system message.
         A version counts changes of the file alone. Raises ValueError where a name is known only when it is rendered."""
+        if file not in self._digests:
+            self._digests[file] = self._digest(file)
+        return self._digests[file]
+
+    def _digest(self, file: str) -> str:
         sources: dict[str, str] = {}
         left = [file, _SYSTEM]
         while left:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, get_args
 from assayer.errors import AssayerError
 from assayer.methods import scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
+from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.models import Idea, Report
 from assayer.ports import ProgressEvent
 from assayer.reports.json_and_csv import as_json
@@ -47,6 +48,10 @@ ORIGINALS = {
     scholareval.METHOD: Original((514, 1_107), (1_300_000, 1_800_000)),
     INNOEVAL: Original((237, 257), (1_200_000, 1_400_000)),
 }
+
+
+METHODS = (*ORIGINALS, SCICOMPANION)
+"""SciCompanion has no published code to compare with."""
 
 
 class Silent:
@@ -98,7 +103,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.throughput", description=__doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="directory that `assayer corpus build` made")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
-    parser.add_argument("--method", choices=tuple(ORIGINALS), default=scholareval.METHOD)
+    parser.add_argument("--method", choices=METHODS, default=scholareval.METHOD)
     parser.add_argument("--ideas", type=int, help="at most so many (default: all)")
     parser.add_argument("--only", default="", help="ideas whose names begin so: ai_ are those that the corpus covers")
     parser.add_argument("--copies", type=int, default=1, help="of each idea, worded apart so that no answer is shared")
@@ -189,12 +194,14 @@ def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> Non
 
 def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
     both = [(one, one.stats, max(len(one.reports), 1)) for one in (alone, together) if one.stats]
-    original = ORIGINALS[options.method]
+    original = ORIGINALS.get(options.method)
     _row("LLM calls an idea", *(f"{stats.answered / count:.0f}" for _, stats, count in both))
-    _row("  of the original's", *(_share(stats.answered / count, original.calls) for _, stats, count in both))
+    if original is not None:
+        _row("  of the original's", *(_share(stats.answered / count, original.calls) for _, stats, count in both))
     _row("prompt tokens an idea", *(f"{stats.prompt_tokens / count:,.0f}" for _, stats, count in both))
-    tokens = (_share(stats.prompt_tokens / count, original.prompt_tokens) for _, stats, count in both)
-    _row("  of the original's", *tokens)
+    if original is not None:
+        tokens = (_share(stats.prompt_tokens / count, original.prompt_tokens) for _, stats, count in both)
+        _row("  of the original's", *tokens)
     _row("peak calls in flight", *(str(stats.peak_in_flight) for _, stats, _ in both))
     _row("CPU ms a call, all in", *(f"{1e3 * one.meter.cpu_seconds / stats.answered:.1f}" for one, stats, _ in both))
     _row("simulator CPU s", *(f"{stats.cpu_seconds:.1f}" for _, stats, _ in both))
@@ -212,9 +219,10 @@ def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) ->
 
 
 def _levels(report: Report) -> int:
-    """Of calls that waited for each other: ScholarEval's modules run side by side, InnoEval's one after the other."""
+    """Of calls that waited for each other: ScholarEval's modules run side by side, those of the others one after the
+    other."""
     found = [depth.levels for depth in report.coverage.depth]
-    return sum(found) if report.method == INNOEVAL else max(found)
+    return max(found) if report.method == scholareval.METHOD else sum(found)
 
 
 def _share(value: float, of: tuple[int, int]) -> str:

@@ -15,19 +15,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assayer.errors import AssayerError
-from assayer.methods import scholareval
-from assayer.methods.innoeval.options import METHOD as INNOEVAL
-from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.models import Idea
 from assayer.ports import ProgressEvent
 from benchmarks.simulator.process import Simulator
+from benchmarks.throughput.__main__ import METHODS
 from benchmarks.throughput.ideas import scholar_ideas
 from cluster.database import open_database
 from cluster.engine import open_engine
 from cluster.settings_loading import load_settings
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-METHODS = (scholareval.METHOD, INNOEVAL, SCICOMPANION)
 
 _BY_RUN_AND_MODEL = """
     SELECT run_id, model, count(*) AS calls, sum(prompt_tokens)::bigint AS prompt,

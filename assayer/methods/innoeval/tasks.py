@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 from assayer.citing.labels import each_once
 from assayer.llm import Task
@@ -142,6 +143,7 @@ JUDGING = Task[JudgingQuestion, Judgement](
 )
 
 
+@cache
 def judging_task(dimension: RubricDimension) -> Task[JudgingQuestion, Judgement]:
     """One task under one name, its score held to the dimension's rubric."""
     return replace(JUDGING, output=judgement_with_scores(dimension.scores))

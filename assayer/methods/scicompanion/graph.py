@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from assayer.models import EdgeBasis, EdgeKey, EdgeKind, EvidenceEdge, EvidenceNode, NodeKey, NodeKind, PaperId
@@ -264,6 +264,7 @@ def empty_graph(title: str, limits: GraphLimits) -> StateGraph:
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
+@lru_cache(maxsize=16_384)  # titles and key phrases come again with every step, and with other ideas
 def normalised_name(name: str) -> str:
     """Case, accents, punctuation and a plural s are no difference between names."""
     plain = "".join(one for one in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(one))

@@ -1,6 +1,7 @@
 """The tasks of SciCompanion. None has a fallback: without a language model its steps are searched once, not thought."""
 
 from dataclasses import replace
+from functools import cache
 
 from assayer.llm import Task
 from assayer.methods.innoeval.dimensions import RubricDimension
@@ -55,6 +56,7 @@ JUDGING = Task[DimensionQuestion, Judgement](
 )
 
 
+@cache
 def judging_task(dimension: RubricDimension) -> Task[DimensionQuestion, Judgement]:
     """One task under one name, its score held to the dimension's rubric."""
     return replace(JUDGING, output=judgement_with_scores(dimension.scores))
