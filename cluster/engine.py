@@ -216,7 +216,7 @@ class Engine:
         calibration = self.judge.calibration
         fitted = calibration.reason if isinstance(calibration, Absent) else calibration.model_dump(mode="json")
         used = self.settings.grapheval.model_dump(mode="json")
-        return [self.judge.contents.version, self.judge.scorer.name, fitted, used]
+        return [self.judge.contents.version, self.judge.scorer_name, fitted, used]
 
     def _llm_parameters(self) -> dict[str, object]:
         llm = self.settings.llm

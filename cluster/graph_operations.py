@@ -9,6 +9,7 @@ from assayer.errors import ConfigurationError, InputError
 from assayer.llm import Llm
 from assayer.methods.grapheval.graph.growth import check_for_contradictions, check_same_plan, missing_graph_error
 from assayer.methods.grapheval.graph.records import AdditionSummary, GraphPlan, LabelledIdea
+from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.plagiarism import (
     MINILM_LIMITS,
     IdeaViewpoints,
@@ -186,7 +187,7 @@ async def _comparable_plan(graph: StoredGraph, workshop: _GraphResources, name: 
 async def train_graph(
     settings: Settings,
     name: str | None,
-    scorer: Literal["propagation", "network"],
+    scorer: Literal["best", "propagation", "network"],
     holdout: Holdout,
     effort: NetworkEffort,
     told: ReportStage,
@@ -265,9 +266,21 @@ async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]
             "Edges": f"{len(judge.contents.arrays.sources) // 2:,}",
             "Outcomes": f"{', '.join(used.outcomes)}{order}",
             "Embedding model": used.embedding_model,
-            "Scorer": judge.scorer.name,
+            "Scorer": judge.scorer_name,
+            "Held out": _held_out(judge),
             "Calibration": calibration.reason if isinstance(calibration, Absent) else calibration.name,
         }
+
+
+def _held_out(judge: GraphJudge) -> str:
+    if judge.model is None:
+        return "no scorer was chosen among several; `assayer graph train` chooses one."
+    model, worth = judge.model, judge.model.choice.held_out
+    learned = f"learned from ideas dated {model.earliest} to {model.latest}" if model.earliest else "undated ideas"
+    return (
+        f"AUROC {worth.auroc:.3f} ({worth.low:.3f} to {worth.high:.3f}) on {model.choice.ideas:,} ideas, "
+        f"{model.choice.split}; {learned}; not beaten: {', '.join(model.choice.unbeaten) or 'none'}"
+    )
 
 
 def _extraction_resources(workshop: _GraphResources) -> tuple[Embedder, Llm, Run]:

@@ -14,6 +14,7 @@ from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.graph.records import GraphContents
 from assayer.methods.grapheval.graph.subgraph import LocalScorer
 from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.scoring.baselines import MEAN_VIEWPOINT, TFIDF
 from assayer.methods.grapheval.scoring.calibration import (
     ProbabilityCalibration,
     TrainingFile,
@@ -21,10 +22,14 @@ from assayer.methods.grapheval.scoring.calibration import (
     cross_fitted_probabilities,
     fit_calibration,
 )
+from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates, described_choice, titled_text
+from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, ideas_later_than, stratified_folds
 from assayer.methods.grapheval.scoring.label_propagation import propagation_scorer
-from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, calibration_error
-from cluster.viewpoint_graphs import calibration_file, checkpoint_file
+from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, brier, calibration_error
+from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
+from assayer.models import ScorerChoice
+from cluster.viewpoint_graphs import calibration_file, checkpoint_file, model_file
 
 __all__ = ["HeldOutMeasures", "Holdout", "NetworkEffort", "TrainingResult", "train"]
 
@@ -62,7 +67,8 @@ class HeldOutMeasures(NamedTuple):
     """On ideas held out from the scorer and from the calibration."""
 
     accuracy: float
-    calibration_error: float
+    calibration_error: Estimate
+    brier: Estimate
 
 
 class TrainingResult(NamedTuple):
@@ -75,6 +81,8 @@ class TrainingResult(NamedTuple):
     usual: HeldOutMeasures
     """Always naming the commonest outcome, with its rate."""
     ideas: int
+    choice: ScorerChoice | None
+    """None where the scorer was set."""
 
     @property
     def commonest(self) -> str:
@@ -91,12 +99,16 @@ def train(
     now: dt.datetime,
     progress: ReportStage,
 ) -> TrainingResult:
-    """Writes the calibration, and for `network` the checkpoint, into the graph's folder. Raises InputError where the
-    labelled ideas are too few."""
+    """Writes what verdicts are spoken from into the graph's folder: for `best` the model that was chosen, else the
+    calibration, for `network` the checkpoint too. Raises InputError where the labelled ideas are too few."""
     arrays = contents.arrays
     parts = holdout.parts(arrays)
     provenance = _provenance(contents, holdout, now)
-    if options.scorer == "network":
+    chosen: _Chosen | None = None
+    if options.scorer == "best":
+        chosen = _choose(contents, options, parts, holdout, progress)
+        name, scores = chosen.choice.chosen, chosen.scores
+    elif options.scorer == "network":
         name, scores = _network(contents, folder, options, parts, provenance, effort, progress)
     else:
         scorer = LocalScorer(propagation_scorer(options), options.reach)
@@ -106,16 +118,76 @@ def train(
     title = f"{contents.plan.name}, {options.scorer}"
     calibration = fit_calibration(title, name, contents.plan.classes, scores[rows], truth, provenance)
     folder.mkdir(parents=True, exist_ok=True)
-    calibration_file(folder, options).write_text(calibration.model_dump_json(indent=1) + "\n", "utf-8")
+    if chosen is None:
+        calibration_file(folder, options).write_text(calibration.model_dump_json(indent=1) + "\n", "utf-8")
+    else:
+        model = _verdict_model(contents, chosen.choice, calibration)
+        model_file(folder).write_text(model.model_dump_json(indent=1) + "\n", "utf-8")
     told = cross_fitted_probabilities(scores[rows], truth)
     # Of answers that are all alike a calibration makes the rates of the outcomes.
     usual = cross_fitted_probabilities(np.ones_like(told), truth)
     separation = bootstrap(auroc, truth, [told], _ROUNDS, holdout.seed)
-    return TrainingResult(calibration, _measured(truth, told), separation, _measured(truth, usual), len(rows))
+    return TrainingResult(
+        calibration,
+        _measured(truth, told, holdout.seed),
+        separation,
+        _measured(truth, usual, holdout.seed),
+        len(rows),
+        chosen.choice if chosen else None,
+    )
 
 
-def _measured(truth: NDArray[np.int16], told: NDArray[np.float64]) -> HeldOutMeasures:
-    return HeldOutMeasures(accuracy(truth, told), calibration_error(truth, told))
+def _measured(truth: NDArray[np.int16], told: NDArray[np.float64], seed: int) -> HeldOutMeasures:
+    error, squared = (bootstrap(one, truth, [told], _ROUNDS, seed) for one in (calibration_error, brier))
+    return HeldOutMeasures(accuracy(truth, told), error, squared)
+
+
+class _Chosen(NamedTuple):
+    choice: ScorerChoice
+    scores: NDArray[np.float64]
+    """(ideas, classes) of the chosen scorer alone, of each idea while it was held out."""
+
+
+_REGRESSIONS: dict[str, FeatureKind] = {TFIDF: "words", MEAN_VIEWPOINT: "mean viewpoint"}
+
+
+def _choose(
+    contents: GraphContents,
+    options: GraphEvalOptions,
+    parts: tuple[NDArray[np.int32], ...],
+    holdout: Holdout,
+    told: ReportStage,
+) -> _Chosen:
+    """The scorer that is kept never owes its choice to ideas held out by their date; with folds, which hold out every
+    idea once, it is chosen by all of them, and what the choice is worth is measured with others, made without each
+    fold."""
+    arrays = contents.arrays
+    possible = candidates({idea.id: titled_text(idea) for idea in contents.ideas}, options)
+    choosing = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
+    rows = np.concatenate(parts)
+    by_choice = _held_out(choosing, arrays, parts, lambda _, *far: told("Choosing inside", *far))
+    alone = {
+        one.name: _held_out(one, arrays, parts, lambda _, *far, name=one.name: told(name, *far))
+        for one in (*possible.choosable, *possible.yardsticks)
+    }
+    chosen = choosing.choose(arrays, rows if holdout.after else np.empty(0, np.int32)).name
+    compared = {name: scores[rows] for name, scores in alone.items()}
+    choice = described_choice(chosen, by_choice[rows], compared, arrays.labels[rows], str(holdout), holdout.seed)
+    return _Chosen(choice, alone[chosen])
+
+
+def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration) -> VerdictModel:
+    """Fitted on all ideas with a label."""
+    kind = _REGRESSIONS.get(choice.chosen)
+    texts = {idea.id: titled_text(idea) for idea in contents.ideas}
+    days = [idea.date for idea in contents.ideas if idea.label is not None and idea.date is not None]
+    return VerdictModel(
+        calibration=calibration,
+        choice=choice,
+        earliest=min(days, default=None),
+        latest=max(days, default=None),
+        fitted=None if kind is None else fit_logistic(kind, contents.arrays, texts),
+    )
 
 
 def _provenance(contents: GraphContents, holdout: Holdout, now: dt.datetime) -> TrainingProvenance:

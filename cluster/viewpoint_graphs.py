@@ -9,17 +9,19 @@ from pydantic import ValidationError
 from assayer.errors import ConfigurationError, InputError
 from assayer.methods.grapheval import GraphEvalOptions
 from assayer.methods.grapheval.graph.records import AdditionSummary, GraphContents, GraphPlan, PreparedIdea
+from assayer.methods.grapheval.graph.subgraph import LocalScorer
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
-from assayer.methods.grapheval.scoring.label_propagation import propagation_scorer
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, propagation_scorer
+from assayer.methods.grapheval.scoring.verdict_model import VerdictModel
 from assayer.models import Absent
 from cluster.settings import Settings
 from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database
 from orchestrator.store.viewpoint_graph import PgViewpointGraph
 
-__all__ = ["StoredGraph", "calibration_file", "checkpoint_file", "open_judge", "stored_graph"]
+__all__ = ["StoredGraph", "calibration_file", "checkpoint_file", "model_file", "open_judge", "stored_graph"]
 
 NO_GRAPH = Absent(
     reason="there is no graph of labelled ideas. Build one from your own: assayer graph build FILE.jsonl."
@@ -63,6 +65,9 @@ class StoredGraph:
         """Raises InputError where there is no graph, ConfigurationError for what was made for another one."""
         contents = await self.load()
         folder = await self.folder()
+        if options.scorer == "best" and (model := _model(model_file(folder))) is not None:
+            scorer = _chosen_scorer(model.choice.chosen, options)
+            return GraphJudge(contents, self.neighbours, scorer, options.reach, model.calibration, model)
         scorer = _scorer(options, folder, contents.plan)
         calibration = _calibration(calibration_file(folder, options))
         return GraphJudge(contents, self.neighbours, scorer, options.reach, calibration)
@@ -88,12 +93,17 @@ def calibration_file(folder: Path, options: GraphEvalOptions) -> Path:
     return folder / f"calibration-{options.scorer}.json"
 
 
+def model_file(folder: Path) -> Path:
+    """Of the scorer that was chosen among several."""
+    return folder / "verdict-model.json"
+
+
 def checkpoint_file(folder: Path) -> Path:
     return folder / "network.safetensors"
 
 
 def _scorer(options: GraphEvalOptions, folder: Path, plan: GraphPlan) -> Scorer:
-    if options.scorer == "propagation":
+    if options.scorer != "network":
         return propagation_scorer(options)
     from workers.viewpoint_network import NetworkScorer, load_checkpoint
 
@@ -103,6 +113,21 @@ def _scorer(options: GraphEvalOptions, folder: Path, plan: GraphPlan) -> Scorer:
             f"No network was trained on the graph {plan.name!r}.", "Train one: assayer graph train --scorer network."
         )
     return NetworkScorer(load_checkpoint(path), plan.embedder)
+
+
+def _chosen_scorer(name: str, options: GraphEvalOptions) -> Scorer:
+    """The scorer to ask of the graph; where a regression was chosen it draws nothing but the evidence."""
+    paper = LabelPropagation(options.rounds)
+    return paper if name == LocalScorer(paper, options.reach).name else propagation_scorer(options)
+
+
+def _model(path: Path) -> VerdictModel | None:
+    if not path.is_file():
+        return None
+    try:
+        return VerdictModel.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise ConfigurationError(f"The model {path} cannot be read.", "Train it again: assayer graph train.") from None
 
 
 def _calibration(path: Path) -> ProbabilityCalibration | Absent:

@@ -86,7 +86,15 @@ from assayer.models.paper import (
 )
 from assayer.models.release import MeasuredMinimum, MinimumName, ReportRelease
 from assayer.models.report import EvaluationId, IdeaCard, Notice, PromptVersion, Provenance, Reference, Report, RunUsage
-from assayer.models.verdict import ClassProbability, GraphUsed, NeighbourViewpoint, Verdict, ViewpointEvidence
+from assayer.models.verdict import (
+    ClassProbability,
+    GraphUsed,
+    MeasuredScorer,
+    NeighbourViewpoint,
+    ScorerChoice,
+    Verdict,
+    ViewpointEvidence,
+)
 from assayer.models.web_and_code import Codebase, Definition, Repository, SourceFile, WebPage, WebResult
 from assayer.models.window import OPEN, Window
 
@@ -151,6 +159,7 @@ __all__ = [
     "Masking",
     "MeanInterval",
     "MeasuredMinimum",
+    "MeasuredScorer",
     "Message",
     "MetaReview",
     "MinimumName",
@@ -187,6 +196,7 @@ __all__ = [
     "ScoreChanges",
     "ScoreDifference",
     "ScoreInterval",
+    "ScorerChoice",
     "Section",
     "SourceFile",
     "SourceTrouble",

@@ -5,7 +5,15 @@ import datetime as dt
 from assayer.models.base import Absent, Frozen
 from assayer.models.idea import IdeaId
 
-__all__ = ["ClassProbability", "GraphUsed", "NeighbourViewpoint", "Verdict", "ViewpointEvidence"]
+__all__ = [
+    "ClassProbability",
+    "GraphUsed",
+    "MeasuredScorer",
+    "NeighbourViewpoint",
+    "ScorerChoice",
+    "Verdict",
+    "ViewpointEvidence",
+]
 
 
 class ClassProbability(Frozen):
@@ -63,6 +71,31 @@ class GraphUsed(Frozen):
     """Whether the outcomes stand from worst to best."""
 
 
+class MeasuredScorer(Frozen):
+    """How well a scorer told outcomes apart, on ideas whose outcomes it had not seen."""
+
+    name: str
+    auroc: float
+    low: float
+    high: float
+    """95 % interval, by bootstrap over ideas."""
+
+
+class ScorerChoice(Frozen):
+    """Which scorer speaks, out of several, and what that is worth on ideas that it was not chosen or learned from."""
+
+    chosen: str
+    held_out: MeasuredScorer
+    """Of the choice as a whole: made anew without each held-out part, so it may have fallen on different scorers."""
+    compared: tuple[MeasuredScorer, ...]
+    """Each scorer by itself, what is too simple to be chosen (label rates, length of the text) last."""
+    unbeaten: tuple[str, ...]
+    """Of length and TF-IDF, those that the choice does not beat by more than chance."""
+    ideas: int
+    """Held out."""
+    split: str
+
+
 class Verdict(Frozen):
     """Evidence first; a class is named only where the calibration knows more than the label rates."""
 
@@ -73,6 +106,7 @@ class Verdict(Frozen):
     scorer: str
     calibration: str | Absent
     """Its name, data and size."""
+    choice: ScorerChoice | Absent = Absent(reason="the report was made before scorers were chosen among several.")
     graph: GraphUsed
     maker: str
     """Who took this idea apart."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import InputError
-from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, calibration_error
+from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, brier, calibration_error
 from assayer.methods.innoeval.board.decision import CalibrationConditions, ScoredIdea, fit_decision
 from assayer.methods.innoeval.board.thresholds import held_out_outcomes
 from benchmarks.quality.grapheval.metrics import macro_f1
@@ -23,7 +23,6 @@ __all__ = [
     "Labels",
     "always",
     "at_base_rates",
-    "brier",
     "by_calibration",
     "by_thresholds",
     "measures",
@@ -74,12 +73,6 @@ def measures(one: Contender, truth: Labels, rounds: int, seed: int) -> dict[str,
             found["ECE"] = bootstrap(calibration_error, truth, one.probable, rounds, seed)
         found["Brier"] = bootstrap(brier, truth, one.probable, rounds, seed)
     return found
-
-
-def brier(truth: Labels, probabilities: Floats) -> float:
-    """Mean squared error of the probability of acceptance; an answer not given counts as wholly wrong, 1."""
-    errors = (probabilities[:, 1] - (truth > 0)) ** 2
-    return float(np.where(np.isnan(errors), 1.0, errors).mean())
 
 
 def reliability(truth: Labels, probabilities: Floats, bins: int = 5) -> list[Bin]:

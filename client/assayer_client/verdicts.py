@@ -62,6 +62,31 @@ class ViewpointEvidence(Resource):
     """The most similar first."""
 
 
+class MeasuredScorer(Resource):
+    """How well a scorer told outcomes apart, on ideas whose outcomes it had not seen."""
+
+    name: str
+    auroc: float
+    low: float
+    high: float
+    """95 % interval, by bootstrap over ideas."""
+
+
+class ScorerChoice(Resource):
+    """Which scorer speaks, out of several, and what that is worth on ideas that it was not chosen or learned from."""
+
+    chosen: str
+    held_out: MeasuredScorer
+    """Of the choice as a whole."""
+    compared: tuple[MeasuredScorer, ...]
+    """Each scorer by itself, what is too simple to be chosen last."""
+    unbeaten: tuple[str, ...]
+    """Of length and TF-IDF, those that the choice does not beat by more than chance."""
+    ideas: int
+    """Held out."""
+    split: str
+
+
 class Verdict(Resource):
     """Evidence first; a class is named only where the calibration knows more than the label rates."""
 
@@ -72,6 +97,7 @@ class Verdict(Resource):
     scorer: str
     calibration: str | Absent
     """Its name, data and size."""
+    choice: ScorerChoice | Absent = Absent(reason="the report was made before scorers were chosen among several.")
     graph: GraphUsed
     maker: str
     """Who took this idea apart."""

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,8 @@ from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from assayer.methods.grapheval.plagiarism import Resemblance
+    from assayer.methods.grapheval.scoring.metrics import Estimate
+    from assayer.models import ScorerChoice
     from cluster.graph_operations import BatchCheck
     from cluster.graph_training import TrainingResult
 
@@ -47,6 +50,7 @@ class ViewpointMaker(StrEnum):
 
 
 class ScorerName(StrEnum):
+    best = "best"
     propagation = "propagation"
     network = "network"
 
@@ -113,9 +117,12 @@ def add(
 @app.command()
 def train(
     graph: Name = None,
-    scorer: Annotated[ScorerName, typer.Option(help="What is calibrated; the network is trained first.")] = (
-        ScorerName.propagation
-    ),
+    scorer: Annotated[
+        ScorerName,
+        typer.Option(
+            help="What is calibrated: `best` chooses among propagation and regressions on words and embeddings."
+        ),
+    ] = ScorerName.best,
     folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 5,
     after: Annotated[
         str | None, typer.Option(help="YYYY-MM-DD: hold out the ideas dated later, instead of random folds.")
@@ -125,7 +132,7 @@ def train(
     members: Annotated[int | None, typer.Option(min=1, help="Networks whose answers are averaged.")] = None,
     profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
 ) -> None:
-    """Calibrate a scorer on held-out labelled ideas, and measure how well it does."""
+    """Choose and calibrate a scorer on held-out labelled ideas, and measure how well it does."""
     from cluster.graph_operations import train_graph
     from cluster.graph_training import Holdout, NetworkEffort
 
@@ -230,11 +237,13 @@ def _show_trained(console: Console, trained: "TrainingResult") -> None:
     lines = [
         f"Calibrated {calibration.scorer} on {trained.ideas:,} ideas, {calibration.provenance.split}. "
         "Measured on ideas held out from both training and calibration:",
-        f"  this scorer: accuracy {scorer.accuracy:.3f}, calibration error {scorer.calibration_error:.3f}, "
-        f"AUROC {auroc.value:.3f} (95 %: {auroc.low:.3f} to {auroc.high:.3f})",
+        f"  this scorer: accuracy {scorer.accuracy:.3f}, calibration error {_shown(scorer.calibration_error)}, "
+        f"Brier score {_shown(scorer.brier)}, AUROC {_shown(auroc)}",
         f"  always the most frequent outcome, {trained.commonest}: accuracy {usual.accuracy:.3f}, "
-        f"calibration error {usual.calibration_error:.3f}, AUROC 0.5",
+        f"calibration error {_shown(usual.calibration_error)}, Brier score {_shown(usual.brier)}, AUROC 0.5",
     ]
+    if trained.choice is not None:
+        lines += _about_choice(trained.choice)
     if scorer.accuracy <= usual.accuracy:
         lines.append("It is no more often right than always answering the most frequent outcome.")
     elif scorer.accuracy - usual.accuracy < _standard_error(usual.accuracy, trained.ideas):
@@ -245,6 +254,18 @@ def _show_trained(console: Console, trained: "TrainingResult") -> None:
         lines.append("It hardly separates the outcomes: rely on the evidence of a verdict, not on its probabilities.")
     for line in lines:
         console.print(escape(line), soft_wrap=True)
+
+
+def _about_choice(choice: "ScorerChoice") -> Iterator[str]:
+    yield f"Chosen: {choice.chosen}. AUROC on held-out ideas, with 95 % intervals:"
+    for one in (choice.held_out, *choice.compared):
+        yield f"  {one.name}: {one.auroc:.3f} ({one.low:.3f} to {one.high:.3f})"
+    if choice.unbeaten:
+        yield f"The choice is not shown to be better than {' or '.join(choice.unbeaten)}."
+
+
+def _shown(estimate: "Estimate") -> str:
+    return f"{estimate.value:.3f} (95 %: {estimate.low:.3f} to {estimate.high:.3f})"
 
 
 def _standard_error(share: float, ideas: int) -> float:

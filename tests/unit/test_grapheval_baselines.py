@@ -5,7 +5,8 @@ from assayer.errors import InputError
 from assayer.methods.grapheval.graph.arrays import INTER, GraphArrays
 from assayer.methods.grapheval.options import GraphEvalOptions
 from assayer.methods.grapheval.ports import Scorer
-from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
+from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, LengthLogistic, Majority, TfidfLogistic
+from assayer.methods.grapheval.scoring.choice import BestOf
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, ideas_later_than, stratified_folds
 from assayer.methods.grapheval.scoring.label_propagation import (
     LabelPropagation,
@@ -14,14 +15,22 @@ from assayer.methods.grapheval.scoring.label_propagation import (
     strongest_edges,
 )
 from assayer.methods.grapheval.scoring.metrics import auroc
-from benchmarks.quality.grapheval.baselines import BestOf, Majority, NearestIdeas
+from benchmarks.quality.grapheval.baselines import NearestIdeas
 from tests.unit.grapheval_graphs import rows, separable, unlike
 
 GRAPH = separable()
 TEXTS = {
-    idea: ("sound thorough" if label else "vague hasty") for idea, label in zip(GRAPH.ideas, GRAPH.labels, strict=True)
+    idea: ("sound thorough in all respects" if label else "vague hasty")
+    for idea, label in zip(GRAPH.ideas, GRAPH.labels, strict=True)
 }
-SCORERS: list[Scorer] = [Majority(), IdeaLogistic(), NearestIdeas(5), TfidfLogistic(TEXTS), LabelPropagation()]
+SCORERS: list[Scorer] = [
+    Majority(),
+    IdeaLogistic(),
+    NearestIdeas(5),
+    TfidfLogistic(TEXTS),
+    LengthLogistic(TEXTS),
+    LabelPropagation(),
+]
 ASKED = rows(0, 1, 6)
 
 
@@ -50,7 +59,9 @@ def test_graph_without_other_labels_is_refused(scorer: Scorer) -> None:
         scorer.score(unlabelled, rows(0))
 
 
-@pytest.mark.parametrize("scorer", [IdeaLogistic(), TfidfLogistic(TEXTS)], ids=lambda scorer: scorer.name)
+@pytest.mark.parametrize(
+    "scorer", [IdeaLogistic(), TfidfLogistic(TEXTS), LengthLogistic(TEXTS)], ids=lambda scorer: scorer.name
+)
 def test_labels_that_are_all_the_same_cannot_be_learned_from(scorer: Scorer) -> None:
     good_only = GRAPH.with_unknown(np.flatnonzero(GRAPH.labels == 0).astype(np.int32))
     with pytest.raises(InputError, match="All 20 ideas with a label have the same one, 'good'"):

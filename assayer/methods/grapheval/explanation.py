@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
 from assayer.methods.grapheval.graph.records import Viewpoint
-from assayer.methods.grapheval.graph.subgraph import without_viewpoint
 from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
 from assayer.models import NeighbourViewpoint, ViewpointEvidence
 
@@ -54,7 +53,7 @@ def _effect(
     """How much more of each class the score has with a viewpoint than without; nothing where that cannot be told."""
     if len(viewpoints) == 1:
         return np.zeros_like(scores)
-    without = without_viewpoint(placed.subgraph, place).score(judge.scorer)
+    without = judge.score(placed, (place, viewpoints[place]))
     return np.nan_to_num(scores - without)
 
 

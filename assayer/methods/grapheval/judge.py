@@ -1,21 +1,25 @@
 """The judge of GraphEval: a graph of labelled ideas with its scorer and calibration, prepared once and asked often."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.errors import ConfigurationError
+from assayer.errors import ConfigurationError, InputError
 from assayer.literature.own_paper import is_own_paper, shingles
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
 from assayer.methods.grapheval.graph.growth import EdgeEnds
-from assayer.methods.grapheval.graph.records import GraphContents, LabelledIdea
-from assayer.methods.grapheval.graph.subgraph import IdeaSubgraph, LocalScorer, SubgraphExtractor
+from assayer.methods.grapheval.graph.records import GraphContents, LabelledIdea, Viewpoint
+from assayer.methods.grapheval.graph.subgraph import IdeaSubgraph, LocalScorer, SubgraphExtractor, without_viewpoint
 from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex, Scorer
+from assayer.methods.grapheval.scoring.baselines import idea_vectors
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
-from assayer.models import Absent, GraphUsed, Idea, Paper, PaperId
+from assayer.methods.grapheval.scoring.choice import titled_text
+from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic
+from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
+from assayer.models import Absent, GraphUsed, Idea, Paper, PaperId, ScorerChoice
 from assayer.ports import Vectors
 
 __all__ = ["GraphJudge", "PlacedIdea"]
@@ -23,6 +27,9 @@ __all__ = ["GraphJudge", "PlacedIdea"]
 
 _NEARLY_THE_SAME_COSINE = 0.8
 """Cosine."""
+_NOT_CHOSEN = Absent(reason="this scorer was set in the options, or nothing was trained: none was chosen.")
+_MOST_REFITS = 8
+"""That are kept: one for each set of ideas that may be learned from, such as those before one cutoff."""
 
 
 class PlacedIdea(NamedTuple):
@@ -33,6 +40,10 @@ class PlacedIdea(NamedTuple):
     """The neighbours of each of its viewpoints."""
     same_ideas: tuple[LabelledIdea, ...]
     """Ideas of the graph that are this idea, and were left out."""
+    known: NDArray[np.bool_]
+    """(ideas,) which ideas of the graph may be learned from."""
+    text: str
+    """Title and text."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +54,17 @@ class GraphJudge:
     scorer: Scorer
     hops: int
     calibration: ProbabilityCalibration | Absent
+    model: VerdictModel | None = None
+    """What was chosen and fitted; where its regression is the scorer, `scorer` is not asked."""
+    _refits: dict[bytes, FittedLogistic | None] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         """Raises ConfigurationError for a calibration of another scorer, graph or embedding."""
         if isinstance(self.calibration, Absent):
             return
         plan, made = self.contents.plan, self.calibration
-        name = LocalScorer(self.scorer, self.hops).name
         for what, of_calibration, here in (
-            ("scorer", made.scorer, name),
+            ("scorer", made.scorer, self.scorer_name),
             ("embedding model", made.provenance.embedding, plan.embedder),
             ("outcomes", ", ".join(made.classes), ", ".join(plan.classes)),
             ("viewpoints", made.provenance.viewpoints_by, plan.maker),
@@ -61,6 +74,54 @@ class GraphJudge:
                     f"The calibration {made.name!r} was fitted for another {what}: {of_calibration}; now it is {here}.",
                     "Fit it again: assayer graph train.",
                 )
+
+    @property
+    def scorer_name(self) -> str:
+        """As calibrations name it."""
+        if self.model is not None and self.model.fitted is not None:
+            return self.model.choice.chosen
+        return LocalScorer(self.scorer, self.hops).name
+
+    @property
+    def choice(self) -> ScorerChoice | Absent:
+        return _NOT_CHOSEN if self.model is None else self.model.choice
+
+    def score(self, placed: PlacedIdea, without: tuple[int, Viewpoint] | None = None) -> NDArray[np.float64]:
+        """(classes,) before calibration, NaN where nothing can be said; `without` leaves out one of the idea's
+        viewpoints, of which it must have others."""
+        around = placed.subgraph if without is None else without_viewpoint(placed.subgraph, without[0])
+        if self.model is None or self.model.fitted is None:
+            return around.score(self.scorer)
+        fitted = self._fitted_without(placed.known, self.model.fitted)
+        if fitted is None:
+            return np.full(len(self.contents.plan.classes), np.nan)
+        if fitted.kind == "mean viewpoint":
+            told = fitted.of_vectors(idea_vectors(around.graph)[[around.row]])
+        else:
+            text = placed.text
+            if without is not None:
+                text = " ".join(text.split()).replace(without[1].words, " ", 1)
+            told = fitted.of_texts([text])
+        scores: NDArray[np.float64] = told[0]
+        return scores
+
+    def _fitted_without(self, known: NDArray[np.bool_], everything: FittedLogistic) -> FittedLogistic | None:
+        """The regression as it would be had it never seen the ideas that are not known: those after a cutoff, and the
+        asked idea itself. None where what is left has fewer than two outcomes."""
+        labels = self.contents.arrays.labels
+        if known[labels != UNKNOWN].all():
+            return everything
+        key = known.tobytes()
+        if key not in self._refits:
+            while len(self._refits) >= _MOST_REFITS:
+                self._refits.pop(next(iter(self._refits)))
+            hidden = np.flatnonzero(~known).astype(np.int32)
+            texts = {idea.id: titled_text(idea) for idea in self.contents.ideas}
+            try:
+                self._refits[key] = fit_logistic(everything.kind, self.contents.arrays, texts, hidden)
+            except InputError:
+                self._refits[key] = None
+        return self._refits[key]
 
     @cached_property
     def _subgraphs(self) -> SubgraphExtractor:
@@ -99,10 +160,13 @@ class GraphJudge:
         paper = Paper(id=PaperId(known.id), title=known.title, abstract=text, source="viewpoint graph")
         return is_own_paper(idea.own_words.title, words, paper)
 
-    def place(self, idea: Idea, vectors: Vectors, inside: EdgeEnds, cutoff: int | None, day: int) -> PlacedIdea:
+    def place(
+        self, idea: Idea, vectors: Vectors, inside: EdgeEnds, cutoff: int | None, day: int, text: str | None = None
+    ) -> PlacedIdea:
         """Finds the neighbours of an idea's viewpoints among what was known at the cutoff, the idea itself apart.
 
-        `cutoff` and `day`, the idea's own date or UNKNOWN, are counted from 1970-01-01."""
+        `cutoff` and `day`, the idea's own date or UNKNOWN, are counted from 1970-01-01; `text` is what is read of the
+        idea, by default all."""
         arrays, plan = self.contents.arrays, self.contents.plan
         allowed = self.known_by(cutoff)
         same_ideas: list[LabelledIdea] = []
@@ -122,7 +186,9 @@ class GraphJudge:
         # Cosines of 0 and below make no edge and are no evidence.
         found = NearestViewpoints(np.where(found.cosines > 0, found.rows, -1), found.cosines)
         subgraph = IdeaSubgraph.of(self._subgraphs, found, vectors, inside, day, allowed[arrays.idea_of])
-        return PlacedIdea(subgraph, found, tuple(same_ideas))
+        read = idea.text if text is None else text
+        titled = read if read.startswith(idea.title) else f"{idea.title}\n\n{read}"
+        return PlacedIdea(subgraph, found, tuple(same_ideas), allowed, titled)
 
 
 def _nearest_ideas(found: NearestViewpoints, idea_of: NDArray[np.int32]) -> list[tuple[int, float]]:

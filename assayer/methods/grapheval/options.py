@@ -16,8 +16,9 @@ MAX_ROUNDS = 5
 class GraphEvalOptions(Frozen):
     graph: str = "default"
     """Name of the viewpoint graph."""
-    scorer: Literal["propagation", "network"] = "propagation"
-    """`network` needs one trained on this graph, see `assayer graph train`."""
+    scorer: Literal["best", "propagation", "network"] = "best"
+    """`best` is what `assayer graph train` chose among propagation and regressions on words and embeddings, and
+    propagation before that; `network` needs one trained on this graph."""
     prior: tuple[float, ...] | None = None
     """Shares of the outcomes where the idea will be judged, in the graph's order; None: those of the calibration."""
     rounds: int = Field(default=MAX_ROUNDS, ge=1)
@@ -39,4 +40,4 @@ class GraphEvalOptions(Frozen):
     def reach(self) -> int:
         """Hops that are used. Propagation tells ICLR 2017's decisions apart as well over one (AUROC 0.556) as over two
         (0.561) or the whole graph (0.560); a network has two layers."""
-        return self.hops or {"propagation": 1, "network": 2}[self.scorer]
+        return self.hops or {"best": 1, "propagation": 1, "network": 2}[self.scorer]

@@ -15,13 +15,13 @@ from assayer.methods.grapheval.explanation import explain_verdict
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
 from assayer.methods.grapheval.graph.growth import EdgeEnds, edges_by_cosine, edges_by_relations
 from assayer.methods.grapheval.graph.records import Viewpoints
-from assayer.methods.grapheval.graph.subgraph import LocalScorer
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.options import METHOD, GraphEvalOptions
+from assayer.methods.grapheval.scoring.baselines import LENGTH
 from assayer.methods.grapheval.scoring.calibration import AbstentionReason, ProbabilityCalibration
 from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, relate_viewpoints
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
-from assayer.models import Absent, ClassProbability, Idea, Notice, Summary, Verdict
+from assayer.models import Absent, ClassProbability, Idea, Notice, ScorerChoice, Summary, Verdict
 from assayer.ports import Vectors
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.accounting import Started
@@ -31,10 +31,11 @@ __all__ = ["evaluate", "judge_idea", "verdict_notices"]
 
 _NO_CORPUS = Absent(reason="GraphEval compares with labelled ideas, not with a corpus of papers.")
 _WEAK_SIGNAL = (
-    "This verdict is based on how similar the idea's statements are to those of ideas with a known outcome. Similarity "
-    "says little about quality: on real decisions such scores do hardly better than the base rates alone. Read the "
+    "This verdict is based on how much the idea sounds like ideas with a known outcome. That says little about "
+    "quality: on real decisions such scores do hardly better than the base rates alone. Read the "
     "neighbours; take the probabilities as what the past says about ideas that sound like this one."
 )
+_NO_BETTER_THAN_LENGTH = "on ideas held out nothing told outcomes apart better than the length of the text does."
 _ABSTENTIONS: dict[AbstentionReason, str] = {
     "nothing known": "the probabilities differ from the base rates by no more than their uncertainty.",
     "undecided": "the most probable outcomes cannot be told apart.",
@@ -69,7 +70,7 @@ async def judge_idea(idea: Idea, backends: Backends, run: Run, options: GraphEva
     inner_edges = await _edges_inside(text, extracted, vectors, backends, run, judge)
 
     cutoff = _day(run.cutoff)
-    placed = judge.place(idea, vectors, inner_edges, None if run.cutoff is None else cutoff, cutoff)
+    placed = judge.place(idea, vectors, inner_edges, None if run.cutoff is None else cutoff, cutoff, text)
     run.journal.record_dropped("labelled idea", "is the evaluated idea itself", len(placed.same_ideas))
     late = len(judge.contents.ideas) - int(judge.known_by(None if run.cutoff is None else cutoff).sum())
     run.journal.record_dropped("labelled idea", "known only after the cutoff, or undated", late)
@@ -77,13 +78,16 @@ async def judge_idea(idea: Idea, backends: Backends, run: Run, options: GraphEva
         f"viewpoint graph {options.graph}", "neighbours", len(vectors), int((placed.nearest.rows >= 0).sum())
     )
 
-    scores = placed.subgraph.score(judge.scorer)
+    scores = judge.score(placed)
     decision, probabilities = _calibrated_decision(scores, judge.calibration, options.prior)
+    if not isinstance(decision, Absent) and _is_beaten_by_length(judge.choice):
+        decision = Absent(reason=_NO_BETTER_THAN_LENGTH)
     return Verdict(
         decision=decision,
         probabilities=probabilities,
-        scorer=LocalScorer(judge.scorer, judge.hops).name,
+        scorer=judge.scorer_name,
         calibration=_calibration_label(judge.calibration),
+        choice=judge.choice,
         graph=judge.graph_used,
         maker=extracted.maker,
         viewpoints=len(extracted.viewpoints),
@@ -167,7 +171,7 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
 
 def verdict_notices(verdict: Verdict) -> tuple[Notice, ...]:
     """What a reader must know before reading a verdict."""
-    weak = Notice(kind="weak_signal", text=_WEAK_SIGNAL)
+    weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_worth(verdict.choice)}".strip())
     if verdict.maker == verdict.graph.maker:
         return (weak,)
     text = (
@@ -175,6 +179,28 @@ def verdict_notices(verdict: Verdict) -> tuple[Notice, ...]:
         "viewpoints from different methods look less alike, whatever they say."
     )
     return weak, Notice(kind="other_viewpoints", text=text)
+
+
+def _worth(choice: ScorerChoice | Absent) -> str:
+    """What the choice of a scorer was found to be worth, in two sentences."""
+    if isinstance(choice, Absent):
+        return ""
+    figure, by_name = choice.held_out, {one.name: one for one in choice.compared}
+    worth = (
+        f"The probabilities are by {choice.chosen}, chosen among {len(by_name)} scorers; on {choice.ideas:,} ideas "
+        f"that took no part ({choice.split}) such a choice tells outcomes apart with an AUROC of {figure.auroc:.2f} "
+        f"(95 %: {figure.low:.2f} to {figure.high:.2f}; 0.5 is chance)."
+    )
+    if not choice.unbeaten:
+        return worth
+    simple = " or ".join(f"{name} ({by_name[name].auroc:.2f})" for name in choice.unbeaten)
+    return f"{worth} That is not shown to be better than {simple}."
+
+
+def _is_beaten_by_length(choice: ScorerChoice | Absent) -> bool:
+    return isinstance(choice, ScorerChoice) and any(
+        one.name == LENGTH and one.auroc >= choice.held_out.auroc for one in choice.compared
+    )
 
 
 def _day(date: dt.date | None) -> int:

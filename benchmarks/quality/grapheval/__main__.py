@@ -1,4 +1,4 @@
-"""Measures GraphEval on real decisions: `python -m benchmarks.quality.grapheval decisions|innoeval|plagiarism`."""
+"""Measures GraphEval on real decisions: `python -m benchmarks.quality.grapheval PART`."""
 
 import argparse
 import datetime as dt
@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from assayer.methods.grapheval.scoring.baselines import MAJORITY
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
 from benchmarks.index.machine import machine
-from benchmarks.quality.grapheval.baselines import Majority
+from benchmarks.quality.figures import table
 from benchmarks.quality.grapheval.contestants import contestants
 from benchmarks.quality.grapheval.data import CLASSES, DATA, data_file, decisions_2017, inno_eval
 from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
@@ -19,6 +20,7 @@ from benchmarks.quality.grapheval.innoeval import pairs, points
 from benchmarks.quality.grapheval.plagiarism import measure_plagiarism
 from benchmarks.quality.grapheval.reporting import Setup, row, shown
 from benchmarks.quality.grapheval.splits import Measured, compare, measure
+from benchmarks.quality.grapheval.years import years_figures
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
@@ -31,7 +33,7 @@ def main() -> None:
     embedder = SentenceTransformerEmbedder(EmbedderSettings())
     vectorise = Vectoriser(embedder, arguments.cache)
     setup = Setup(_provenance(embedder.name, arguments.seed), arguments.network, arguments.rounds, arguments.seed)
-    parts = {"decisions": _decisions, "innoeval": _innoeval, "plagiarism": _plagiarism}
+    parts = {"decisions": _decisions, "years": _years, "innoeval": _innoeval, "plagiarism": _plagiarism}
     for line in parts[arguments.part](arguments, vectorise, setup):
         print(line, flush=True)
     embedder.close()
@@ -39,7 +41,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.grapheval", description=__doc__)
-    parser.add_argument("part", choices=("decisions", "innoeval", "plagiarism"))
+    parser.add_argument("part", choices=("decisions", "years", "innoeval", "plagiarism"))
     parser.add_argument(
         "--cache", type=Path, default=Path("build/grapheval-vectors"), help="keeps vectors between runs"
     )
@@ -86,13 +88,19 @@ def _decisions(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Setu
         measured.append((one.baseline, found))
         yield _line(found, setup)
     yield "\nAUROC above each baseline, paired on the same ideas:\n"
-    rivals = [found for baseline, found in measured if baseline and found.name != Majority.name]
+    rivals = [found for baseline, found in measured if baseline and found.name != MAJORITY]
     yield row("scorer", *(found.name for found in rivals))
     yield row(*["---"] * (len(rivals) + 1))
     for baseline, found in measured:
         if not baseline:
             gaps = (compare(found, rival, setup.rounds, setup.seed) for rival in rivals)
             yield row(found.name, *(f"{gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]" for gap in gaps))
+
+
+def _years(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Setup) -> Iterator[str]:
+    source = DATA / "iclr_years" / "submissions.jsonl.gz"
+    provenance = setup.provenance.model_copy(update={"files": (data_file(source),)})
+    yield from table(list(years_figures(vectorise, provenance, setup.rounds)))
 
 
 def _line(found: Measured, setup: Setup) -> str:

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.graph.arrays import GraphArrays
 from assayer.methods.grapheval.graph.subgraph import LocalScorer
 from assayer.methods.grapheval.ports import Scorer
-from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
+from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, LengthLogistic, Majority, TfidfLogistic
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
+from assayer.methods.grapheval.scoring.choice import BestOf
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, StrongestEdgesScorer
-from benchmarks.quality.grapheval.baselines import BestOf, Majority, NearestIdeas
+from benchmarks.quality.grapheval.baselines import NearestIdeas
 from benchmarks.quality.grapheval.graphs import Embedded
 from workers.viewpoint_network import FreshNetwork, TrainingSettings
 from workers.viewpoint_network.settings import Architecture
@@ -43,9 +44,10 @@ def _baselines(data: Embedded) -> Sequence[Scorer]:
 
     return (
         Majority(),
+        LengthLogistic(data.texts),
         TfidfLogistic(data.texts),
         IdeaLogistic("embedding + logistic regression", whole),
-        IdeaLogistic("mean viewpoint + logistic regression"),
+        IdeaLogistic(),
         NearestIdeas(20, "20 nearest neighbours, embedding", whole),
         BestOf("nearest by mean viewpoint, number chosen inside", [NearestIdeas(k) for k in (5, 10, 20, 50)]),
     )

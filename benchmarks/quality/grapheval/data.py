@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 from assayer.methods.grapheval.scoring.calibration import TrainingFile
 from assayer.models import IdeaId
 
-__all__ = ["CATEGORIES", "CLASSES", "DATA", "InnoEval", "Labelled", "Pair", "data_file", "decisions_2017", "inno_eval"]
+__all__ = [
+    "CATEGORIES",
+    "CLASSES",
+    "DATA",
+    "InnoEval",
+    "Labelled",
+    "Pair",
+    "data_file",
+    "decisions_2017",
+    "decisions_by_year",
+    "inno_eval",
+]
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 CLASSES = ("reject", "accept")
@@ -56,6 +67,23 @@ def decisions_2017() -> list[Labelled]:
         )
         for record in _records(DATA / "iclr2017" / "submissions.jsonl.gz")
     ]
+
+
+def decisions_by_year(classes: tuple[str, ...] = CLASSES) -> dict[int, list[Labelled]]:
+    """ICLR submissions of several years. With four classes only of those years whose decisions tell them apart; a
+    workshop track counts as reject. `day` is the last of the year before: nothing of its own year was known."""
+    found: dict[int, list[Labelled]] = {}
+    for record in _records(DATA / "iclr_years" / "submissions.jsonl.gz"):
+        four = {"workshop": "reject"}.get(record["decision"], record["decision"])
+        if classes == CLASSES:
+            label = int(record["accepted"])
+        elif four in classes:
+            label = classes.index(four)
+        else:
+            continue
+        day = dt.date(record["year"] - 1, 12, 31)
+        found.setdefault(record["year"], []).append(Labelled(IdeaId(record["id"]), _text(record), label, day))
+    return found
 
 
 def inno_eval() -> InnoEval:

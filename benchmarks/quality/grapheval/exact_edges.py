@@ -9,18 +9,25 @@ __all__ = ["exact_edges"]
 
 
 def exact_edges(
-    vectors: NDArray[np.float32], idea_of: NDArray[np.int32], intra: int = 5, inter: int = 10
+    vectors: NDArray[np.float32],
+    idea_of: NDArray[np.int32],
+    intra: int = 5,
+    inter: int = 10,
+    asked: NDArray[np.bool_] | None = None,
 ) -> GraphEdges:
-    """Joins each viewpoint to its `intra` nearest of the same idea and its `inter` nearest of other ideas; exact,
+    """`asked` (ideas,) marks ideas that are nobody's neighbours, as if each were asked about alone.
+
+    Joins each viewpoint to its `intra` nearest of the same idea and its `inter` nearest of other ideas; exact,
     in n² steps. Cosines of 0 and below make no edge: a negative weight has no meaning in label propagation."""
     ends: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]] = []
+    unheard = np.zeros(len(vectors), np.bool_) if asked is None else asked[idea_of]
     for start in range(0, len(vectors), _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, len(vectors)))
         cosines = vectors[rows] @ vectors.T
         same = idea_of[rows][:, None] == idea_of[None, :]
         inside = np.where(same, cosines, -np.inf)
         inside[np.arange(len(rows)), rows] = -np.inf
-        ends += [_nearest(rows, inside, intra), _nearest(rows, np.where(same, -np.inf, cosines), inter)]
+        ends += [_nearest(rows, inside, intra), _nearest(rows, np.where(same | unheard, -np.inf, cosines), inter)]
     if not ends:
         ends = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
     sources, targets, weights = (np.concatenate(parts) for parts in zip(*ends, strict=True))

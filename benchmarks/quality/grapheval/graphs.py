@@ -62,8 +62,13 @@ class Embedded:
         return {paper.id: paper.text for paper in self.papers}
 
 
-def embedded(papers: Sequence[Labelled], vectorise: Vectoriser, classes: tuple[str, ...] = CLASSES) -> Embedded:
-    """With the card's edges: 5 inside an idea, 10 between ideas."""
+def embedded(
+    papers: Sequence[Labelled],
+    vectorise: Vectoriser,
+    classes: tuple[str, ...] = CLASSES,
+    asked: NDArray[np.bool_] | None = None,
+) -> Embedded:
+    """With the card's edges: 5 inside an idea, 10 between ideas; `asked` (papers,) are nobody's neighbours."""
     said = [viewpoints_of(paper.text) for paper in papers]
     viewpoints = tuple(text for one in said for text in one)
     vectors = vectorise(viewpoints)
@@ -75,7 +80,7 @@ def embedded(papers: Sequence[Labelled], vectorise: Vectoriser, classes: tuple[s
         labels=np.array([paper.label for paper in papers], np.int16),
         dates=np.array([paper.day.toordinal() - _EPOCH for paper in papers], np.int32),
         classes=classes,
-        **exact_edges(vectors, idea_of)._asdict(),
+        **exact_edges(vectors, idea_of, asked=asked)._asdict(),
     )
     return Embedded(tuple(papers), graph, viewpoints, vectorise([paper.text for paper in papers]))
 

@@ -1,59 +1,76 @@
-"""Logistic regression on words and on mean embeddings: baselines that a verdict must beat."""
+"""Label rates and logistic regressions on length, words and mean embeddings: what a verdict must beat."""
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from assayer.errors import InputError
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays, Rows
+from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fit_length, fit_vectors, fit_words
 from assayer.models import IdeaId
 
-__all__ = ["IdeaLogistic", "TfidfLogistic", "idea_vectors", "labelled_rows", "labelled_rows_of_two_classes"]
+__all__ = [
+    "LENGTH",
+    "MAJORITY",
+    "MEAN_VIEWPOINT",
+    "TFIDF",
+    "IdeaLogistic",
+    "LengthLogistic",
+    "Majority",
+    "TfidfLogistic",
+    "idea_vectors",
+    "labelled_rows",
+    "labelled_rows_of_two_classes",
+]
 
 
 Floats = NDArray[np.float64]
 
 Features = Callable[[GraphArrays], NDArray[np.float32]]
+FitTexts = Callable[[Sequence[str], NDArray[np.int16], int], FittedLogistic]
+
+MAJORITY = "always-majority"
+LENGTH = "length of the text"
+TFIDF = "TF-IDF + logistic regression"
+MEAN_VIEWPOINT = "mean viewpoint + logistic regression"
+"""Names of scorers."""
 
 
 class IdeaLogistic:
     """Logistic regression on one vector an idea, by default the mean of its viewpoints."""
 
-    def __init__(self, name: str = "embedding + logistic regression", features: Features | None = None) -> None:
+    def __init__(self, name: str = MEAN_VIEWPOINT, features: Features | None = None) -> None:
         self.name = name
         self._features = idea_vectors if features is None else features
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
-        from sklearn.linear_model import LogisticRegression
+        return self.fitted(graph, rows).of_vectors(self._features(graph)[rows])
 
+    def fitted(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
+        """From the other ideas with a label than these rows."""
         known = labelled_rows_of_two_classes(graph, rows)
-        vectors = self._features(graph)
-        return fitted_probabilities(
-            LogisticRegression(max_iter=1000), vectors[known], vectors[rows], graph.labels[known], graph
-        )
+        return fit_vectors(self._features(graph)[known], graph.labels[known], len(graph.classes))
 
 
-class TfidfLogistic:
-    """Logistic regression on the words of the ideas. The words' weights are learned from known ideas only."""
+class _TextLogistic:
+    """Logistic regression on the texts of the ideas, learned from known ideas only."""
 
-    name = "TF-IDF + logistic regression"
-
-    def __init__(self, texts: Mapping[IdeaId, str]) -> None:
-        self._texts = texts
+    def __init__(self, name: str, fit: FitTexts, texts: Mapping[IdeaId, str]) -> None:
+        self.name = name
+        self._fit, self._texts = fit, texts
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
         """Raises InputError when the text of an idea is not there."""
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.linear_model import LogisticRegression
+        return self.fitted(graph, rows).of_texts(self._of(graph, rows))
 
+    def fitted(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
+        """From the other ideas with a label than these rows. Raises InputError when the text of one is not there."""
         known = labelled_rows_of_two_classes(graph, rows)
-        words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
-        train = words.fit_transform([self._text(graph.ideas[row]) for row in known])
-        asked = words.transform([self._text(graph.ideas[row]) for row in rows])
-        return fitted_probabilities(LogisticRegression(max_iter=1000), train, asked, graph.labels[known], graph)
+        return self._fit(self._of(graph, known), graph.labels[known], len(graph.classes))
+
+    def _of(self, graph: GraphArrays, rows: Rows) -> list[str]:
+        return [self._text(graph.ideas[row]) for row in rows]
 
     def _text(self, idea: IdeaId) -> str:
         try:
@@ -62,25 +79,29 @@ class TfidfLogistic:
             raise InputError(f"The text of idea {idea} is not there, so its words cannot be compared.") from None
 
 
-class _Classifier(Protocol):
-    classes_: NDArray[np.int16]
+class TfidfLogistic(_TextLogistic):
+    """Of the words. Their weights are learned from known ideas only."""
 
-    def fit(self, x: object, y: object) -> object: ...
-    def predict_proba(self, x: object) -> Floats: ...
+    def __init__(self, texts: Mapping[IdeaId, str]) -> None:
+        super().__init__(TFIDF, fit_words, texts)
 
 
-def fitted_probabilities(
-    classifier: _Classifier,
-    train: NDArray[np.float32] | sp.csr_matrix[np.float64],
-    asked: NDArray[np.float32] | sp.csr_matrix[np.float64],
-    labels: NDArray[np.int16],
-    graph: GraphArrays,
-) -> Floats:
-    """Probabilities of all classes; 0 for those that no known idea has."""
-    classifier.fit(train, labels)
-    probabilities = np.zeros((asked.shape[0], len(graph.classes)))
-    probabilities[:, classifier.classes_] = classifier.predict_proba(asked)
-    return probabilities
+class LengthLogistic(_TextLogistic):
+    """Of the number of characters: what a verdict must beat before it may be said to judge contents."""
+
+    def __init__(self, texts: Mapping[IdeaId, str]) -> None:
+        super().__init__(LENGTH, fit_length, texts)
+
+
+class Majority:
+    """The rate of each label among the known ideas, whatever the idea."""
+
+    name = MAJORITY
+
+    def score(self, graph: GraphArrays, rows: Rows) -> Floats:
+        known = labelled_rows(graph, rows)
+        rates: Floats = np.bincount(graph.labels[known], minlength=len(graph.classes)) / len(known)
+        return np.tile(rates, (len(rows), 1))
 
 
 def idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "Measure", "accuracy", "auroc", "bootstrap", "calibration_error"]
+__all__ = ["Estimate", "Measure", "accuracy", "auroc", "bootstrap", "brier", "calibration_error"]
 
 
 Truth = NDArray[np.int16]
@@ -56,6 +56,13 @@ def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10
     places = np.minimum((confidence * bins).astype(np.int64), bins - 1)
     gaps = np.bincount(places, weights=right - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(confidence))
+
+
+def brier(truth: Truth, probabilities: Probabilities) -> float:
+    """Half the mean squared error of all classes, with two classes that of either; 1 for an answer not given."""
+    hits = np.eye(probabilities.shape[1])[truth]
+    errors = ((probabilities - hits) ** 2).sum(axis=1) / 2
+    return float(np.where(np.isnan(errors), 1.0, errors).mean())
 
 
 def bootstrap(

@@ -1,0 +1,117 @@
+"""The choice of a scorer among several, by ideas held out inside the ideas that may be learned from."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.graph.arrays import GraphArrays, Rows
+from assayer.methods.grapheval.graph.records import LabelledIdea
+from assayer.methods.grapheval.graph.subgraph import LocalScorer
+from assayer.methods.grapheval.options import GraphEvalOptions
+from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.scoring.baselines import (
+    LENGTH,
+    MAJORITY,
+    TFIDF,
+    IdeaLogistic,
+    LengthLogistic,
+    Majority,
+    TfidfLogistic,
+    labelled_rows_of_two_classes,
+)
+from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, propagation_scorer
+from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
+from assayer.models import IdeaId, MeasuredScorer, ScorerChoice
+
+__all__ = ["BestOf", "Candidates", "candidates", "described_choice", "titled_text"]
+
+_ROUNDS = 500
+"""Of the bootstrap."""
+CHOICE = "chosen inside the ideas learned from"
+
+
+class Candidates(NamedTuple):
+    choosable: tuple[Scorer, ...]
+    yardsticks: tuple[Scorer, ...]
+    """Measured and never chosen: a verdict by the length of a text would be worth nothing to whoever learns of it."""
+
+
+def candidates(texts: Mapping[IdeaId, str], options: GraphEvalOptions) -> Candidates:
+    """The graph's scorers that need no training, and the simple ones beside them."""
+    propagations: dict[str, Scorer] = {
+        one.name: LocalScorer(one, options.reach)
+        for one in (propagation_scorer(options), LabelPropagation(options.rounds))
+    }
+    return Candidates(
+        (*propagations.values(), TfidfLogistic(texts), IdeaLogistic()), (LengthLogistic(texts), Majority())
+    )
+
+
+class BestOf:
+    """Asks the candidate with the highest AUROC on the known ideas, each held out once; of equals the first.
+
+    So nothing about the asked ideas takes part in the choice.
+    """
+
+    def __init__(self, name: str, scorers: Sequence[Scorer], folds: int = 5, seed: int = 0) -> None:
+        self.name = name
+        self._scorers = tuple(scorers)
+        self._folds = folds
+        self._seed = seed
+
+    def score(self, graph: GraphArrays, rows: Rows) -> NDArray[np.float64]:
+        return self.choose(graph, rows).score(graph, rows)
+
+    def choose(self, graph: GraphArrays, rows: Rows) -> Scorer:
+        """Raises InputError when the known ideas have fewer than two labels."""
+        known = labelled_rows_of_two_classes(graph, rows)
+        hidden = graph.with_unknown(rows)
+        parts = stratified_folds(hidden, min(self._folds, len(known)), self._seed)
+        truth = graph.labels[known]
+        values = [auroc(truth, held_out_scores(one, hidden, parts)[known]) for one in self._scorers]
+        return self._scorers[int(np.argmax(values))]
+
+
+def described_choice(
+    chosen: str,
+    chosen_scores: NDArray[np.float64],
+    compared: Mapping[str, NDArray[np.float64]],
+    truth: NDArray[np.int16],
+    split: str,
+    seed: int,
+) -> ScorerChoice:
+    """All scores are (ideas, classes), of the same held-out ideas; `chosen_scores` those of the choice as a whole."""
+
+    def measured(name: str, scores: NDArray[np.float64]) -> MeasuredScorer:
+        found = bootstrap(auroc, truth, [scores], _ROUNDS, seed)
+        return MeasuredScorer(
+            name=name, auroc=round(found.value, 4), low=round(found.low, 4), high=round(found.high, 4)
+        )
+
+    either = {name: _either_way(scores, truth) if name == LENGTH else scores for name, scores in compared.items()}
+
+    def is_beaten(simple: str) -> bool:
+        return bootstrap(auroc, truth, [chosen_scores], _ROUNDS, seed, against=[either[simple]]).low > 0
+
+    order = sorted(either, key=lambda name: name in {LENGTH, MAJORITY})
+    return ScorerChoice(
+        chosen=chosen,
+        held_out=measured(CHOICE, chosen_scores),
+        compared=tuple(measured(name, either[name]) for name in order),
+        unbeaten=tuple(simple for simple in (LENGTH, TFIDF) if simple in compared and not is_beaten(simple)),
+        ideas=len(truth),
+        split=split,
+    )
+
+
+def _either_way(scores: NDArray[np.float64], truth: NDArray[np.int16]) -> NDArray[np.float64]:
+    """Of two outcomes, turned round where that tells them better apart: longer is better in one year and worse in
+    another, and a yardstick that was learned the wrong way round would be beaten by anything."""
+    return scores[:, ::-1] if scores.shape[1] == 2 and auroc(truth, scores) < 0.5 else scores
+
+
+def titled_text(idea: LabelledIdea) -> str:
+    return f"{idea.title}\n\n{idea.text}"

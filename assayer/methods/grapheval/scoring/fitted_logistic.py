@@ -1,0 +1,146 @@
+"""Logistic regressions on an idea's words, on its mean viewpoint or on its length, kept as numbers.
+
+A fitted one is read from JSON without running anything that the file brings along, and answers in milliseconds.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from pydantic import model_validator
+from scipy.special import softmax
+
+from assayer.models import Frozen
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+__all__ = ["FeatureKind", "FittedLogistic", "fit_length", "fit_vectors", "fit_words"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int16]
+FeatureKind = Literal["words", "mean viewpoint", "length"]
+
+_MOST_TERMS = 100_000
+
+
+class FittedLogistic(Frozen):
+    """One logistic regression. Holds single words of the ideas it learned from, and no text of them."""
+
+    kind: FeatureKind
+    classes: int
+    present: tuple[int, ...]
+    """Rows of the outcomes that occurred; the others have probability 0."""
+    coefficients: tuple[tuple[float, ...], ...]
+    """(present, features)"""
+    intercepts: tuple[float, ...]
+    terms: tuple[str, ...] = ()
+    """Of `words`, in the order of the features."""
+    rarity: tuple[float, ...] = ()
+    """Inverse document frequency of each term."""
+    centre: float = 0.0
+    spread: float = 1.0
+    """Of `length`: mean and standard deviation of the logarithm of the number of characters."""
+
+    @model_validator(mode="after")
+    def _shapes_agree(self) -> "FittedLogistic":
+        features = {len(row) for row in self.coefficients}
+        expected = {"words": len(self.terms), "length": 1}.get(self.kind)
+        if (
+            not len(self.coefficients) == len(self.intercepts) == len(self.present) >= 2
+            or len(features) != 1
+            or (expected is not None and features != {expected})
+            or len(self.rarity) != len(self.terms)
+            or any(not 0 <= row < self.classes for row in self.present)
+        ):
+            raise ValueError("a fitted logistic regression needs one coefficient for each outcome and feature")
+        return self
+
+    def of_texts(self, texts: Sequence[str]) -> Floats:
+        """(texts, classes), of `words` and `length`."""
+        features = self._vectorizer.transform(texts) if self.kind == "words" else self._standard_lengths(texts)
+        return self._probabilities(features)
+
+    def of_vectors(self, vectors: NDArray[np.float32]) -> Floats:
+        """(ideas, classes), of `mean viewpoint`; `vectors` is (ideas, d)."""
+        return self._probabilities(vectors)
+
+    def _probabilities(self, features: NDArray[np.floating] | sp.csr_matrix) -> Floats:
+        found = np.zeros((features.shape[0], self.classes))
+        found[:, self.present] = softmax(features @ self._matrix.T + np.array(self.intercepts), axis=1)
+        return found
+
+    def _standard_lengths(self, texts: Sequence[str]) -> Floats:
+        return (_log_lengths(texts) - self.centre) / self.spread
+
+    @cached_property
+    def _matrix(self) -> Floats:
+        return np.array(self.coefficients)
+
+    @cached_property
+    def _vectorizer(self) -> "TfidfVectorizer":
+        words = _vectorizer(vocabulary={term: column for column, term in enumerate(self.terms)})
+        words.idf_ = np.array(self.rarity)
+        return words
+
+
+def fit_words(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogistic:
+    """Of TF-IDF weights; which words there are, and how rare they are, is learned from these texts too."""
+    words = _vectorizer(max_features=_MOST_TERMS)
+    features = words.fit_transform(texts)
+    return _fitted("words", features, labels, classes).model_copy(
+        update={
+            "terms": tuple(str(term) for term in words.get_feature_names_out()),
+            "rarity": tuple(words.idf_.tolist()),
+        }
+    )
+
+
+def fit_vectors(vectors: NDArray[np.float32], labels: Labels, classes: int) -> FittedLogistic:
+    return _fitted("mean viewpoint", vectors, labels, classes)
+
+
+def fit_length(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogistic:
+    """Of the logarithm of the number of characters."""
+    lengths = _log_lengths(texts)
+    centre, spread = float(lengths.mean()), float(lengths.std()) or 1.0
+    fitted = _fitted("length", (lengths - centre) / spread, labels, classes)
+    return fitted.model_copy(update={"centre": centre, "spread": spread})
+
+
+class _Classifier(Protocol):
+    classes_: NDArray[np.int16]
+    coef_: Floats
+    intercept_: Floats
+
+
+def _fitted(
+    kind: FeatureKind, features: NDArray[np.floating] | sp.csr_matrix, labels: Labels, classes: int
+) -> FittedLogistic:
+    from sklearn.linear_model import LogisticRegression
+
+    found: _Classifier = LogisticRegression(max_iter=1000).fit(features, labels)
+    weights, intercepts = found.coef_, found.intercept_
+    if len(found.classes_) == 2:  # one row of weights tells two outcomes apart; the other has weight 0
+        weights, intercepts = np.vstack([np.zeros_like(weights), weights]), np.array([0.0, *intercepts])
+    return FittedLogistic.model_construct(
+        kind=kind,
+        classes=classes,
+        present=tuple(found.classes_.tolist()),
+        coefficients=tuple(tuple(row) for row in weights.tolist()),
+        intercepts=tuple(intercepts.tolist()),
+    )
+
+
+def _vectorizer(vocabulary: dict[str, int] | None = None, max_features: int | None = None) -> "TfidfVectorizer":
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(sublinear_tf=True, stop_words="english", vocabulary=vocabulary, max_features=max_features)
+
+
+def _log_lengths(texts: Sequence[str]) -> Floats:
+    """(texts, 1)"""
+    return np.log([[max(1, len(text))] for text in texts])

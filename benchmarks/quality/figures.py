@@ -1,0 +1,116 @@
+"""One row for every number that is published about quality: what was measured, of whom, on what, how surely."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.scoring.metrics import Estimate, Measure, Probabilities, Truth, bootstrap
+from assayer.models import Frozen
+from benchmarks.quality.grapheval.reporting import row, shown
+
+__all__ = ["Figure", "Kind", "estimated", "figure", "table", "values_of"]
+
+Kind = Literal["ours", "prompt", "simple", "people"]
+"""The program; a language model with one paragraph, or without search; what learns or measures without reading; people
+against people, the ceiling."""
+
+
+class Figure(Frozen):
+    """A measured number with its 95 % interval."""
+
+    set: str
+    part: str
+    """Of the set: a year, a stage, `all`."""
+    measure: str
+    scorer: str
+    kind: Kind
+    value: float | None
+    """None where nobody answered or it is not defined; `note` says why."""
+    low: float | None
+    high: float | None
+    items: int
+    """Those without an answer among them, which count as wrong."""
+    unanswered: int = 0
+    chance: float | None = None
+    """What the measure is for whoever knows nothing."""
+    note: str = ""
+    simulated: bool = False
+    """The answers were invented: the number says nothing about quality."""
+
+    @property
+    def shown(self) -> str:
+        if self.value is None or self.low is None or self.high is None:
+            return "–" if self.value is None else f"{self.value:.3f}"
+        return shown(Estimate(self.value, self.low, self.high))
+
+
+def figure(
+    where: tuple[str, str],
+    measure: str,
+    scorer: tuple[str, Kind],
+    estimate: Estimate,
+    items: int,
+    unanswered: int = 0,
+    chance: float | None = None,
+    note: str = "",
+) -> Figure:
+    """`where` is set and part, `scorer` its name and kind. A value that is not a number is absent."""
+    value, low, high = (None if math.isnan(one) else round(one, 4) for one in estimate)
+    return Figure(
+        set=where[0],
+        part=where[1],
+        measure=measure,
+        scorer=scorer[0],
+        kind=scorer[1],
+        value=value,
+        low=low,
+        high=high,
+        items=items,
+        unanswered=unanswered,
+        chance=chance,
+        note=note or ("" if value is not None else "not defined on these items"),
+    )
+
+
+def estimated(
+    where: tuple[str, str],
+    scorer: tuple[str, Kind],
+    measures: Iterable[tuple[str, Measure, float | None]],
+    truth: Truth,
+    runs: Sequence[Probabilities],
+    rounds: int,
+    seed: int = 0,
+    note: str = "",
+) -> Iterator[Figure]:
+    """Of probabilities or decisions, by bootstrap over items; `measures` are name, function and value by chance."""
+    unanswered = int(np.isnan(runs[0]).any(axis=1).sum())
+    for name, measure, chance in measures:
+        found = bootstrap(measure, truth, runs, rounds, seed)
+        yield figure(where, name, scorer, found, len(truth), unanswered, chance, note)
+
+
+def values_of(values: NDArray[np.float64], rounds: int, seed: int = 0) -> Estimate:
+    """Mean of one number an item, by bootstrap over items; not a number counts 0."""
+    told = np.nan_to_num(values)[:, None]
+    return bootstrap(lambda _, drawn: float(drawn.mean()), np.zeros(len(told), np.int16), [told], rounds, seed)
+
+
+def table(figures: Sequence[Figure]) -> Iterator[str]:
+    """Of one set: a line a scorer and part, a column a measure; every line says if its answers were invented."""
+    measures = list(dict.fromkeys(one.measure for one in figures))
+    chances = {one.measure: one.chance for one in figures if one.chance is not None}
+    heads = [f"{name} (chance {chances[name]:.2f})" if name in chances else name for name in measures]
+    yield row("on", "scorer", "items", "unanswered", *heads)
+    yield row(*["---"] * (len(measures) + 4))
+    lines: dict[tuple[str, str], list[Figure]] = {}
+    for one in figures:
+        lines.setdefault((one.part, one.scorer), []).append(one)
+    for (part, scorer), found in lines.items():
+        by_measure = {one.measure: one.shown for one in found}
+        name = f"SIMULATED: {scorer}" if any(one.simulated for one in found) else scorer
+        first = found[0]
+        cells = (by_measure.get(measure, "–") for measure in measures)
+        yield row(part, name, str(first.items), str(first.unanswered), *cells)
