@@ -69,8 +69,7 @@ _MARKS = re.compile(rf"(?:[^\w\s{_SIGNS}{HYPHEN}{BROKEN}{TIED}.,]|_)+")
 _POINTS = re.compile(r"[.,](?:(?![0-9])|(?<![0-9].))|\+(?!\.?[0-9])")
 """Those of sentences and lists; the ones in numbers stay."""
 _SIGN = re.compile(f"[{_SIGNS}]")
-_GAPS = frozenset((" ", HYPHEN, BROKEN))
-_GAP = re.compile(f"[{''.join(sorted(_GAPS))}]")
+_GAP = re.compile(f"[ {HYPHEN}{BROKEN}]")
 
 
 def _one_form(text: str) -> str:
@@ -130,7 +129,7 @@ def origins(text: str) -> list[tuple[int, int]]:
     places = [(at, at + 1) for at in range(len(text))]
     for pattern, rewrite in (*_UNIFYING, *_SPELLING):
         text, places = _rewritten(text, places, pattern, rewrite)
-    return [place for letter, place in zip(text, places, strict=True) if not (letter in _GAPS or letter.isspace())]
+    return [place for letter, place in zip(text, places, strict=True) if not (letter.isspace() or _GAP.match(letter))]
 
 
 def _rewritten(

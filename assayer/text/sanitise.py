@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 from assayer.models import TextFlag
@@ -228,19 +227,6 @@ def clean_answer(text: str) -> str:
 
 def sanitise(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     """The clean text, and what was suspicious about it in the order of its places. Idempotent on the text."""
-    return _sanitised_lately(text) if len(text) <= _KEPT else _sanitised(text)
-
-
-_KEPT = 8_000
-"""Characters: an abstract or a paragraph, which many ideas and prompts have in common."""
-
-
-@lru_cache(maxsize=2_048)
-def _sanitised_lately(text: str) -> tuple[str, tuple[TextFlag, ...]]:
-    return _sanitised(text)
-
-
-def _sanitised(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     draft = _clean(text)
     marks = sorted([*draft.marks, *_orders(draft.text, draft.marks)], key=lambda mark: mark.offset)
     return draft.text, tuple(

@@ -1,5 +1,6 @@
 """`python -m benchmarks.quality PART`: how good the verdicts are, beside what is simpler, and how sure one can be.
 
+all           every judged set on one page: the program, simpler scorers, people against people
 points        InnoEval's score of 98 papers against the decision on them
 pairs         192 pairs of papers: which got the better decision
 groups        88 groups of four papers, put in order
@@ -32,6 +33,7 @@ from benchmarks.quality.claim_support.part import support
 from benchmarks.quality.given import Asked, Given
 from benchmarks.quality.grapheval.data import DATA, inno_eval
 from benchmarks.quality.grapheval.graphs import Vectoriser
+from benchmarks.quality.judged_sets.part import every_judged_set
 from benchmarks.quality.judges import JUDGES, Judge, settings_for
 from benchmarks.quality.literature_parts import scholarideas, search
 from benchmarks.quality.own_references import own_references
@@ -44,6 +46,7 @@ from workers.embedding.embedder import SentenceTransformerEmbedder
 __all__ = ["main"]
 
 _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
+    "all": every_judged_set,
     "points": points,
     "pairs": pairs,
     "groups": groups,
@@ -127,7 +130,9 @@ def _common(part: argparse.ArgumentParser) -> None:
 
 
 def _own(name: str, part: argparse.ArgumentParser) -> None:
-    if name == "points":
+    if name == "all":
+        part.add_argument("--page", type=Path, help="folder of the page and of its figures as JSON; --out if not given")
+    elif name == "points":
         part.add_argument("--all", action="store_true", help="score the papers of pairs and groups too")
         part.add_argument("--fold-repeats", type=int, default=3, help="of the learned baselines")
     elif name == "pairs":

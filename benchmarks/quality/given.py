@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judges import Judge
+from benchmarks.quality.spending import Expected
 from cluster.settings import Settings
 from workers.embedding.embedder import SentenceTransformerEmbedder
 
@@ -27,6 +28,8 @@ class Asked(NamedTuple):
     yes: bool
     limit_usd: float
     retry_failed: bool
+    planned: list[tuple[str, Expected]] | None = None
+    """Where a plan is made: what each part would cost is added, and nothing is asked."""
 
 
 class Given(NamedTuple):

@@ -34,6 +34,7 @@ __all__ = [
     "GroupOutcome",
     "Measures",
     "ask_groups",
+    "group_rows",
     "groups_report",
     "in_order_of",
     "measured",
@@ -145,24 +146,36 @@ def groups_report(
     yield row("", "best first", "in order", "exact")
     yield row(*["---"] * 4)
     yield row("an order by lot, computed", *(f"{value:.3f}" for value in CHANCE))
+    for name, found in group_rows(data, outcomes, scores, known, groups):
+        yield _row(name, found, rounds)
+    if outcomes:
+        failures = [one for one in outcomes if one.failure]
+        yield f"\n{len(outcomes)} groups asked, {len(failures)} without an order."
+        yield from reasons(failures)
+
+
+def group_rows(
+    data: InnoEval,
+    outcomes: Sequence[GroupOutcome],
+    scores: Mapping[IdeaId, float],
+    known: Embedded,
+    groups: Sequence[Group],
+) -> Iterator[tuple[str, list[Measures]]]:
+    """By name, the measures of each group."""
     length = {paper.id: float(len(paper.text)) for paper in data.grouped}
-    yield _row("the longer text first", [_by_values(group, length) for group in groups], rounds)
+    yield "the longer text first", [_by_values(group, length) for group in groups]
     for scorer in scorers(known):
         values = values_in_groups(scorer, known, data.groups, 0)
-        some = [_by_values(group, {one: values[group.query, one] for one in _ids(group)}) for group in groups]
-        yield _row(scorer.name, some, rounds)
+        by_id = [{one: values[group.query, one] for one in _ids(group)} for group in groups]
+        yield scorer.name, [_by_values(group, some) for group, some in zip(groups, by_id, strict=True)]
     scored = [group for group in groups if all(one in scores for one in _ids(group))]
     if scored:
-        some = [_by_values(group, scores) for group in scored]
-        yield _row(f"InnoEval's points, {len(scored)} groups with all four", some, rounds)
+        yield f"InnoEval's points, {len(scored)} groups with all four", [_by_values(one, scores) for one in scored]
     if outcomes:
         repeats: dict[str, list[Measures]] = {}
         for one in outcomes:
             repeats.setdefault(one.item, []).append(measured(one.grades))
-        yield _row("the judge", [Measures(*np.mean(found, axis=0)) for found in repeats.values()], rounds)
-        failures = [one for one in outcomes if one.failure]
-        yield f"\n{len(outcomes)} groups asked, {len(failures)} without an order."
-        yield from reasons(failures)
+        yield "the judge", [Measures(*np.mean(found, axis=0)) for found in repeats.values()]
 
 
 def _ids(group: Group) -> list[IdeaId]:

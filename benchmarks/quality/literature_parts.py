@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Idea, Report, Window
+from assayer.reports.markdown import as_markdown
 from assayer.text.sentences import sentences
 from benchmarks.quality import runs
 from benchmarks.quality.check_reports import check_files
@@ -25,7 +26,7 @@ from index.search.version_reader import VersionReader
 from index.segments.segment import Segment
 from index.versions.version_store import VersionStore
 
-__all__ = ["scholarideas", "search"]
+__all__ = ["read_report", "scholarideas", "search"]
 
 _FOUND = 10
 """Papers that the baselines of a search return."""
@@ -43,7 +44,7 @@ def scholarideas(given: Given) -> Iterator[str]:
     files = [path for path in sorted(folder.glob("*.json")) if path.stem in names]
     yield from validity(check_files(files, DATA / "papers" / "papers.jsonl.gz"))
     rubrics = [one for one in read_rubrics(DATA / "scholarideas") if one.idea in names]
-    found = {path.stem: _report(path) for path in files}
+    found = {path.stem: read_report(path) for path in files}
     if given.asked.judge is not None:
         yield from _judged(given, found, rubrics, folder.name)
     yield "\nProxy of coverage: cosine of each rubric with the nearest sentence. What another idea's report and the"
@@ -54,7 +55,8 @@ def scholarideas(given: Given) -> Iterator[str]:
 
 
 def _judged(given: Given, found: Mapping[str, Report], rubrics: Sequence[Rubric], made_by: str) -> Iterator[str]:
-    outcomes = asyncio.run(runs.coverage(given.asked, given.settings, found, rubrics, made_by))
+    reviews = {name: as_markdown(report) for name, report in found.items()}
+    outcomes = asyncio.run(runs.coverage(given.asked, given.settings, reviews, rubrics, made_by))
     scores = {(one.item, number): score for one in outcomes for number, score in one.scores.items()}
     values = np.array([scores.get((one.idea, one.number), 0) for one in rubrics], np.float64)
     unjudged = sum((one.idea, one.number) not in scores for one in rubrics)
@@ -68,7 +70,7 @@ def search(given: Given) -> Iterator[str]:
     ideas += [idea_of(one, days.get(one.id, EARLIEST)) for one in inno_eval().points]
     ideas = ideas[: given.asked.first]
     folders = given.options.reports or sorted((given.asked.out / "reports").glob("*"))
-    reports = [_report(path) for folder in folders for path in sorted(folder.glob("*.json"))]
+    reports = [read_report(path) for folder in folders for path in sorted(folder.glob("*.json"))]
     with closing(Corpus.open(given.settings.corpus_path, given.embedder)) as corpus:
         versions = VersionStore(given.settings.corpus_path)
         (segment,) = VersionReader.open(versions, read_manifest(versions.version_path(corpus.version))).segments
@@ -118,5 +120,5 @@ def _cited(segment: Segment, ideas: Sequence[Idea], reports: Sequence[Report]) -
     ]
 
 
-def _report(path: Path) -> Report:
+def read_report(path: Path) -> Report:
     return Report.model_validate_json(path.read_text("utf-8"))

@@ -15,7 +15,7 @@ from benchmarks.quality.kept import reasons
 from benchmarks.quality.learned import scorers, values_in_groups
 from benchmarks.quality.pairs import PairOutcome, Shown, shown_pairs, worth
 
-__all__ = ["gaps", "pairs_report", "right"]
+__all__ = ["gaps", "pair_rows", "pairs_report", "right"]
 
 
 def gaps(values: Mapping[tuple[str, IdeaId], float], pairs: Sequence[Pair]) -> NDArray[np.float64]:
@@ -40,21 +40,21 @@ def pairs_report(
     yield "Share of pairs in which the better paper was named; a tie counts half, no verdict is wrong; chance is 0.5.\n"
     yield row("", *(f"{name}, {len(pairs)}" for name, pairs in data.pairs.items()))
     yield row(*["---"] * (len(data.pairs) + 1))
-    for name, values in _rows(data, outcomes, scores, known, seeds):
+    for name, values in pair_rows(data, outcomes, scores, known, seeds):
         yield row(name, *(_mean(values.get(difficulty), rounds) for difficulty in data.pairs))
     if outcomes:
         yield ""
         yield from _about_verdicts(outcomes)
 
 
-def _rows(
+def pair_rows(
     data: InnoEval,
     outcomes: Sequence[PairOutcome],
     scores: Mapping[IdeaId, float],
     known: Embedded,
     seeds: Sequence[int],
 ) -> Iterator[tuple[str, dict[str, NDArray[np.float64]]]]:
-    """By difficulty, one number a pair."""
+    """By difficulty, one number a pair: 1 where the better paper was named, a half for a tie, else 0."""
     drawn = [shown_pairs(data, seed) for seed in seeds]
     yield "always the one shown first", _by_difficulty(data, [[one.better_is_first for one in some] for some in drawn])
     length = {paper.id: float(len(paper.text)) for paper in data.grouped}

@@ -12,7 +12,7 @@ from assayer.claim_support.task import SUPPORT
 from assayer.methods.debate.composition import Composition
 from assayer.methods.debate.tasks import DEBATE_TASKS
 from assayer.methods.innoeval.options import METHOD
-from assayer.models import Idea, Report
+from assayer.models import Idea
 from assayer.ranking.comparison import COMPARISON
 from assayer.run.budget import Budget
 from benchmarks.quality.claim_support.items import KnownClaim
@@ -37,7 +37,19 @@ from cluster.settings import Settings
 from index.versions.manifest import read_manifest
 from index.versions.version_store import VersionStore
 
-__all__ = ["coverage", "groups", "kept_points", "pairs", "points", "reports", "rewards", "support"]
+__all__ = [
+    "carefully",
+    "coverage",
+    "groups",
+    "kept_file",
+    "kept_points",
+    "pairs",
+    "points",
+    "reports",
+    "rewards",
+    "scores",
+    "support",
+]
 
 Kind = TypeVar("Kind", bound=Outcome)
 
@@ -47,7 +59,13 @@ async def points(asked: Asked, settings: Settings, data: InnoEval, everything: b
     days = cutoffs()
     papers = {one.id: one for one in [*data.points, *(data.grouped if everything else [])]}
     ideas = [idea_of(one, days.get(one.id, EARLIEST)) for one in papers.values()][: asked.first]
-    kept = kept_points(asked, settings)
+    return await scores(asked, settings, ideas, kept_points(asked, settings))
+
+
+async def scores(
+    asked: Asked, settings: Settings, ideas: Sequence[Idea], kept: Kept[PointOutcome]
+) -> list[PointOutcome]:
+    """InnoEval's, of any ideas; one repeat a seed."""
     folder = asked.out / "reports" / kept.path.stem
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -59,19 +77,19 @@ async def points(asked: Asked, settings: Settings, data: InnoEval, everything: b
             async with open_engine(settings.model_copy(update={"innoeval": innoeval}), (METHOD,)) as engine:
                 await ask_points(engine, [idea for idea in ideas if idea.source in wanted], seed, kept, folder)
 
-    await _carefully(
+    await carefully(
         asked, settings, "points", [(idea.source, seed) for seed in asked.seeds for idea in ideas], kept, work
     )
     return kept.outcomes
 
 
 def kept_points(asked: Asked, settings: Settings) -> Kept[PointOutcome]:
-    return _kept(asked, settings, "points", PointOutcome, _of_method(settings, METHOD))
+    return kept_file(asked, settings, "points", PointOutcome, _of_method(settings, METHOD))
 
 
 async def pairs(asked: Asked, settings: Settings, data: InnoEval, both: bool) -> list[PairOutcome]:
     made = _of_comparisons(settings) | {"both": both}
-    kept = _kept(asked, settings, "pairs", PairOutcome, made)
+    kept = kept_file(asked, settings, "pairs", PairOutcome, made)
     drawn = {seed: shown_pairs(data, seed)[: asked.first] for seed in asked.seeds}
 
     async def work(some: Sequence[tuple[str, int]]) -> None:
@@ -81,13 +99,13 @@ async def pairs(asked: Asked, settings: Settings, data: InnoEval, both: bool) ->
                 await ask_pairs(ranker.llm, settings.ranking, wanted, seed, both, kept)
 
     part = "pairs in both orders" if both else "pairs"
-    await _carefully(asked, settings, part, [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
+    await carefully(asked, settings, part, [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
     return kept.outcomes
 
 
 async def groups(asked: Asked, settings: Settings, shuffled: dict[int, list[Group]]) -> list[GroupOutcome]:
     """Of the groups as each seed shuffled them."""
-    kept = _kept(asked, settings, "groups", GroupOutcome, _of_comparisons(settings))
+    kept = kept_file(asked, settings, "groups", GroupOutcome, _of_comparisons(settings))
     drawn = {seed: some[: asked.first] for seed, some in shuffled.items()}
 
     async def work(some: Sequence[tuple[str, int]]) -> None:
@@ -96,7 +114,7 @@ async def groups(asked: Asked, settings: Settings, shuffled: dict[int, list[Grou
                 wanted = [one for one in found if (one.name, seed) in some]
                 await ask_groups(ranker.llm, settings.ranking, wanted, seed, kept)
 
-    await _carefully(asked, settings, "groups", [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
+    await carefully(asked, settings, "groups", [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
     return kept.outcomes
 
 
@@ -104,7 +122,7 @@ async def reports(
     asked: Asked, settings: Settings, method: str, ideas: Sequence[Idea]
 ) -> tuple[list[ReportOutcome], Path]:
     """Of ScholarIdeas, and the folder where the reports lie."""
-    kept = _kept(asked, settings, "scholarideas", ReportOutcome, _of_method(settings, method))
+    kept = kept_file(asked, settings, "scholarideas", ReportOutcome, _of_method(settings, method))
     folder = asked.out / "reports" / kept.path.stem
     folder.mkdir(parents=True, exist_ok=True)
     chosen = ideas[: asked.first]
@@ -114,23 +132,23 @@ async def reports(
         async with open_engine(settings, (method,)) as engine:
             await ask_reports(engine, method, [idea for idea in chosen if idea.source in wanted], kept, folder)
 
-    await _carefully(asked, settings, "scholarideas", [(idea.source, 0) for idea in chosen], kept, work)
+    await carefully(asked, settings, "scholarideas", [(idea.source, 0) for idea in chosen], kept, work)
     return kept.outcomes, folder
 
 
 async def coverage(
-    asked: Asked, settings: Settings, found: Mapping[str, Report], rubrics: Sequence[Rubric], made_by: str
+    asked: Asked, settings: Settings, found: Mapping[str, str], rubrics: Sequence[Rubric], made_by: str
 ) -> list[CoverageOutcome]:
-    """Of the rubrics by the reports that `made_by` names, as the language model judges."""
+    """Of the rubrics by the reviews that `made_by` names, as the language model judges."""
     made = {"task": [COVERAGE.name, COVERAGE.version], "reports": made_by}
-    kept = _kept(asked, settings, "coverage", CoverageOutcome, made)
+    kept = kept_file(asked, settings, "coverage", CoverageOutcome, made)
 
     async def work(some: Sequence[tuple[str, int]]) -> None:
         wanted = {name for name, _ in some}
         async with open_ranker(settings) as ranker:
             await ask_coverage(ranker.llm, {name: one for name, one in found.items() if name in wanted}, rubrics, kept)
 
-    await _carefully(asked, settings, "coverage", [(name, 0) for name in found], kept, work)
+    await carefully(asked, settings, "coverage", [(name, 0) for name in found], kept, work)
     return kept.outcomes
 
 
@@ -139,7 +157,7 @@ async def support(
 ) -> list[SupportOutcomes]:
     """What the language model says of each claim, several claims a call."""
     made = {"task": [SUPPORT.name, SUPPORT.version], "claims": CLAIMS_PER_CALL}
-    kept = _kept(asked, settings, "support", SupportOutcomes, made)
+    kept = kept_file(asked, settings, "support", SupportOutcomes, made)
 
     async def work(some: Sequence[tuple[str, int]]) -> None:
         wanted = {name for name, _ in some}
@@ -148,7 +166,7 @@ async def support(
             budget = Budget(max_usd=asked.limit_usd if bounded else None)
             await ask_support(ranker.llm, {name: one for name, one in batches.items() if name in wanted}, budget, kept)
 
-    await _carefully(asked, settings, "support", [(name, 0) for name in batches], kept, work)
+    await carefully(asked, settings, "support", [(name, 0) for name in batches], kept, work)
     return kept.outcomes
 
 
@@ -159,7 +177,7 @@ async def rewards(
     prompts = {task.name: task.version for task in DEBATE_TASKS.values()}
     probed = hashlib.sha256("".join(one.item.model_dump_json() for one in probes).encode()).hexdigest()[:16]
     made = {"composition": composition.model_dump(), "prompts": prompts, "probes": probed}
-    kept = _kept(asked, settings, "rewards", ProbeOutcome, made)
+    kept = kept_file(asked, settings, "rewards", ProbeOutcome, made)
 
     async def work(some: Sequence[tuple[str, int]]) -> None:
         wanted = {name for name, _ in some}
@@ -169,7 +187,7 @@ async def rewards(
             await ask_rewards(judge.llm, composition, [one for one in probes if one.name in wanted], budget, kept)
 
     items = [(one.name, 0) for one in probes]
-    await _carefully(asked, _at_judges_price(settings), "rewards", items, kept, work, most_spent(composition))
+    await carefully(asked, _at_judges_price(settings), "rewards", items, kept, work, most_spent(composition))
     return kept.outcomes
 
 
@@ -181,7 +199,7 @@ def _at_judges_price(settings: Settings) -> Settings:
     return settings.model_copy(update={"llm": llm})
 
 
-async def _carefully(
+async def carefully(
     asked: Asked,
     settings: Settings,
     part: str,
@@ -191,11 +209,14 @@ async def _carefully(
     known: Spent | None = None,
 ) -> None:
     """Does the items that are not done, after telling what they will cost; `known` of an item, in place of what is
-    known of the part."""
+    known of the part. Where a plan is made nothing is asked: the cost is added to it."""
     before = known or KNOWN[part]
     if asked.retry_failed:
         kept.forget_failures()
     left = [item for item in items if item not in kept]
+    if asked.planned is not None:
+        asked.planned.append((part, expected(before, len(left), kept.outcomes, settings.llm)))
+        return
     if asked.probe is not None:
         left, after = left[: asked.probe], len(left) - asked.probe
         await work(left)
@@ -211,7 +232,7 @@ async def _carefully(
         await work(left)
 
 
-def _kept(asked: Asked, settings: Settings, part: str, kind: type[Kind], made: dict[str, Any]) -> Kept[Kind]:
+def kept_file(asked: Asked, settings: Settings, part: str, kind: type[Kind], made: dict[str, Any]) -> Kept[Kind]:
     """A file for everything that was made in one way."""
     llm = settings.llm
     made_with = made | {

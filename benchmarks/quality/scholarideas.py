@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from assayer.llm import Llm, ask
-from assayer.models import EvaluationId, Idea, Report
+from assayer.models import EvaluationId, Idea
 from assayer.reports.json_and_csv import as_json
-from assayer.reports.markdown import as_markdown
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each
 from benchmarks.quality.check_reports import Check
@@ -68,12 +67,12 @@ async def ask_reports(
 
 
 async def ask_coverage(
-    llm: Llm, reports: Mapping[str, Report], rubrics: Sequence[Rubric], kept: Kept[CoverageOutcome]
+    llm: Llm, reviews: Mapping[str, str], rubrics: Sequence[Rubric], kept: Kept[CoverageOutcome]
 ) -> None:
     async def one(idea: str, seed: int) -> CoverageOutcome:
         run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), Silent())
         ours = [rubric for rubric in rubrics if rubric.idea == idea]
-        review = as_markdown(reports[idea])[:_REVIEW_CHARS]
+        review = reviews[idea][:_REVIEW_CHARS]
         batches = [ours[start : start + _STATEMENTS] for start in range(0, len(ours), _STATEMENTS)]
 
         async def score(batch: Sequence[Rubric]) -> dict[int, int]:
@@ -92,7 +91,7 @@ async def ask_coverage(
     def failed(name: str, seed: int, why: str) -> CoverageOutcome:
         return CoverageOutcome(item=name, seed=seed, failure=why)
 
-    await do_the_rest(((idea, idea, 0) for idea in reports), kept, one, failed)
+    await do_the_rest(((idea, idea, 0) for idea in reviews), kept, one, failed)
 
 
 def proxy(

@@ -1,13 +1,13 @@
 """What a run will cost, said before it starts."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from benchmarks.quality.kept import Outcome, Spent
 from workers.llm import LlmSettings
 
-__all__ = ["KNOWN", "Expected", "agreed", "expected"]
+__all__ = ["KNOWN", "Expected", "Plan", "agreed", "expected", "total"]
 
 KNOWN: Mapping[str, Spent] = {
     "points": Spent(calls=42, prompt_tokens=165_000, completion_tokens=19_000, usd=None),
@@ -16,6 +16,9 @@ KNOWN: Mapping[str, Spent] = {
     "groups": Spent(calls=12, prompt_tokens=17_000, completion_tokens=3_050, usd=None),
     "coverage": Spent(calls=1, prompt_tokens=12_000, completion_tokens=1_200, usd=None),
     "support": Spent(calls=1, prompt_tokens=3_400, completion_tokens=900, usd=None),
+    "opinions": Spent(calls=1, prompt_tokens=900, completion_tokens=150, usd=None),
+    "reviews": Spent(calls=1, prompt_tokens=2_000, completion_tokens=700, usd=None),
+    "titles": Spent(calls=1, prompt_tokens=300, completion_tokens=350, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
 """Per item, measured through the simulator (docs/quality/innoeval.md); a model's own words may be longer or shorter."""
@@ -50,6 +53,42 @@ def expected(known: Spent, items: int, outcomes: Sequence[Outcome], llm: LlmSett
     calls, prompt, completion = (round(one * items) for one in mean)
     price = llm.prices.get(llm.model) if llm else None
     return Expected(items, calls, prompt, completion, price.cost(prompt, completion) if price else None, basis)
+
+
+class Plan(NamedTuple):
+    """What several parts will cost together."""
+
+    parts: Mapping[str, Expected]
+    cost: Expected
+
+    @property
+    def lines(self) -> Iterator[str]:
+        for name, part in self.parts.items():
+            yield f"{name}: {part}"
+        yield f"Together: {self.cost}"
+
+    def agreed(self, limit_usd: float, yes: bool) -> bool:
+        return agreed(self.cost, limit_usd, yes)
+
+
+def total(planned: Sequence[tuple[str, Expected]]) -> Plan:
+    """Of parts that stand there several times the sum."""
+    parts: dict[str, Expected] = {}
+    for name, one in planned:
+        parts[name] = _sum([*([parts[name]] if name in parts else []), one])
+    return Plan(parts, _sum([*parts.values()]))
+
+
+def _sum(some: Sequence[Expected]) -> Expected:
+    costs = [one.usd for one in some if one.items]
+    return Expected(
+        sum(one.items for one in some),
+        sum(one.calls for one in some),
+        sum(one.prompt_tokens for one in some),
+        sum(one.completion_tokens for one in some),
+        None if None in costs else sum(cost for cost in costs if cost is not None),
+        "; ".join(dict.fromkeys(one.basis for one in some if one.items)) or "nothing is left to ask",
+    )
 
 
 _COUNTED = ("calls", "prompt_tokens", "completion_tokens")

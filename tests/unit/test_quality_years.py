@@ -10,7 +10,8 @@ from assayer.models import IdeaId
 from benchmarks.quality.figures import Figure, estimated, table
 from benchmarks.quality.grapheval.data import CLASSES, Labelled
 from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
-from benchmarks.quality.grapheval.years import LONGER, forward_in_time
+from benchmarks.quality.grapheval.years import forward_in_time
+from benchmarks.quality.judged_sets.simple import LONGER
 from tests.unit.grapheval_graphs import PROVENANCE
 from workers.embedding.hashing_embedder import HashingEmbedder
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from assayer.methods.grapheval.scoring.calibration import TrainingFile
 from assayer.models import IdeaId
+from assayer.text.sentences import sentence_spans
 
 __all__ = [
     "CATEGORIES",
@@ -22,6 +23,8 @@ __all__ = [
     "decisions_2017",
     "decisions_by_year",
     "inno_eval",
+    "read_records",
+    "without_links",
 ]
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -65,7 +68,7 @@ def decisions_2017() -> list[Labelled]:
             label=int(record["status"] in {"Poster", "Oral"}),
             day=dt.date.fromisoformat(record["publication_date"]),
         )
-        for record in _records(DATA / "iclr2017" / "submissions.jsonl.gz")
+        for record in read_records(DATA / "iclr2017" / "submissions.jsonl.gz")
     ]
 
 
@@ -73,7 +76,7 @@ def decisions_by_year(classes: tuple[str, ...] = CLASSES) -> dict[int, list[Labe
     """ICLR submissions of several years. With four classes only of those years whose decisions tell them apart; a
     workshop track counts as reject. `day` is the last of the year before: nothing of its own year was known."""
     found: dict[int, list[Labelled]] = {}
-    for record in _records(DATA / "iclr_years" / "submissions.jsonl.gz"):
+    for record in read_records(DATA / "iclr_years" / "submissions.jsonl.gz"):
         four = {"workshop": "reject"}.get(record["decision"], record["decision"])
         if classes == CLASSES:
             label = int(record["accepted"])
@@ -82,8 +85,24 @@ def decisions_by_year(classes: tuple[str, ...] = CLASSES) -> dict[int, list[Labe
         else:
             continue
         day = dt.date(record["year"] - 1, 12, 31)
-        found.setdefault(record["year"], []).append(Labelled(IdeaId(record["id"]), _text(record), label, day))
+        found.setdefault(record["year"], []).append(
+            Labelled(IdeaId(record["id"]), without_links(_text(record)), label, day)
+        )
     return found
+
+
+def without_links(text: str) -> str:
+    """Without the sentences that say where code or data lie: authors add them once they are accepted, so of 400
+    abstracts of 2022 as they stand today every accepted one has 0.42 links and every rejected one 0.04."""
+    for start, end in reversed(sentence_spans(text)):
+        if _tells_of_code(text[start:end].casefold()):
+            text = text[:start] + text[end:]
+    return text.strip()
+
+
+def _tells_of_code(sentence: str) -> bool:
+    is_link = any(mark in sentence for mark in ("http", "www.", "github", ".com", ".io/"))
+    return is_link or ("code" in sentence and any(word in sentence for word in ("available", "release", "open-source")))
 
 
 def inno_eval() -> InnoEval:
@@ -91,11 +110,11 @@ def inno_eval() -> InnoEval:
     folder = DATA / "innoeval"
     points = [
         Labelled(IdeaId(one["paper_id"]), _text(one), _DECISIONS.index(one["decision"]), _SUBMITTED)
-        for one in _records(folder / "points.jsonl.gz")
+        for one in read_records(folder / "points.jsonl.gz")
     ]
     papers: dict[IdeaId, Labelled] = {}
     groups: dict[str, set[IdeaId]] = {}
-    for group in _records(folder / "groups.jsonl.gz"):
+    for group in read_records(folder / "groups.jsonl.gz"):
         members = [(group["query"]["paper_id"], group["query"], group["query_category"])]
         members += [(one["paper"]["id"], one["paper"], one["category"]) for one in group["matches"].values()]
         for name, paper, category in members:
@@ -119,7 +138,7 @@ def data_file(path: Path) -> TrainingFile:
 
 
 def _pairs(path: Path) -> Iterator[Pair]:
-    for record in _records(path):
+    for record in read_records(path):
         first, second = record["paper_a"], record["paper_b"]
         better, worse = sorted((first, second), key=lambda one: -_DECISIONS.index(one["decision"]))
         yield Pair(IdeaId(better["paper_id"]), IdeaId(worse["paper_id"]), record["group_id"])
@@ -129,6 +148,6 @@ def _text(record: dict[str, Any]) -> str:
     return f"{record['title'].strip()}\n\n{record['abstract'].strip()}"
 
 
-def _records(path: Path) -> Iterator[dict[str, Any]]:
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         yield from (json.loads(line) for line in lines if line.strip())

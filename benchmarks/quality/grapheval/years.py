@@ -18,6 +18,7 @@ from benchmarks.quality.grapheval.baselines import NearestIdeas
 from benchmarks.quality.grapheval.data import CLASSES, Labelled, decisions_by_year
 from benchmarks.quality.grapheval.graphs import Embedded, Vectoriser, embedded
 from benchmarks.quality.grapheval.metrics import macro_f1
+from benchmarks.quality.judged_sets.simple import LONGER
 
 __all__ = ["LAST_LEARNED", "Said", "forward_in_time", "years_figures"]
 
@@ -26,7 +27,6 @@ _SET = "iclr_years"
 _FOLDS = 5
 _KINDS: Sequence[Kind] = ("ours", "ours", "simple", "simple", "simple", "simple", "simple", "simple")
 """Of `_scorers`."""
-LONGER = "the longer text, nothing learned"
 
 
 class Said(NamedTuple):
@@ -36,7 +36,11 @@ class Said(NamedTuple):
     kind: Kind
     raw: NDArray[np.float64]
     calibrated: NDArray[np.float64]
-    """Fitted inside the years learned from."""
+    """Fitted inside the years learned from; NaN where nothing was learned."""
+
+    @property
+    def nothing_learned(self) -> bool:
+        return bool(np.isnan(self.calibrated).all())
 
 
 def years_figures(vectorise: Vectoriser, provenance: TrainingProvenance, rounds: int) -> Iterator[Figure]:
@@ -68,7 +72,7 @@ def _figures(
             if simple.scorer in {LONGER, TFIDF} and simple is not one and one.scorer != MAJORITY:
                 gap = bootstrap(auroc, truth[rows], raw, rounds, 0, against=[simple.raw[rows]])
                 yield figure(where, f"AUROC above {simple.scorer}", who, gap, int(rows.sum()))
-        if np.isnan(one.calibrated).all():
+        if one.nothing_learned:
             continue
         measures = [("accuracy", accuracy, None), ("macro-F1", macro_f1, None)]
         measures += [("ECE", calibration_error, None), ("Brier", brier, None)]

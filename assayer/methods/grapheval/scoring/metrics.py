@@ -85,7 +85,8 @@ def bootstrap(
 
     generator = np.random.default_rng(seed)
     drawn = [mean(generator.integers(0, len(truth), len(truth))) for _ in range(rounds)]
-    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    defined = [value for value in drawn if not np.isnan(value)]
+    low, high = np.quantile(defined, [0.025, 0.975]) if defined else (float("nan"), float("nan"))
     return Estimate(mean(np.arange(len(truth))), float(low), float(high))
 
 

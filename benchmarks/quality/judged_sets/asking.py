@@ -1,0 +1,186 @@
+"""What a language model says when it is asked plainly: in one paragraph, or with care and without a search."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from assayer.citing.answer_texts import TextRole
+from assayer.llm import Llm, Task, ask
+from assayer.models import EvaluationId, Frozen
+from assayer.prompts import Prompts
+from assayer.run.budget import Budget
+from assayer.run.run import Run
+from benchmarks.quality.given import Asked
+from benchmarks.quality.judged_sets.judged import JudgedItem
+from benchmarks.quality.judged_sets.queries import Query
+from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
+from benchmarks.quality.points import Silent
+from benchmarks.quality.runs import carefully, kept_file
+from cluster.clock import SystemClock
+from cluster.ranker import open_ranker
+from cluster.settings import Settings
+
+__all__ = ["OPINIONS", "REVIEWS", "OpinionOutcome", "ask_opinions", "opinions", "reviews", "titles"]
+
+_PROMPTS = Prompts("benchmarks.quality.judged_sets")
+_TEXT_CHARS = 30_000
+
+
+class OpinionQuestion(Frozen):
+    question: str
+    text: str
+    context: str
+
+
+class Opinion(Frozen):
+    reasons: Annotated[str, TextRole.PROSE]
+    value: int = Field(ge=0, le=100, strict=True)
+
+
+class ReviewQuestion(Frozen):
+    text: str
+
+
+class PlainReview(Frozen):
+    review: Annotated[str, TextRole.PROSE] = Field(min_length=1)
+
+
+class TitlesQuestion(Frozen):
+    request: str
+    until: str
+
+
+class RememberedTitles(Frozen):
+    titles: Annotated[list[str], TextRole.QUERY] = Field(max_length=20)
+
+
+def _task(name: str, prompt: str, output: type[Frozen], most: int) -> Task[Any, Any]:
+    return Task(f"quality.{name}", _PROMPTS, prompt, output, tier="strong", max_tokens=most)
+
+
+OPINIONS: Mapping[str, Task[OpinionQuestion, Opinion]] = {
+    "one-paragraph prompt": _task("opinion_paragraph", "opinion_paragraph.v1.md", Opinion, 1_000),
+    "language model without search": _task("opinion_careful", "opinion_careful.v1.md", Opinion, 2_000),
+}
+REVIEWS: Mapping[str, Task[ReviewQuestion, PlainReview]] = {
+    "one-paragraph prompt": _task("review_paragraph", "review_paragraph.v1.md", PlainReview, 2_000),
+    "language model without search": _task("review_careful", "review_careful.v1.md", PlainReview, 4_000),
+}
+TITLES: Task[TitlesQuestion, RememberedTitles] = _task("titles", "titles.v1.md", RememberedTitles, 1_500)
+
+
+class OpinionOutcome(Outcome):
+    value: int | None = None
+    """0 to 100; None where there is none, and `failure` says why."""
+
+
+class ReviewOutcome(Outcome):
+    review: str = ""
+
+
+class TitlesOutcome(Outcome):
+    titles: tuple[str, ...] = ()
+
+
+Kind = TypeVar("Kind", bound=Outcome)
+
+
+async def ask_opinions(
+    llm: Llm,
+    question: str,
+    items: Sequence[JudgedItem],
+    task: Task[OpinionQuestion, Opinion],
+    budget: Budget,
+    kept: Kept[OpinionOutcome],
+) -> None:
+    """Asks of each item what was not asked yet."""
+
+    async def one(item: JudgedItem, seed: int) -> OpinionOutcome:
+        run = _run(item.id, budget)
+        asked = OpinionQuestion(question=question, text=item.text[:_TEXT_CHARS], context=item.context[:_TEXT_CHARS])
+        answer = await ask(llm, task, asked, run)
+        return OpinionOutcome(item=item.id, seed=seed, value=answer.value, spent=spent_on(run.journal.calls))
+
+    def failed(name: str, seed: int, why: str) -> OpinionOutcome:
+        return OpinionOutcome(item=name, seed=seed, failure=why)
+
+    await do_the_rest(((item, item.id, 0) for item in items), kept, one, failed)
+
+
+async def opinions(
+    asked: Asked, settings: Settings, name: str, question: str, items: Sequence[JudgedItem], scorer: str
+) -> dict[str, int]:
+    """Values by id, of those that have one."""
+    task = OPINIONS[scorer]
+    made = {"question": question, "task": [task.name, task.version], "set": name}
+    kept = kept_file(asked, settings, "opinions", OpinionOutcome, made)
+
+    async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
+        await ask_opinions(llm, question, [one for one in items if one.id in wanted], task, budget, kept)
+
+    await _with_model(asked, settings, "opinions", [one.id for one in items], kept, work)
+    return {one.item: one.value for one in kept.outcomes if one.value is not None}
+
+
+async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], scorer: str) -> dict[str, str]:
+    """Reviews by idea, of those that have one."""
+    task = REVIEWS[scorer]
+    kept = kept_file(asked, settings, "reviews", ReviewOutcome, {"task": [task.name, task.version]})
+
+    async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
+        async def one(name: str, seed: int) -> ReviewOutcome:
+            run = _run(name, budget)
+            answer = await ask(llm, task, ReviewQuestion(text=ideas[name][:_TEXT_CHARS]), run)
+            return ReviewOutcome(item=name, seed=seed, review=answer.review, spent=spent_on(run.journal.calls))
+
+        def failed(name: str, seed: int, why: str) -> ReviewOutcome:
+            return ReviewOutcome(item=name, seed=seed, failure=why)
+
+        await do_the_rest(((name, name, 0) for name in ideas if name in wanted), kept, one, failed)
+
+    await _with_model(asked, settings, "reviews", [*ideas], kept, work)
+    return {one.item: one.review for one in kept.outcomes if one.review}
+
+
+async def titles(asked: Asked, settings: Settings, queries: Sequence[Query]) -> dict[str, tuple[str, ...]]:
+    """Titles that a model remembers, by query."""
+    kept = kept_file(asked, settings, "titles", TitlesOutcome, {"task": [TITLES.name, TITLES.version]})
+
+    async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
+        async def one(query: Query, seed: int) -> TitlesOutcome:
+            run = _run(query.id, budget)
+            question = TitlesQuestion(request=query.text, until=query.until.isoformat())
+            answer = await ask(llm, TITLES, question, run)
+            return TitlesOutcome(
+                item=query.id, seed=seed, titles=tuple(answer.titles), spent=spent_on(run.journal.calls)
+            )
+
+        def failed(name: str, seed: int, why: str) -> TitlesOutcome:
+            return TitlesOutcome(item=name, seed=seed, failure=why)
+
+        await do_the_rest(((one, one.id, 0) for one in queries if one.id in wanted), kept, one, failed)
+
+    await _with_model(asked, settings, "titles", [one.id for one in queries], kept, work)
+    return {one.item: one.titles for one in kept.outcomes}
+
+
+async def _with_model(
+    asked: Asked,
+    settings: Settings,
+    part: str,
+    names: Sequence[str],
+    kept: Kept[Kind],
+    work: Callable[[Llm, set[str], Budget], Awaitable[None]],
+) -> None:
+    async def some(items: Sequence[tuple[str, int]]) -> None:
+        bounded = asked.judge == "endpoint" and not asked.yes
+        async with open_ranker(settings) as ranker:
+            budget = Budget(max_usd=asked.limit_usd if bounded else None)
+            await work(ranker.llm, {name for name, _ in items}, budget)
+
+    await carefully(asked, settings, part, [(name, 0) for name in names], kept, some)
+
+
+def _run(name: str, budget: Budget) -> Run:
+    return Run(EvaluationId(f"quality_{name}"), None, SystemClock(), Silent(), budget)

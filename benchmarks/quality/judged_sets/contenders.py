@@ -1,0 +1,164 @@
+"""Who is asked of every set where there is a language model: the program, one paragraph, a model without search."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.errors import CorpusError
+from assayer.ideas.parsing import parse_idea
+from assayer.models import Idea, IdeaId, Report
+from assayer.reports.markdown import as_markdown
+from benchmarks.quality import runs
+from benchmarks.quality.figures import Figure, Kind
+from benchmarks.quality.given import Asked
+from benchmarks.quality.grapheval.data import InnoEval
+from benchmarks.quality.groups import GroupOutcome, in_order_of, measured, read_groups
+from benchmarks.quality.judged_sets.asking import OPINIONS, REVIEWS, opinions, reviews, titles
+from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
+from benchmarks.quality.judged_sets.ordered import group_figures, named
+from benchmarks.quality.judged_sets.queries import Query
+from benchmarks.quality.judged_sets.reading import ACCEPTED
+from benchmarks.quality.literature_parts import read_report
+from benchmarks.quality.pair_tables import gaps, right
+from benchmarks.quality.pairs import PairOutcome
+from benchmarks.quality.papers import EARLIEST, cutoffs, idea_of
+from benchmarks.quality.rubrics import Rubric
+from benchmarks.quality.spending import KNOWN, expected
+from cluster.settings import Settings
+
+__all__ = ["Answers", "Material", "ask_everything", "opinion_figures", "reviewed", "sampled"]
+
+Values = dict[tuple[str, Kind], NDArray[np.float64]]
+Covered = dict[tuple[str, int], int]
+
+BOARD = "InnoEval's board"
+_METHOD = "scholareval"
+
+
+class Material(NamedTuple):
+    """What is asked about."""
+
+    sets: Sequence[JudgedSet]
+    altered: JudgedSet
+    innoeval: InnoEval
+    queries: Sequence[Query]
+    ideas: Sequence[Idea]
+    """Of ScholarIdeas."""
+    rubrics: Sequence[Rubric]
+
+
+class Answers(NamedTuple):
+    values: dict[tuple[str, str], Values]
+    """By set and part, in the order of its items; NaN without an answer."""
+    grouped: dict[str, dict[str, int]]
+    """Of InnoEval's grouped papers, by scorer and paper."""
+    pairs: list[PairOutcome]
+    groups: list[GroupOutcome]
+    scores: dict[IdeaId, float]
+    titles: dict[str, tuple[str, ...]]
+    coverage: dict[tuple[str, Kind], Covered]
+    reports: dict[str, Report]
+
+
+async def ask_everything(asked: Asked, settings: Settings, given: Material, absent: dict[str, str]) -> Answers:
+    """What was not asked yet; with a plan in `asked`, only what it would cost. `absent` is told what could not be."""
+    values: dict[tuple[str, str], Values] = {one.where: {} for one in (*given.sets, given.altered)}
+    grouped: dict[str, dict[str, int]] = {}
+    for scorer in OPINIONS:
+        for judged in (*given.sets, given.altered):
+            told = await opinions(asked, settings, judged.name, judged.question, judged.items, scorer)
+            values[judged.where][scorer, "prompt"] = np.array([told.get(one.id, np.nan) for one in judged.items])
+        papers = [JudgedItem(one.id, one.text, 0.0) for one in given.innoeval.grouped][: asked.first]
+        grouped[scorer] = await opinions(asked, settings, "innoeval", ACCEPTED, papers, scorer)
+    scores = await _board(asked, settings, given, values, absent)
+    pairs = await runs.pairs(asked, settings, given.innoeval, both=True)
+    groups = await runs.groups(asked, settings, {0: read_groups()})
+    remembered = await titles(asked, settings, given.queries)
+    coverage, reports = await reviewed(asked, settings, given, absent)
+    return Answers(values, grouped, pairs, groups, scores, remembered, coverage, reports)
+
+
+async def _board(
+    asked: Asked,
+    settings: Settings,
+    given: Material,
+    values: dict[tuple[str, str], Values],
+    absent: dict[str, str],
+) -> dict[IdeaId, float]:
+    """InnoEval's scores of its points and of the proposals of `ai_researcher`; added to `values`."""
+    scored = [one for one in given.sets if one.name in {"innoeval", "ai_researcher"}]
+    papers, days = {one.id: one for one in given.innoeval.points}, cutoffs()
+    ideas = {}
+    for one in (item for judged in scored for item in judged.items):
+        paper = papers.get(IdeaId(one.id))
+        day = days.get(IdeaId(one.id), EARLIEST)
+        ideas[one.id] = parse_idea(one.text, one.id, "") if paper is None else idea_of(paper, day)
+    try:
+        outcomes = await runs.scores(asked, settings, [*ideas.values()], runs.kept_points(asked, settings))
+    except CorpusError as error:
+        absent[BOARD] = f"it searches a corpus, and there is none ({error.message})"
+        return {}
+    told: dict[str, list[float]] = {}
+    for one in outcomes:
+        if one.score is not None:
+            told.setdefault(one.item, []).append(one.score)
+    means = {item: float(np.mean(some)) for item, some in told.items()}
+    for judged in scored:
+        values[judged.where][BOARD, "ours"] = np.array([means.get(one.id, np.nan) for one in judged.items])
+    return {IdeaId(item): value for item, value in means.items()}
+
+
+async def reviewed(
+    asked: Asked, settings: Settings, given: Material, absent: dict[str, str]
+) -> tuple[dict[tuple[str, Kind], Covered], dict[str, Report]]:
+    """By contender what of the rubrics its reviews say; and ScholarEval's reports, with a model or without."""
+    texts = {one.source: one.text for one in given.ideas}
+    written: dict[tuple[str, Kind], dict[str, str]] = {}
+    reports: dict[str, Report] = {}
+    folder = Path()
+    for scorer in REVIEWS if asked.judge else ():
+        written[scorer, "prompt"] = await reviews(asked, settings, texts, scorer)
+    try:
+        _, folder = await runs.reports(asked, settings, _METHOD, given.ideas)
+        reports = {one.stem: read_report(one) for one in sorted(folder.glob("*.json")) if one.stem in texts}
+        written["ScholarEval's report", "ours"] = {name: as_markdown(one) for name, one in reports.items()}
+    except CorpusError as error:
+        absent["ScholarEval's report"] = f"it searches a corpus, and there is none ({error.message})"
+    if asked.judge is None:
+        return {}, reports
+    if asked.planned is not None:  # what is to be compared with the rubrics is not written yet
+        cost = expected(KNOWN["coverage"], len(texts) * len(written), [], settings.llm)
+        asked.planned.append(("coverage", cost))
+        return {}, reports
+    found = {}
+    for (scorer, kind), some in written.items():
+        made_by = f"{scorer}, {folder.name}" if kind == "ours" else f"{scorer}, version {REVIEWS[scorer].version}"
+        outcomes = await runs.coverage(asked, settings, some, given.rubrics, made_by)
+        found[scorer, kind] = {(one.item, number): value for one in outcomes for number, value in one.scores.items()}
+    return found, reports
+
+
+def opinion_figures(data: InnoEval, grouped: Mapping[str, Mapping[str, int]], rounds: int) -> Iterator[Figure]:
+    """InnoEval's pairs and groups by opinions on each paper alone, where place cannot decide."""
+    for scorer, told in grouped.items():
+        values = {(group, one): float(told.get(one, np.nan)) for group, some in data.groups.items() for one in some}
+        for difficulty, pairs in data.pairs.items():
+            yield named(("innoeval", f"pairs, {difficulty}"), (scorer, "prompt"), right(gaps(values, pairs)), rounds)
+        ordered = [
+            measured(in_order_of(group, {idea.id: told[IdeaId(idea.source)] for idea in group.ideas}))
+            if all(idea.source in told for idea in group.ideas)
+            else measured(None)
+            for group in read_groups()
+        ]
+        yield from group_figures((scorer, "prompt"), ordered, rounds)
+
+
+def sampled(sets: Sequence[JudgedSet], first: int | None) -> list[JudgedSet]:
+    """At most so many items of each set: those whose names come first when they are mixed."""
+    if first is None:
+        return [*sets]
+    return [one._replace(items=sorted(one.items, key=lambda item: crc32(item.id.encode()))[:first]) for one in sets]

@@ -1,0 +1,51 @@
+"""What experts said of ScholarIdeas' ideas: how much of it a text says, by likeness of sentences or by a judge."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from assayer.text.sentences import sentences
+from benchmarks.quality.figures import Figure, Kind, figure, values_of
+from benchmarks.quality.grapheval.graphs import Vectoriser
+from benchmarks.quality.rubrics import Rubric
+from benchmarks.quality.scholarideas import proxy
+
+__all__ = ["judged_coverage", "proxy_figures"]
+
+_SET = "scholarideas"
+_SAID = 4
+"""From this score on a judge finds a statement said: all but a minor omission."""
+
+
+def proxy_figures(
+    rubrics: Sequence[Rubric],
+    ideas: Mapping[str, str],
+    said: Mapping[str, Sequence[str]],
+    vectorise: Vectoriser,
+    rounds: int,
+) -> Iterator[Figure]:
+    """`said` are the sentences of reports by idea; empty where no report could be made."""
+    texts = {name: sentences(text, min_words=4) for name, text in ideas.items()}
+    for way, values in proxy(rubrics, said, texts, vectorise).items():
+        if not said and way != "the idea itself":
+            continue
+        who = f"ScholarEval without a language model: {way}" if way != "the idea itself" else way
+        kind: Kind = "ours" if way == "its report" else "simple"
+        note = "cosine with the nearest sentence: the same subject is not the same statement"
+        found = values_of(values, rounds)
+        yield figure((_SET, "likeness of sentences"), "nearest cosine", (who, kind), found, len(values), note=note)
+
+
+def judged_coverage(
+    rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int], scorer: tuple[str, Kind], rounds: int
+) -> Iterator[Figure]:
+    """By idea and number of the rubric, 1 to 5. A rubric without a judgement is not covered, and counted apart from
+    those that the judge found missing."""
+    parts = {"all": rubrics} | {kind: [one for one in rubrics if one.type == kind] for kind in ("strength", "weakness")}
+    for part, some in parts.items():
+        told = [scores.get((one.idea, one.number)) for one in some]
+        if some:
+            covered = np.array([float((score or 0) >= _SAID) for score in told])
+            unjudged = sum(score is None for score in told)
+            where = (_SET, f"coverage as judged, {part}")
+            yield figure(where, "statements said", scorer, values_of(covered, rounds), len(some), unjudged)

@@ -1,0 +1,42 @@
+"""GraphEval's scores of proposals, learned from past decisions of ICLR alone: the program without a language model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
+from assayer.methods.grapheval.scoring.metrics import brier, calibration_error
+from assayer.models import IdeaId
+from benchmarks.quality.figures import Figure, Kind, estimated
+from benchmarks.quality.grapheval.data import CLASSES, Labelled, decisions_by_year
+from benchmarks.quality.grapheval.graphs import Vectoriser
+from benchmarks.quality.grapheval.years import LAST_LEARNED, forward_in_time
+from benchmarks.quality.judged_sets.judged import JudgedSet
+
+__all__ = ["past_decisions"]
+
+Values = dict[tuple[str, Kind], NDArray[np.float64]]
+
+
+def past_decisions(
+    sets: Sequence[JudgedSet], vectorise: Vectoriser, provenance: TrainingProvenance, rounds: int
+) -> tuple[dict[tuple[str, str], Values], list[Figure]]:
+    """Values of sets of proposals by set, and how well calibrated the probabilities of decisions are. Every scorer
+    learned from ICLR to 2021 and sees one proposal at a time."""
+    known = [one for year, papers in decisions_by_year().items() if year <= LAST_LEARNED for one in papers]
+    day = max(one.day for one in known)
+    asked = {one.id: Labelled(IdeaId(one.id), one.text, 0, day) for judged in sets for one in judged.items}
+    places = {name: place for place, name in enumerate(asked)}
+    values: dict[tuple[str, str], Values] = {judged.where: {} for judged in sets}
+    figures: list[Figure] = []
+    measures = [("ECE", calibration_error, None), ("Brier", brier, None)]
+    for said in forward_in_time(known, [*asked.values()], vectorise, CLASSES, provenance):
+        name = said.scorer if said.nothing_learned else f"{said.scorer}, from ICLR to {LAST_LEARNED}"
+        for judged in sets:
+            rows = np.array([places[one.id] for one in judged.items])
+            values[judged.where][name, said.kind] = said.raw[rows, 1]
+            if judged.decided and not said.nothing_learned:
+                truth = judged.truth.astype(np.int16)
+                figures += estimated(judged.where, (name, said.kind), measures, truth, [said.calibrated[rows]], rounds)
+    return values, figures

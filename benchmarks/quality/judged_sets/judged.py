@@ -1,0 +1,139 @@
+"""A set of texts that people judged, and what one number a text is worth against their judgement.
+
+Two questions are asked of every scorer: does it order texts as people do, and how many of the texts that people chose
+would be lost if only its best were read. Whoever gives no answer loses: against every text in the one, at every cut in
+the other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.scoring.metrics import Measure, auroc, bootstrap
+from benchmarks.quality.figures import Figure, Kind, figure
+
+__all__ = ["CUTS", "JudgedItem", "JudgedSet", "compared", "lost_at", "scored", "spearman"]
+
+Floats = NDArray[np.float64]
+
+CUTS = (0.75, 0.5, 0.25)
+"""Shares that are read on."""
+_CHOSEN = 1 / 3
+"""Of graded texts the best third counts as chosen."""
+
+
+class JudgedItem(NamedTuple):
+    id: str
+    text: str
+    truth: float
+    """1 and 0 where people decided, else a grade."""
+    apart: str = ""
+    """Items with the same word here (one paper, one topic) never stand on both sides of a split."""
+    context: str = ""
+    """Shown to language models beside the text."""
+
+
+class JudgedSet(NamedTuple):
+    name: str
+    part: str
+    question: str
+    """What a language model is asked about a text."""
+    items: Sequence[JudgedItem]
+    decided: bool
+    """Decisions, else grades."""
+    proposals: bool
+    """Whether people chose among them, so that cuts mean something."""
+    people: tuple[Figure, ...] = ()
+    caveat: str = ""
+
+    @property
+    def where(self) -> tuple[str, str]:
+        return self.name, self.part
+
+    @property
+    def truth(self) -> Floats:
+        return np.array([one.truth for one in self.items])
+
+    @property
+    def chosen(self) -> NDArray[np.bool_]:
+        """(n,) by people."""
+        if self.decided:
+            return self.truth > 0
+        return self.truth >= np.quantile(self.truth, 1 - _CHOSEN)
+
+
+def scored(
+    judged: JudgedSet, scorer: tuple[str, Kind], values: Floats, rounds: int, note: str = ""
+) -> Iterator[Figure]:
+    """`values` (n,) are NaN where there was no answer."""
+    unanswered, count = int(np.isnan(values).sum()), len(judged.items)
+    if judged.decided:
+        columns = np.column_stack([-values, values])
+        found = bootstrap(auroc, judged.truth.astype(np.int16), [columns], rounds, 0)
+        yield figure(judged.where, "AUROC", scorer, found, count, unanswered, 0.5, note)
+    else:
+        places, grades = np.arange(count).astype(np.int16), judged.truth
+
+        def agreement(rows: NDArray[np.int16], drawn: Floats) -> float:
+            return spearman(grades[rows], drawn[:, 0])
+
+        found = bootstrap(agreement, places, [values[:, None]], rounds, 0)
+        yield figure(judged.where, "Spearman", scorer, found, count, unanswered, 0.0, note)
+    if judged.proposals:
+        chosen = judged.chosen.astype(np.int16)
+        for cut in CUTS:
+            found = bootstrap(lost_at(cut), chosen, [values[:, None]], rounds, 0)
+            name = f"chosen that are lost, best {cut:.0%} read"
+            yield figure(judged.where, name, scorer, found, count, unanswered, 1 - cut, note)
+
+
+def compared(
+    judged: JudgedSet, values: Floats, scorer: tuple[str, Kind], simple: Mapping[str, Floats], rounds: int
+) -> Iterator[Figure]:
+    """By how much a scorer orders better than simple ones, on the same items."""
+    places, grades = np.arange(len(judged.items)).astype(np.int16), judged.truth
+    measure: Measure
+    if judged.decided:
+        name, truth = "AUROC", judged.truth.astype(np.int16)
+
+        def measure(rows: NDArray[np.int16], drawn: Floats) -> float:
+            return auroc(truth[rows], np.column_stack([-drawn[:, 0], drawn[:, 0]]))
+    else:
+        name = "Spearman"
+
+        def measure(rows: NDArray[np.int16], drawn: Floats) -> float:
+            return spearman(grades[rows], drawn[:, 0])
+
+    for other, told in simple.items():
+        found = bootstrap(measure, places, [values[:, None]], rounds, 0, against=[told[:, None]])
+        yield figure(judged.where, f"{name} above {other}", scorer, found, len(grades), int(np.isnan(values).sum()))
+
+
+def spearman(grades: Floats, values: Floats) -> float:
+    """No answer stands in the middle of those given, where it helps nobody; 0 for values that are all the same."""
+    from scipy.stats import rankdata
+
+    told = np.where(np.isnan(values), np.nanmedian(values) if not np.isnan(values).all() else 0.0, values)
+    one, other = rankdata(grades), rankdata(told)
+    if np.ptp(one) == 0:
+        return float("nan")
+    return 0.0 if np.ptp(other) == 0 else float(np.corrcoef(one, other)[0, 1])
+
+
+def lost_at(share: float) -> Measure:
+    """Share of the chosen that are not among the best so many by value; equals at the border share what is left, and
+    what has no value comes last."""
+
+    def lost(chosen: NDArray[np.int16], drawn: Floats) -> float:
+        if not chosen.any():
+            return float("nan")
+        values = np.nan_to_num(drawn[:, 0], nan=-np.inf)
+        most = round(share * len(values))
+        border = np.sort(values)[::-1][most - 1]
+        above, level = values > border, values == border
+        kept = above + level * (most - above.sum()) / level.sum()
+        return float(1 - kept[chosen > 0].mean())
+
+    return lost

@@ -1,0 +1,82 @@
+"""Sets of pairs and groups: which of two texts is better, which of four is best."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.models import IdeaId
+from benchmarks.quality.figures import Figure, Kind, figure, values_of
+from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval, read_records
+from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
+from benchmarks.quality.groups import CHANCE, GroupOutcome, Measures, group_rows, read_groups
+from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
+from benchmarks.quality.pair_tables import pair_rows, right
+from benchmarks.quality.pairs import PairOutcome
+
+__all__ = ["altered_answers", "altered_figures", "group_figures", "named", "ordered_figures"]
+
+_OURS = ("label propagation", "InnoEval's points", "the judge")
+
+
+def ordered_figures(
+    data: InnoEval,
+    pairs: Sequence[PairOutcome],
+    groups: Sequence[GroupOutcome],
+    scores: Mapping[IdeaId, float],
+    vectorise: Vectoriser,
+    rounds: int,
+) -> Iterator[Figure]:
+    """InnoEval's pairs and groups; a judge's `pairs` were asked in both orders, so place cannot decide."""
+    known = embedded(data.grouped, vectorise, CATEGORIES)
+    for name, by_difficulty in pair_rows(data, pairs, scores, known, (0,)):
+        for difficulty, values in by_difficulty.items():
+            if len(values):
+                yield named(("innoeval", f"pairs, {difficulty}"), (name, _kind(name)), values, rounds)
+    twice = [one for one in pairs if one.better and one.reversed]
+    if twice:
+        first = np.array([np.mean([said == "first" for said in (one.better, one.reversed)]) for one in twice])
+        where = ("innoeval", "pairs, place swapped")
+        yield figure(
+            where, "paper shown first named", ("the judge", "ours"), values_of(first, rounds), len(twice), 0, 0.5
+        )
+    for name, found in group_rows(data, groups, scores, known, read_groups()):
+        yield from group_figures((name, _kind(name)), found, rounds)
+
+
+def group_figures(scorer: tuple[str, Kind], found: Sequence[Measures], rounds: int) -> Iterator[Figure]:
+    titles = {"best": "best paper first", "in_order": "in order", "exact": "wholly in order"}
+    for measure, chance in CHANCE._asdict().items():
+        values = np.array([getattr(one, measure) for one in found])
+        where, estimate = ("innoeval", "groups of four"), values_of(values, rounds)
+        yield figure(where, titles[measure], scorer, estimate, len(values), 0, chance)
+
+
+def named(where: tuple[str, str], scorer: tuple[str, Kind], values: NDArray[np.float64], rounds: int) -> Figure:
+    """`values` are 1 for the better text, a half for a tie, 0 for the other and for no answer."""
+    return figure(where, "better one named", scorer, values_of(values, rounds), len(values), 0, 0.5)
+
+
+def altered_answers(folder: Path) -> JudgedSet:
+    """ReFACT: every answer twice, as it was and, right after it, with one statement altered."""
+    items = [
+        JudgedItem(f"{one['id']}-{name}", one[name], truth, one["question"], f"The question: {one['question']}")
+        for one in read_records(folder / "flaws" / "refact.jsonl.gz")
+        for name, truth in (("correct", 1.0), ("altered", 0.0))
+    ]
+    question = "Is everything that this answer says correct?"
+    caveat = "The unaltered text is a popular answer, not a proved one."
+    return JudgedSet("flaws", "altered answers", question, items, decided=True, proposals=False, caveat=caveat)
+
+
+def altered_figures(
+    judged: JudgedSet, values: Iterator[tuple[str, NDArray[np.float64]]], kind: Kind, rounds: int
+) -> Iterator[Figure]:
+    """`values` (2n,) in the order of `altered_answers`."""
+    for name, some in values:
+        yield named(judged.where, (name, kind), right(some[0::2] - some[1::2]), rounds)
+
+
+def _kind(name: str) -> Kind:
+    return "ours" if name.startswith(_OURS) else "simple"

@@ -1,0 +1,89 @@
+"""All figures as one page and as JSON."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.quality.figures import Figure, table
+from benchmarks.quality.judged_sets.simple import LONGER, WORDS
+
+__all__ = ["TITLES", "page", "write_page"]
+
+TITLES: Mapping[str, str] = {
+    "iclr_years": "Decisions of ICLR 2022 to 2025",
+    "innoeval": "InnoEval's points, pairs and groups",
+    "ai_researcher": "Proposals reviewed before and after they were carried out",
+    "scholarideas": "What experts said of 48 ideas",
+    "queries": "Literature queries",
+    "reviews": "Reviews taken apart",
+    "flaws": "Inserted errors",
+}
+_SIMULATED = (
+    "**SIMULATED ANSWERS: every figure of a language model on this page is invented and says nothing of quality.**"
+)
+
+
+def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[str, str], about: str) -> Iterator[str]:
+    """`absent` says by contender or set why it is not here, `caveats` by set what limits a conclusion."""
+    simulated = any(one.simulated for one in figures)
+    yield "# All judged sets on one page\n"
+    yield "Made by `python -m benchmarks.quality all`; do not edit. Figures as JSON: [all.json](all.json).\n"
+    yield f"{about}\n"
+    if simulated:
+        yield f"{_SIMULATED}\n"
+    yield (
+        "Values with 95 % intervals by bootstrap over items. An item without an answer stays in the denominator: it "
+        "loses every comparison, is read last, and is counted under *unanswered*. *Chosen that are lost*: of the "
+        "proposals that people chose, the share that is not among those read on; of grades the best third counts as "
+        "chosen; lower is better, and whoever draws by lot loses what is cut. People are the ceiling.\n"
+    )
+    if absent:
+        yield "Not measured here:\n"
+        yield from (f"- {name}: {why}" for name, why in absent.items())
+        yield ""
+    yield from _unbeaten(figures)
+    for name, title in TITLES.items():
+        if some := [one for one in figures if one.set == name]:
+            yield f"\n## {name}\n\n{title}. {caveats.get(name, '')}".rstrip() + "\n"
+            for block in _blocks(some):
+                if simulated:
+                    yield f"{_SIMULATED}\n"
+                yield from table(block)
+                yield ""
+            notes = dict.fromkeys(f"{one.scorer}: {one.note}" for one in some if one.note)
+            yield from (f"- {note}" for note in notes)
+
+
+def _blocks(figures: Sequence[Figure]) -> list[list[Figure]]:
+    """One table for each set of measures that parts share."""
+    by_part: dict[str, list[Figure]] = {}
+    for one in figures:
+        by_part.setdefault(one.part, []).append(one)
+    blocks: dict[tuple[str, ...], list[Figure]] = {}
+    for some in by_part.values():
+        blocks.setdefault(tuple(dict.fromkeys(one.measure for one in some)), []).extend(some)
+    return list(blocks.values())
+
+
+def _unbeaten(figures: Sequence[Figure]) -> Iterator[str]:
+    """Where no scorer is shown to order better than length, or than words."""
+    gaps = [one for one in figures if f" above {LONGER}" in one.measure or f" above {WORDS}" in one.measure]
+    parts = dict.fromkeys((one.set, one.part) for one in gaps)
+    if not parts:
+        return
+    yield "## Where nothing beats length or TF-IDF\n"
+    yield "Shown to be better means that the interval of the paired difference lies above 0, of people apart.\n"
+    for where in parts:
+        told = []
+        for simple, word in ((LONGER, "length"), (WORDS, "TF-IDF")):
+            some = [one for one in gaps if (one.set, one.part) == where and one.measure.endswith(f"above {simple}")]
+            better = [one.scorer for one in some if one.low is not None and one.low > 0]
+            told.append(f"{word}: {', '.join(better) if better else '**nothing beats it**'}")
+        yield f"- {where[0]}, {where[1]}: {'; '.join(told)}"
+
+
+def write_page(folder: Path, lines: Sequence[str], figures: Sequence[Figure]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "all.md").write_text("\n".join(lines).rstrip() + "\n", "utf-8")
+    content = ",\n".join(json.dumps(one.model_dump(), ensure_ascii=False) for one in figures)
+    (folder / "all.json").write_text(f"[\n{content}\n]\n", "utf-8")

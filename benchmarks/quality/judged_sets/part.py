@@ -1,0 +1,173 @@
+"""Every judged set that is there, every contender that can be asked, one page."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.errors import CorpusError
+from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
+from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
+from benchmarks.index.machine import machine
+from benchmarks.quality.figures import Figure, Kind
+from benchmarks.quality.given import Given
+from benchmarks.quality.grapheval.data import DATA, data_file, inno_eval
+from benchmarks.quality.judged_sets.contenders import (
+    Answers,
+    Material,
+    ask_everything,
+    opinion_figures,
+    reviewed,
+    sampled,
+)
+from benchmarks.quality.judged_sets.coverage import judged_coverage, proxy_figures
+from benchmarks.quality.judged_sets.decisions import past_decisions
+from benchmarks.quality.judged_sets.judged import JudgedSet, compared, scored
+from benchmarks.quality.judged_sets.ordered import altered_answers, altered_figures, ordered_figures
+from benchmarks.quality.judged_sets.page import page, write_page
+from benchmarks.quality.judged_sets.queries import (
+    query_figures,
+    read_queries,
+    remembered,
+    searched,
+    searched_by_words,
+)
+from benchmarks.quality.judged_sets.reading import judged_sets
+from benchmarks.quality.judged_sets.simple import LONGER, WORDS, simple_values
+from benchmarks.quality.rubrics import read_rubrics, said_in
+from benchmarks.quality.spending import total
+from benchmarks.throughput.ideas import scholar_ideas
+from index import Corpus
+
+__all__ = ["every_judged_set", "set_figures"]
+
+_PAPERS = DATA / "papers" / "papers.jsonl.gz"
+_NO_MODEL = (
+    "no endpoint was given, so InnoEval's board, ScholarEval as judged, a one-paragraph prompt and a language model "
+    "without search are not here"
+)
+
+
+def every_judged_set(given: Given) -> Iterator[str]:
+    """Says what it will cost before it asks anybody, asks what was not asked yet, and writes the page."""
+    absent: dict[str, str] = {} if given.asked.judge else {"language models": _NO_MODEL}
+    material = _material(given)
+    counted = sum(len(one.items) for one in material.sets)
+    yield f"{counted:,} judged items in {len(material.sets)} parts of sets, besides pairs, groups, queries and rubrics."
+    answers = None
+    if given.asked.judge is not None:
+        plan = given.asked._replace(planned=[])
+        asyncio.run(ask_everything(plan, given.settings, material, {}))
+        cost = total(plan.planned or [])
+        yield from cost.lines
+        if given.asked.judge == "endpoint" and not cost.agreed(given.asked.limit_usd, given.asked.yes):
+            return
+        answers = asyncio.run(ask_everything(given.asked, given.settings, material, absent))
+    figures = list(_figures(given, material, answers, absent))
+    if given.asked.judge not in {None, "endpoint"}:
+        figures = [one.model_copy(update={"simulated": True}) for one in figures]
+    folder: Path = given.options.page or given.asked.out
+    about = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}; {machine()}; embedding {given.embedder.name}; {given.rounds} rounds."
+    caveats = {
+        name: " ".join(dict.fromkeys(one.caveat for one in material.sets if one.name == name and one.caveat))
+        for name in dict.fromkeys(one.name for one in material.sets)
+    }
+    write_page(folder, list(page(figures, absent, caveats, about)), figures)
+    yield f"{len(figures):,} figures: {folder / 'all.md'}, {folder / 'all.json'}"
+
+
+def _material(given: Given) -> Material:
+    first = given.asked.first
+    ideas = scholar_ideas(DATA)[:first]
+    names = {one.source for one in ideas}
+    (altered,) = sampled([altered_answers(DATA)], None if first is None else 2 * first)
+    return Material(
+        sampled(list(judged_sets(DATA, given.rounds)), first),
+        altered,
+        inno_eval(),
+        read_queries(DATA)[:first],
+        ideas,
+        [one for one in read_rubrics(DATA / "scholarideas") if one.idea in names],
+    )
+
+
+def _figures(given: Given, material: Material, answers: Answers | None, absent: dict[str, str]) -> Iterator[Figure]:
+    proposals = [one for one in material.sets if one.proposals]
+    past, calibrated = past_decisions(proposals, given.vectorise, _provenance(given), given.rounds)
+    for judged in material.sets:
+        values: dict[tuple[str, Kind], NDArray[np.float64]] = dict(answers.values[judged.where]) if answers else {}
+        values |= past.get(judged.where, {})
+        values |= {(name, "simple"): some for name, some in simple_values(judged, given.vectorise)}
+        own = [one for one in calibrated if (one.set, one.part) == judged.where]
+        yield from set_figures(judged, values, own, given.rounds)
+    pairs, groups, scores = (answers.pairs, answers.groups, answers.scores) if answers else ([], [], {})
+    yield from ordered_figures(material.innoeval, pairs, groups, scores, given.vectorise, given.rounds)
+    told = [*simple_values(material.altered, given.vectorise)]
+    yield from altered_figures(material.altered, iter(told), "simple", given.rounds)
+    if answers:
+        yield from opinion_figures(material.innoeval, answers.grouped, given.rounds)
+        by_model = ((name, some) for (name, _), some in answers.values[material.altered.where].items())
+        yield from altered_figures(material.altered, by_model, "prompt", given.rounds)
+    yield from _queries(given, material, answers, absent)
+    yield from _coverage(given, material, answers, absent)
+
+
+def set_figures(
+    judged: JudgedSet,
+    values: dict[tuple[str, Kind], NDArray[np.float64]],
+    calibrated: Sequence[Figure],
+    rounds: int,
+) -> Iterator[Figure]:
+    """Of every scorer, what it is worth alone and beside length and words, then of people."""
+    simple = {name: some for (name, _), some in values.items() if name in {LONGER, WORDS}}
+    for scorer, some in values.items():
+        yield from scored(judged, scorer, some, rounds)
+        others = {name: told for name, told in simple.items() if name != scorer[0]}
+        if np.unique(some[~np.isnan(some)]).size > 1:
+            yield from compared(judged, some, scorer, others, rounds)
+        yield from (one for one in calibrated if one.scorer == scorer[0])
+    yield from judged.people
+
+
+def _queries(given: Given, material: Material, answers: Answers | None, absent: dict[str, str]) -> Iterator[Figure]:
+    queries = material.queries
+    by_words = searched_by_words(queries, _PAPERS)
+    yield from query_figures(queries, by_words, ("TF-IDF of title and abstract", "simple"), given.rounds)
+    if answers:
+        recalled = remembered(answers.titles, _PAPERS)
+        yield from query_figures(queries, recalled, ("titles that the model remembers", "prompt"), given.rounds)
+    try:
+        with closing(Corpus.open(given.settings.corpus_path, given.embedder)) as corpus:
+            found = asyncio.run(searched(queries, corpus))
+    except CorpusError as error:
+        absent["the program's search"] = f"no corpus ({error.message})"
+        return
+    yield from query_figures(queries, found, ("the program's search", "ours"), given.rounds)
+
+
+def _coverage(given: Given, material: Material, answers: Answers | None, absent: dict[str, str]) -> Iterator[Figure]:
+    if answers is None:
+        covered, reports = asyncio.run(reviewed(given.asked, given.settings, material, absent))
+    else:
+        covered, reports = answers.coverage, answers.reports
+    for scorer, found in covered.items():
+        yield from judged_coverage(material.rubrics, found, scorer, given.rounds)
+    said = {name: said_in(report) for name, report in reports.items()}
+    texts = {one.source: one.text for one in material.ideas}
+    yield from proxy_figures(material.rubrics, texts, said, given.vectorise, given.rounds)
+
+
+def _provenance(given: Given) -> TrainingProvenance:
+    return TrainingProvenance(
+        made_at=dt.datetime.now(dt.UTC),
+        files=(data_file(DATA / "iclr_years" / "submissions.jsonl.gz"),),
+        embedding=given.embedder.name,
+        viewpoints_by=SPLITTER,
+        counts={},
+        seed=given.asked.seeds[0],
+        split="inside the years learned from",
+    )

@@ -1,0 +1,94 @@
+"""Literature queries: of the papers that answer them and are in the corpus, how many are found."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.models import Window
+from benchmarks.quality.figures import Figure, Kind, figure, values_of
+from benchmarks.quality.grapheval.data import read_records
+from index import Corpus
+
+__all__ = ["DEPTHS", "Query", "query_figures", "read_queries", "remembered", "searched", "searched_by_words"]
+
+DEPTHS = (10, 100)
+
+
+class Query(NamedTuple):
+    id: str
+    text: str
+    until: dt.date
+    """What is newer is no answer."""
+    answers: frozenset[str]
+    """In the corpus; what is not there cannot be found."""
+
+
+def read_queries(folder: Path) -> list[Query]:
+    return [
+        Query(
+            one["id"],
+            one["query"],
+            dt.datetime.strptime(one["published"], "%Y%m%d").date(),
+            frozenset(one["in_corpus"]),
+        )
+        for one in read_records(folder / "queries" / "autoscholar.jsonl.gz")
+        if one["in_corpus"]
+    ]
+
+
+def searched_by_words(queries: Sequence[Query], papers: Path) -> dict[str, list[str]]:
+    """By TF-IDF of title and abstract, of what was published by the query's day; best first."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    records = list(read_records(papers))
+    texts = [f"{one['title']} {one.get('abstract') or ''}" for one in records]
+    days = np.array([dt.date.fromisoformat(one["publication_date"]).toordinal() for one in records])
+    words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
+    weights = words.fit_transform(texts)
+    found = {}
+    for query in queries:
+        values = (weights @ words.transform([query.text]).T).toarray()[:, 0]
+        values[days > query.until.toordinal()] = -1.0
+        best = np.argsort(-values, kind="stable")[: DEPTHS[-1]]
+        found[query.id] = [records[row]["id"] for row in best if values[row] > 0]
+    return found
+
+
+def remembered(titles: Mapping[str, Sequence[str]], papers: Path) -> dict[str, list[str]]:
+    """Ids of papers by query, from titles that a model remembers; those of no paper of the corpus are left out."""
+    known = {_plain(one["title"]): one["id"] for one in read_records(papers)}
+    return {
+        query: list(dict.fromkeys(known[_plain(title)] for title in some if _plain(title) in known))
+        for query, some in titles.items()
+    }
+
+
+def _plain(title: str) -> str:
+    return " ".join("".join(mark if mark.isalnum() else " " for mark in title.casefold()).split())
+
+
+async def searched(queries: Sequence[Query], corpus: Corpus) -> dict[str, list[str]]:
+    """By the program's own search."""
+    found = {}
+    for query in queries:
+        (hits,) = await corpus.search([query.text], DEPTHS[-1], Window.until(query.until))
+        found[query.id] = [str(hit.paper.id) for hit in hits]
+    return found
+
+
+def query_figures(
+    queries: Sequence[Query], found: Mapping[str, Sequence[str]], scorer: tuple[str, Kind], rounds: int
+) -> Iterator[Figure]:
+    for depth in DEPTHS:
+        values: NDArray[np.float64] = np.array(
+            [len(one.answers.intersection(found.get(one.id, ())[:depth])) / len(one.answers) for one in queries]
+        )
+        where = ("queries", "autoscholar")
+        note = "recall of what one paper cited; what else is relevant does not count"
+        yield figure(
+            where, f"found in the first {depth}", scorer, values_of(values, rounds), len(queries), 0, None, note
+        )

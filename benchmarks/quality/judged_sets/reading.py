@@ -1,0 +1,177 @@
+"""The judged sets of the data folder, each read into one shape; those that are not there are left out by name."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.scoring.metrics import bootstrap
+from benchmarks.quality.figures import Figure, figure
+from benchmarks.quality.grapheval.data import read_records, without_links
+from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet, scored, spearman
+
+__all__ = ["ACCEPTED", "judged_sets", "one_against_others"]
+
+ACCEPTED = "Should this submission be accepted at a selective machine learning conference?"
+_RATED = "How good is this research proposal, if it were carried out?"
+_STAGES = (
+    ("overall, as a proposal", "scores", "overall", "proposal"),
+    ("overall, after it was carried out", "executed_scores", "overall", "executed"),
+    ("effectiveness, after it was carried out", "executed_scores", "effectiveness", "executed"),
+)
+
+
+def judged_sets(folder: Path, rounds: int) -> Iterator[JudgedSet]:
+    readers: Mapping[str, Callable[[Path, int], Iterator[JudgedSet]]] = {
+        "innoeval/points": _innoeval,
+        "ai_researcher/ideas": _ai_researcher,
+        "iclr_years/submissions": _iclr_years,
+        "reviews/disapere": _disapere,
+        "reviews/substanreview": _substanreview,
+        "reviews/rottenreviews": _rottenreviews,
+        "flaws/perturbations": _perturbations,
+    }
+    for name, reader in readers.items():
+        if (folder / f"{name}.jsonl.gz").is_file():
+            yield from reader(folder, rounds)
+
+
+def _innoeval(folder: Path, rounds: int) -> Iterator[JudgedSet]:
+    items = [
+        JudgedItem(one["paper_id"], without_links(_titled(one)), float(one["decision"] != "Reject"))
+        for one in read_records(folder / "innoeval" / "points.jsonl.gz")
+    ]
+    caveat = "Labels are doubtful: 31 % of the papers that InnoEval's groups hold too have another label there."
+    yield JudgedSet("innoeval", "points", ACCEPTED, items, decided=True, proposals=True, caveat=caveat)
+
+
+def _ai_researcher(folder: Path, rounds: int) -> Iterator[JudgedSet]:
+    ideas = list(read_records(folder / "ai_researcher" / "ideas.jsonl.gz"))
+    reviews = list(read_records(folder / "ai_researcher" / "reviews.jsonl.gz"))
+    for part, field, score, stage in _STAGES:
+        items = [
+            JudgedItem(one["id"], one["text"], one[field][score], one["topic"])
+            for one in ideas
+            if (one.get(field) or {}).get(score) is not None
+        ]
+        given: dict[str, list[float]] = {}
+        for review in reviews:
+            if review["stage"] == stage and review["scores"].get(score) is not None:
+                given.setdefault(review["idea"], []).append(review["scores"][score])
+        people = one_against_others(
+            ("ai_researcher", part), [given[one.id] for one in items if one.id in given], rounds
+        )
+        caveat = "Reviewers hardly agree on proposals; a perfect judge could not agree with their mean by much either."
+        yield JudgedSet("ai_researcher", part, _RATED, items, False, True, (people,), caveat)
+
+
+def one_against_others(where: tuple[str, str], ratings: Sequence[Sequence[float]], rounds: int) -> Figure:
+    """Spearman of each reviewer with the mean of the other reviewers of the same idea; ideas are drawn anew."""
+    pairs = [[(one, (sum(some) - one) / (len(some) - 1)) for one in some] if len(some) > 1 else [] for some in ratings]
+
+    def agreement(rows: NDArray[np.int16], _: NDArray[np.float64]) -> float:
+        drawn = np.array([pair for row in rows for pair in pairs[row]])
+        return spearman(drawn[:, 1], drawn[:, 0]) if len(drawn) else float("nan")
+
+    found = bootstrap(agreement, np.arange(len(pairs)).astype(np.int16), [np.zeros((len(pairs), 1))], rounds, 0)
+    reviewed = sum(map(bool, pairs))
+    return figure(where, "Spearman", ("one reviewer against the others", "people"), found, reviewed, 0, 0.0)
+
+
+def _iclr_years(folder: Path, rounds: int) -> Iterator[JudgedSet]:
+    """The years after 2021: what learns, learns from those before."""
+    records = [one for one in read_records(folder / "iclr_years" / "submissions.jsonl.gz") if one["year"] > 2021]
+    years = sorted({one["year"] for one in records})
+    parts = {
+        f"{years[0]}–{years[-1]}": records,
+        **{str(y): [one for one in records if one["year"] == y] for y in years},
+    }
+    for part, some in parts.items():
+        items = [JudgedItem(one["id"], without_links(_titled(one)), float(one["accepted"])) for one in some]
+        plain = JudgedSet("iclr_years", part, ACCEPTED, items, decided=True, proposals=True)
+        generator = np.random.default_rng(0)
+        one_rating = np.array([generator.choice(one["ratings"]) if one["ratings"] else np.nan for one in some])
+        means = np.array([np.mean(one["ratings"]) if one["ratings"] else np.nan for one in some])
+        people = (
+            *scored(plain, ("one reviewer's rating, drawn by lot", "people"), one_rating, rounds),
+            *scored(plain, ("mean rating of the reviewers", "people"), means, rounds, "the decision was made from it"),
+        )
+        caveat = (
+            "Sentences that link to code are left out: accepted papers got them afterwards. What is learned in folds "
+            "is learned from the same years, which nobody can do when it matters. A language model may have "
+            "read these papers and their decisions: compare years before and after it was trained."
+        )
+        yield plain._replace(people=people, caveat=caveat)
+
+
+def _disapere(folder: Path, rounds: int) -> Iterator[JudgedSet]:
+    items = [
+        JudgedItem(
+            f"{review['id']}-{place}",
+            said["text"],
+            float(said["answer"] == "accepted"),
+            review["forum"],
+            _about(review),
+        )
+        for review in read_records(folder / "reviews" / "disapere.jsonl.gz")
+        for place, said in enumerate(review["sentences"])
+        if said.get("answer") in {"accepted", "rejected"}
+    ]
+    question = "Is this criticism, from a review of a paper, one that the authors will accept?"
+    caveat = "Accepted by the authors in their answer: a proxy of being right, biased to politeness."
+    yield JudgedSet("reviews", "criticisms that authors accepted", question, items, True, False, caveat=caveat)
+
+
+def _substanreview(folder: Path, rounds: int) -> Iterator[JudgedSet]:
+    items = [
+        JudgedItem(
+            f"{review['id']}-{place}",
+            " ".join(point["claim"]),
+            float(bool(point["evidence"])),
+            review["id"],
+            review["text"],
+        )
+        for review in read_records(folder / "reviews" / "substanreview.jsonl.gz")
+        for place, point in enumerate(review["points"])
+        if point["polarity"] != "pos"
+    ]
+    question = "Does the review from which this criticism is taken give evidence for it?"
+    yield JudgedSet("reviews", "criticisms with evidence", question, items, decided=True, proposals=False)
+
+
+def _rottenreviews(folder: Path, rounds: int) -> Iterator[JudgedSet]:
+    items = [
+        JudgedItem(one["id"], one["review"], float(one["judged"]["overall_quality"]), one["title"])
+        for one in read_records(folder / "reviews" / "rottenreviews.jsonl.gz")
+        if one["judged"].get("overall_quality") is not None
+    ]
+    caveat = "One person judged each review, and length alone tells most of what that person said."
+    yield JudgedSet(
+        "reviews", "quality of reviews", "How good is this review of a paper?", items, False, False, caveat=caveat
+    )
+
+
+def _perturbations(folder: Path, rounds: int) -> Iterator[JudgedSet]:
+    items = [
+        JudgedItem(
+            one["id"],
+            f"{one['original']} became {one['perturbed']}. The paper says: {one['contradicting_quote']}",
+            float(one["label"] == "substantive"),
+            one["paper"],
+        )
+        for one in read_records(folder / "flaws" / "perturbations.jsonl.gz")
+    ]
+    question = "A formula of a paper was changed. Does what the paper says contradict it in substance, not as a typo?"
+    yield JudgedSet(
+        "flaws", "changed formulas", question, items, True, False, caveat="Of 7 papers, labels by one group."
+    )
+
+
+def _about(review: Mapping[str, Any]) -> str:
+    return f"Of the paper: {review['title']}\n\n{review.get('abstract') or ''}".strip()
+
+
+def _titled(record: Mapping[str, Any]) -> str:
+    return f"{record['title'].strip()}\n\n{record['abstract'].strip()}"

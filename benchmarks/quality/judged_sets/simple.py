@@ -1,0 +1,68 @@
+"""What is simpler than reading: length, words, embeddings; learned from other items of the set."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.quality.grapheval.graphs import Vectoriser
+from benchmarks.quality.judged_sets.judged import JudgedSet
+
+__all__ = ["LONGER", "WORDS", "simple_values"]
+
+Floats = NDArray[np.float64]
+_FOLDS = 10
+LONGER = "the longer text, nothing learned"
+WORDS = "TF-IDF + regression, in folds"
+
+
+def simple_values(judged: JudgedSet, vectorise: Vectoriser | None) -> Iterator[tuple[str, Floats]]:
+    """(n,) values by name of scorer; without a vectoriser no embeddings."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    texts = [one.text for one in judged.items]
+    yield "always-majority", np.zeros(len(texts))
+    yield LONGER, np.log([max(1, len(text)) for text in texts])
+    words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
+    yield (
+        WORDS,
+        _in_folds(judged, np.array(texts, object), make_pipeline(words, _model(judged))),
+    )
+    if vectorise is not None:
+        yield "embedding + regression, in folds", _in_folds(judged, vectorise(texts), _model(judged))
+
+
+def folds(judged: JudgedSet) -> Sequence[NDArray[np.int64]]:
+    """Disjoint parts; what must stay together does, and of decisions each part has nearly the same share."""
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+    apart = np.array([one.apart or one.id for one in judged.items])
+    rarest = np.unique(judged.truth, return_counts=True)[1].min() if judged.decided else len(apart)
+    count = min(_FOLDS, len(np.unique(apart)), int(rarest))
+    if count < 2:
+        return []
+    kind = StratifiedGroupKFold if judged.decided else GroupKFold
+    return [part for _, part in kind(count).split(apart, judged.truth, apart)]
+
+
+def _in_folds(judged: JudgedSet, features: NDArray[np.generic], model: object) -> Floats:
+    """Above the mean of what was learned from, since a fold with many good items leaves few to learn from. NaN where
+    the other folds hold one outcome only."""
+    from sklearn.base import clone
+
+    truth, found = judged.truth, np.full(len(judged.items), np.nan)
+    for part in folds(judged):
+        known = np.setdiff1d(np.arange(len(truth)), part)
+        if len(np.unique(truth[known])) < 2:
+            continue
+        fitted = clone(model).fit(features[known], truth[known])
+        score = fitted.decision_function if judged.decided else fitted.predict
+        found[part] = score(features[part]) - score(features[known]).mean()
+    return found
+
+
+def _model(judged: JudgedSet) -> object:
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    return LogisticRegression(max_iter=1000) if judged.decided else Ridge()

@@ -1,0 +1,45 @@
+"""Opinions on judged texts, asked over HTTP by the gateway that asks every model; a second start asks only the rest."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assayer.run.budget import Budget
+from benchmarks.quality.judged_sets.asking import OPINIONS, OpinionOutcome, ask_opinions
+from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
+from benchmarks.quality.judged_sets.page import page
+from benchmarks.quality.judged_sets.part import set_figures
+from benchmarks.quality.kept import Kept
+from benchmarks.simulator.process import Simulator
+from cluster.clock import SystemClock
+from workers.llm import LlmSettings
+from workers.llm.answer_store import InMemoryAnswerStore
+from workers.llm.gateway import LlmGateway
+
+ITEMS = [JudgedItem(f"i{n}", f"Plan {n}: we map towns by hand and count them.", float(n % 2)) for n in range(4)]
+
+
+@pytest.mark.parametrize("scorer", OPINIONS)
+async def test_a_few_items_by_the_simulator_make_a_page_that_says_so(scorer: str, tmp_path: Path) -> None:
+    path, task = tmp_path / "opinions.jsonl", OPINIONS[scorer]
+    with Simulator(latency_mean=0) as simulator:
+        settings = {"base_url": simulator.base_url, "api_key": "sk-test", "model": "simulated"}
+        llm_settings = LlmSettings.model_validate(settings)
+        async with LlmGateway(llm_settings, InMemoryAnswerStore(), SystemClock()) as gateway:
+            kept = Kept(path, OpinionOutcome, {})
+            await ask_opinions(gateway, "Good?", ITEMS[:3], task, Budget(), kept)
+            again = Kept(path, OpinionOutcome, {})
+            await ask_opinions(gateway, "Good?", ITEMS, task, Budget(), again)
+        asked = simulator.stats()
+    values = np.array([again.of(one.id, 0).value for one in ITEMS], np.float64)
+    assert not np.isnan(values).any()
+    assert ((values >= 0) & (values <= 100)).all()
+    assert asked.answered == len(ITEMS), "what was kept is not asked again"
+    judged = JudgedSet("iclr_years", "2022", "Good?", ITEMS, decided=True, proposals=True)
+    figures = [
+        one.model_copy(update={"simulated": True}) for one in set_figures(judged, {(scorer, "prompt"): values}, [], 10)
+    ]
+    rows = [line for line in page(figures, {}, {}, "a test") if line.startswith("| 2022")]
+    assert rows
+    assert all(f"SIMULATED: {scorer}" in line for line in rows)

@@ -1,0 +1,154 @@
+"""What one number a text is worth against people, and the page that says it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from benchmarks.quality.figures import Figure, Kind
+from benchmarks.quality.grapheval.data import without_links
+from benchmarks.quality.judged_sets.contenders import sampled
+from benchmarks.quality.judged_sets.coverage import judged_coverage
+from benchmarks.quality.judged_sets.judged import CUTS, JudgedItem, JudgedSet, lost_at, scored, spearman
+from benchmarks.quality.judged_sets.page import page, write_page
+from benchmarks.quality.judged_sets.part import set_figures
+from benchmarks.quality.judged_sets.reading import one_against_others
+from benchmarks.quality.judged_sets.simple import LONGER, WORDS, folds, simple_values
+from benchmarks.quality.kept import Spent
+from benchmarks.quality.rubrics import Rubric
+from benchmarks.quality.spending import expected, total
+
+NAN = float("nan")
+
+
+def decisions(texts: Sequence[str], decided: Sequence[float], proposals: bool = True) -> JudgedSet:
+    items = [JudgedItem(f"i{n}", *both) for n, both in enumerate(zip(texts, decided, strict=True))]
+    return JudgedSet("iclr_years", "2022", "Good?", items, decided=True, proposals=proposals)
+
+
+def plans(count: int = 40) -> JudgedSet:
+    """Every second one is chosen; the chosen are about bees and not longer."""
+    topics = ("maps of towns drawn in ink", "bees in flower strips gain")
+    return decisions([f"{topics[n % 2]} {n:02}" for n in range(count)], [float(n % 2) for n in range(count)])
+
+
+@pytest.mark.parametrize(
+    ("values", "lost"),
+    [([4, 3, 2, 1], 0.0), ([1, 2, 3, 4], 1.0), ([1, 1, 1, 1], 0.5), ([NAN, 3, 2, 1], 0.5), ([4, 2, 2, 2], 1 / 3)],
+)
+def test_the_chosen_that_are_not_read_are_lost_and_equals_share_the_places(values: list[float], lost: float) -> None:
+    chosen = np.array([1, 1, 0, 0], np.int16)
+    assert lost_at(0.5)(chosen, np.array(values)[:, None]) == pytest.approx(lost)
+
+
+def test_an_item_without_an_answer_loses_every_comparison_and_is_read_last() -> None:
+    judged = decisions(["a"] * 4, [1.0, 1.0, 0.0, 0.0])
+    found = {one.measure: one for one in scored(judged, ("a judge", "ours"), np.array([NAN, 4.0, 2.0, 1.0]), 20)}
+    assert found["AUROC"].value == 0.5, "of four comparisons the two of the unanswered one are lost"
+    assert found["AUROC"].unanswered == 1
+    assert found["chosen that are lost, best 50% read"].value == 0.5
+    assert len(found) == 1 + len(CUTS)
+
+
+def test_of_grades_the_best_third_counts_as_chosen_and_silence_stands_in_the_middle() -> None:
+    items = [JudgedItem(str(n), "text", float(n)) for n in range(6)]
+    judged = JudgedSet("ai_researcher", "all", "Good?", items, decided=False, proposals=True)
+    assert judged.chosen.tolist() == [False] * 4 + [True] * 2
+    assert spearman(judged.truth, np.arange(6.0)) == pytest.approx(1.0)
+    assert spearman(judged.truth, np.full(6, NAN)) == 0.0
+
+
+def test_what_belongs_together_is_never_learned_from_and_asked_at_once() -> None:
+    items = [JudgedItem(str(n), f"text {n}", float(n % 2), f"paper {n // 4}") for n in range(40)]
+    judged = JudgedSet("reviews", "all", "Good?", items, decided=True, proposals=False)
+    parts = folds(judged)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(40))
+    owners = [{items[row].apart for row in part} for part in parts]
+    assert sum(map(len, owners)) == len(set().union(*owners))
+
+
+def test_words_are_learned_from_other_items_and_length_from_none() -> None:
+    values = dict(simple_values(plans(), None))
+    chosen = plans().chosen
+    assert values[WORDS][chosen].min() > values[WORDS][~chosen].max()
+    assert values[LONGER].shape == (40,)
+    assert np.ptp(values["always-majority"]) == 0
+
+
+def test_noise_that_learns_the_rates_of_its_folds_is_not_worse_than_chance() -> None:
+    generator = np.random.default_rng(3)
+    texts = [" ".join(generator.choice([f"w{n}" for n in range(60)], 8)) for _ in range(300)]
+    judged = decisions(texts, (generator.random(300) < 0.3).astype(float).tolist())
+    (auroc, *_) = scored(judged, (WORDS, "simple"), dict(simple_values(judged, None))[WORDS], 50)
+    assert auroc.value == pytest.approx(0.5, abs=0.08)
+
+
+def test_links_to_code_which_only_accepted_papers_have_are_left_out() -> None:
+    text = "A title\n\nWe map towns. The code will be released soon. Maps fade. See https://github.com/a/b."
+    assert without_links(text) == "A title\n\nWe map towns. Maps fade."
+    assert without_links("We map towns by code. Maps fade.") == "We map towns by code. Maps fade."
+
+
+def test_people_against_people_are_one_reviewer_and_the_mean_of_the_others() -> None:
+    same = one_against_others(("a set", "all"), [[n, n, n] for n in range(1, 9)], 20)
+    assert same.value == pytest.approx(1.0)
+    assert same.kind == "people"
+    alone = one_against_others(("a set", "all"), [[3.0], [4.0]], 20)
+    assert (alone.value, alone.items) == (None, 0)
+    assert alone.note
+
+
+def test_rubrics_without_a_judgement_are_not_covered_and_are_counted() -> None:
+    rubrics = [Rubric("ai_1", n, "A statement.", "soundness", "weakness", "") for n in range(4)]
+    covered = {("ai_1", 0): 5, ("ai_1", 1): 4, ("ai_1", 2): 1}
+    every, weaknesses = judged_coverage(rubrics, covered, ("a report", "ours"), 20)
+    assert (every.value, every.unanswered, every.items) == (0.5, 1, 4)
+    assert weaknesses.part.endswith("weakness")
+
+
+def _page(simulated: bool) -> tuple[list[str], list[Figure]]:
+    judged = plans()
+    values: dict[tuple[str, Kind], NDArray[np.float64]] = {}
+    for name, some in simple_values(judged, None):
+        values[name, "simple"] = some
+    figures = list(set_figures(judged, values, [], 50))
+    figures = [one.model_copy(update={"simulated": simulated}) for one in figures]
+    return list(
+        page(figures, {"language models": "none was given"}, {"iclr_years": "Read with care."}, "2026")
+    ), figures
+
+
+def test_the_page_says_what_is_missing_and_where_nothing_beats_length(tmp_path: Path) -> None:
+    lines, figures = _page(simulated=False)
+    text = "\n".join(lines)
+    assert "- language models: none was given" in text
+    assert f"- iclr_years, 2022: length: {WORDS}; TF-IDF: **nothing beats it**" in text
+    assert "SIMULATED" not in text
+    write_page(tmp_path, lines, figures)
+    assert (tmp_path / "all.md").read_text("utf-8").startswith("# All judged sets")
+    assert (tmp_path / "all.json").read_text("utf-8").count('"measure"') == len(figures)
+
+
+def test_every_line_of_a_page_of_invented_answers_says_so() -> None:
+    lines, _ = _page(simulated=True)
+    rows = [line for line in lines if line.startswith("| 2022")]
+    assert rows
+    assert all("SIMULATED" in line for line in rows)
+
+
+def test_a_sample_does_not_depend_on_the_order_of_the_items() -> None:
+    judged = plans()
+    turned = judged._replace(items=judged.items[::-1])
+    assert sampled([judged], 5)[0].items == sampled([turned], 5)[0].items
+
+
+def test_the_cost_of_all_parts_is_said_together_and_one_unknown_price_makes_it_unknown() -> None:
+    one = expected(Spent(calls=2, prompt_tokens=100, completion_tokens=10, usd=None), 3, [], None)
+    plan = total([("opinions", one), ("opinions", one), ("titles", one._replace(items=1))])
+    assert (plan.parts["opinions"].items, plan.cost.calls) == (6, 18)
+    assert plan.cost.usd is None
+    assert not plan.agreed(1_000.0, yes=False)
+    assert plan.agreed(0.0, yes=True)
+    assert len(list(plan.lines)) == 3
