@@ -16,6 +16,7 @@ from assayer.models import (
     Hit,
     Identifiers,
     Paper,
+    PaperContents,
     PaperId,
     Passage,
     Repository,
@@ -128,6 +129,10 @@ class Literature(Protocol):
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         """The papers of the window that cite each given one, as far as the source knows them; at most `limit`, the
         newest first. Unknown ids are missing from the answer."""
+        ...
+
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        """Concepts, methods and claims of papers as the local corpus keeps them; papers that it has not are missing."""
         ...
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:

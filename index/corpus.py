@@ -10,7 +10,20 @@ from typing import Protocol
 
 import numpy as np
 
-from assayer.models import OPEN, Absent, CorpusFit, Filters, FullText, Hit, Paper, PaperId, Passage, Retraction, Window
+from assayer.models import (
+    OPEN,
+    Absent,
+    CorpusFit,
+    Filters,
+    FullText,
+    Hit,
+    Paper,
+    PaperContents,
+    PaperId,
+    Passage,
+    Retraction,
+    Window,
+)
 from assayer.ports import Embedder, Vectors
 from index.corpus_fit import fit_passages, judge_fit, mean_nearness
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
@@ -106,6 +119,9 @@ class Corpus:
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return await self._queries.papers(ids, Filters(window=window))
+
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        return await self._queries.contents(papers)
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
         (vector,) = await self.embed_queries([text])

@@ -7,8 +7,21 @@ import numpy as np
 
 from assayer.cutoff import admits
 from assayer.errors import CorpusError
-from assayer.models import Absent, CorpusFit, Filters, FullText, Hit, Paper, PaperId, Passage, Retraction, Window
+from assayer.models import (
+    Absent,
+    CorpusFit,
+    Filters,
+    FullText,
+    Hit,
+    Paper,
+    PaperContents,
+    PaperId,
+    Passage,
+    Retraction,
+    Window,
+)
 from assayer.ports import Embedder, Vectors
+from index.segments.content_graph import found_contents
 
 __all__ = ["MemoryCorpus", "MemoryCorpusVersions"]
 
@@ -77,6 +90,10 @@ class MemoryCorpus:
                 newest = sorted(found, key=lambda one: one.publication_date or dt.date.min, reverse=True)
                 answers[paper] = newest[:limit]
         return answers
+
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        known = [self._papers[one] for one in papers if one in self._papers]
+        return {one.id: found_contents(one.title, one.abstract) for one in known}
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return {

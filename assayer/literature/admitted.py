@@ -6,7 +6,7 @@ would give the answer away.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from assayer.models import CorpusFit, Hit, Paper, PaperId, Passage, Retraction, Window
+from assayer.models import CorpusFit, Hit, Paper, PaperContents, PaperId, Passage, Retraction, Window
 from assayer.ports import Literature
 
 __all__ = ["AdmittedLiterature"]
@@ -45,6 +45,9 @@ class AdmittedLiterature:
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.citing(papers, limit, window)
         return {paper: [one for one in citing if self._admit(one)] for paper, citing in answers.items()}
+
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        return await self._literature.contents(papers)
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         known = await self._literature.papers(ids, window)

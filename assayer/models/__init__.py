@@ -39,6 +39,7 @@ from assayer.models.board import (
     ScoreInterval,
 )
 from assayer.models.cited_work import CitedWork
+from assayer.models.contents import ContentKind, NamedContent, PaperContents
 from assayer.models.coverage import (
     ClaimCounts,
     Coverage,
@@ -120,6 +121,7 @@ __all__ = [
     "ClaimSupport",
     "ClassProbability",
     "Codebase",
+    "ContentKind",
     "CorpusFit",
     "Coverage",
     "Decision",
@@ -164,6 +166,7 @@ __all__ = [
     "MetaReview",
     "MinimumName",
     "ModuleDepth",
+    "NamedContent",
     "NeighbourViewpoint",
     "NodeKey",
     "NodeKind",
@@ -173,6 +176,7 @@ __all__ = [
     "OwnReferenceOutcome",
     "OwnReferences",
     "Paper",
+    "PaperContents",
     "PaperId",
     "Part",
     "Passage",

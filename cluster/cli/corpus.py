@@ -25,6 +25,7 @@ from cluster.settings_loading import load_settings
 if TYPE_CHECKING:
     from index import Manifest, ShardedManifest
     from index.records.record_sources import RejectedLine
+    from index.segments.segment import SegmentEntry
     from index.versions.manifest import RejectionCount
 
 __all__ = ["app", "info"]
@@ -77,10 +78,30 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
         "Papers": f"{sum(part.papers for part in parts):,}; dated from {earliest} to {latest}",
         "Full texts": f"{total('full_texts'):,}, {total('passages'):,} passages besides abstracts",
         "References": f"known for {total('with_references'):,} papers",
+        "Base graph": _graph_row(segments),
         "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions",
         "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
         "Segments": f"{len(segments):,}, {sum(one.hidden for one in segments):,} papers in them replaced or removed",
     }
+
+
+def _graph_row(segments: Sequence["SegmentEntry"]) -> str:
+    """Names are counted once a segment."""
+    graphs = [one.graph for one in segments if one.graph]
+
+    def total(count: str) -> str:
+        return f"{sum(getattr(one, count) for one in graphs):,}"
+
+    nodes = ", ".join(f"{total(kind)} {kind}" for kind in ("concepts", "methods", "claims"))
+    kinds = ("citations", "concerns", "uses", "introduces", "builds_on")
+    edges = ", ".join(f"{total(kind)} {kind.replace('_', ' ')}" for kind in kinds)
+    lacking = sum(one.papers for one in segments if one.graph is None)
+    if not lacking:
+        return f"{nodes}; edges: {edges}"
+    return (
+        f"{nodes}; edges: {edges}; an earlier release wrote {lacking:,} papers without names and claims, which are "
+        "read from their texts when asked for (to keep them, build the corpus into an empty folder)"
+    )
 
 
 app = typer.Typer(help="Build and search the local paper corpus.", no_args_is_help=True)

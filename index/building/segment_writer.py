@@ -1,4 +1,4 @@
-"""From records to a segment: sorted by date, however many, then written with vectors, passages and citations."""
+"""From records to a segment: sorted by date, however many, then written with vectors, passages and graph."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -16,6 +16,7 @@ from index.corpus_fit import SAMPLE_SIZE, fit_passages
 from index.hashing import Hashes
 from index.records.paper_record import PaperRecord
 from index.segments.citation_graph import write_citations
+from index.segments.content_graph import write_content_graph
 from index.segments.paper_keys import write_paper_keys
 from index.segments.paper_store import BATCH, PAPERS_SCHEMA, SORTING_SCHEMA, PaperStore, record_batch, write_papers
 from index.segments.passage_citations import write_passage_citations
@@ -76,6 +77,7 @@ def _write_records(batches: Iterable[pa.RecordBatch], directory: Path) -> PaperS
     store = PaperStore(directory)
     write_citations(store.column("references").chunks, directory)
     write_paper_keys(store, directory)
+    write_content_graph(store, directory)
     return store
 
 

@@ -23,6 +23,8 @@ from index.records.paper_record import PaperRecord
 from index.records.record_sources import RecordSource, RejectedLine
 from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Document, copy_bm25_index, document_id, write_bm25_index
+from index.segments.citation_graph import CitationGraph
+from index.segments.content_graph import ContentGraph
 from index.segments.passages import IndexedText, paper_texts, passage_texts
 from index.segments.row_filter import NO_FILTERS, write_hidden
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment, SegmentEntry
@@ -204,6 +206,7 @@ def _segment_entry(name: str, written: WrittenSegment, directory: Path) -> Segme
         passages=written.passages,
         paper_index=written.paper_index,
         passage_index=written.passage_index,
+        graph=ContentGraph(directory).counts(citations=len(CitationGraph(directory))),
         files=file_checksums(directory),
     )
 

@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from numpy import float32
 from numpy.typing import NDArray
 
-from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperId, Passage
+from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
 from assayer.ports import Vectors
 from index.search.query_batching import QueryBatcher
 from index.search.version_reader import VersionReader
@@ -45,6 +45,8 @@ class CorpusQueries(Protocol):
     async def citing(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]: ...
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]: ...
+
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]: ...
 
     async def similarities(self, vector: NDArray[float32], papers: Sequence[PaperId]) -> dict[PaperId, float]: ...
 
@@ -92,6 +94,9 @@ class WholeCorpusQueries:
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]:
         return await self._reader.call(VersionReader.papers, ids, filters)
+
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        return await self._reader.call(VersionReader.contents, papers)
 
     async def similarities(self, vector: NDArray[float32], papers: Sequence[PaperId]) -> dict[PaperId, float]:
         return await self._reader.call(VersionReader.similarities, papers, vector)

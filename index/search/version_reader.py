@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperId, Passage
+from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
 from assayer.ports import Vectors
 from index.hashing import Hashes, hash64
 from index.search.hybrid_ranking import QueryCandidates, candidate_depth, rank_candidates
@@ -131,6 +131,11 @@ class VersionReader:
     def paper(self, unit: int) -> Paper:
         segment, row = self._segment_row(unit)
         return segment.store.paper(row)
+
+    def contents(self, ids: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        """Of the known papers."""
+        found = {one: self._segment_row(unit) for one, unit in self.units_of(ids).items()}
+        return {one: segment.contents_at(row) for one, (segment, row) in found.items()}
 
     def full_texts(self, ids: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
         """Every asked paper is in the answer."""

@@ -59,6 +59,10 @@ class CitationGraph:
         self._sorted: Hashes = np.asarray(np.load(directory / _SORTED, mmap_mode="r"))
         self._citing: NDArray[np.uint32] = np.asarray(np.load(directory / _CITING, mmap_mode="r"))
 
+    def __len__(self) -> int:
+        """Edges, those to papers that are not there included."""
+        return len(self._cited)
+
     def cited_by(self, row: int) -> Hashes:
         """Hashes of what the paper in a row cites, in the order of its list."""
         return self._cited[self._starts[row] : self._starts[row + 1]]

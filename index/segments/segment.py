@@ -1,4 +1,5 @@
-"""One immutable segment of a corpus: the papers of one build or update, with their vectors, passages and citations."""
+"""One immutable segment of a corpus: the papers of one build or update, with their vectors, passages, citations and
+contents."""
 
 import datetime as dt
 from functools import cached_property, lru_cache
@@ -9,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from assayer.models import Filters, Frozen
+from assayer.models import Filters, Frozen, PaperContents
 from index.hashing import FileChecksum
 from index.segments.citation_graph import CitationGraph, CitingUnit
+from index.segments.content_graph import BaseGraphCounts, ContentGraph, found_contents
 from index.segments.paper_keys import PaperKeys
 from index.segments.paper_store import PaperStore
 from index.segments.passage_citations import PassageCitations
@@ -46,6 +48,8 @@ class SegmentEntry(Frozen):
     paper_index: VectorIndexParameters
     passage_index: VectorIndexParameters | None
     """None where it has no passages."""
+    graph: BaseGraphCounts | None = None
+    """None where an earlier release wrote it, without names and claims."""
     hidden: int = 0
     """Papers that a later segment replaced, or that were deleted."""
     files: tuple[FileChecksum, ...]
@@ -77,6 +81,18 @@ class Segment:
     @cached_property
     def paper_keys(self) -> PaperKeys:
         return PaperKeys(self.store, self._directory)
+
+    @cached_property
+    def contents(self) -> ContentGraph | None:
+        """None where an earlier release wrote it."""
+        return ContentGraph(self._directory) if self.entry.graph else None
+
+    def contents_at(self, row: int) -> PaperContents:
+        """Of the paper in a row; read from its text where an earlier release wrote the segment."""
+        title, abstract = self.store.title_and_abstract(row)
+        if self.contents is None:
+            return found_contents(title, abstract)
+        return self.contents.contents(row, title, abstract)
 
     def hides(self, row: int) -> bool:
         if not len(self.hidden):

@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperId, Passage
+from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
 from assayer.ports import Vectors
 from assayer.run.structured_concurrency import together
 from index.search.corpus_queries import ReaderHandle
@@ -135,6 +135,9 @@ class ShardedCorpusQueries:
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]:
         return await self._call_owners(VersionReader.papers, ids, filters)
+
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        return await self._call_owners(VersionReader.contents, papers)
 
     async def similarities(self, vector: NDArray[np.float32], papers: Sequence[PaperId]) -> dict[PaperId, float]:
         return await self._call_owners(VersionReader.similarities, papers, vector)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from assayer.models import OPEN
+from assayer.models import OPEN, PaperId
 from index import Corpus, VersionStore, build_corpus
 from tests.contract.corpus_killer import OPTIONS, Steps, work
 from tests.corpus_papers import RECORDS, record, write_jsonl
@@ -70,6 +70,7 @@ async def _answers(directory: Path) -> Any:
             corpus.version,
             await corpus.search(queries, 100, OPEN),
             await corpus.snippets(queries, 100, OPEN),
+            await corpus.contents([PaperId(f"bee-{number:02}") for number in range(62)]),
             await corpus.full_texts([hit.paper.id for hit in (await corpus.search(["bees"], 100, OPEN))[0]]),
         )
     finally:

@@ -16,9 +16,9 @@ from assayer.methods.scicompanion.graph import (
     NewEdge,
     StateGraph,
     empty_graph,
-    normalised_name,
 )
 from assayer.models import EdgeKey, EdgeKind, NodeKey, NodeKind, PaperId
+from assayer.text.names import normalised_name
 
 N1, N2, N3, N9 = (NodeKey(f"N{number}") for number in (1, 2, 3, 9))
 

@@ -11,7 +11,19 @@ from functools import partial
 from assayer.cutoff import admits, papers_within, within
 from assayer.literature.paper_identity import identifiers_by_scheme
 from assayer.literature.retractions import gravest_retraction
-from assayer.models import CorpusFit, FitLevel, Hit, Identifiers, Operation, Paper, PaperId, Passage, Retraction, Window
+from assayer.models import (
+    CorpusFit,
+    FitLevel,
+    Hit,
+    Identifiers,
+    Operation,
+    Paper,
+    PaperContents,
+    PaperId,
+    Passage,
+    Retraction,
+    Window,
+)
 from assayer.run.run import Run
 from workers.literature.local_corpus import CorpusSimilarity, LocalCorpus
 from workers.literature.record_linker import RecordLinker
@@ -106,6 +118,11 @@ class FederatedLiterature:
             return answers
         ask = partial(self._remote.citing, limit=limit, window=window)
         return await self._topped_up(papers, own, answers, limit, window, ask)
+
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        """Of the corpus alone."""
+        own = self._local_ids(papers)
+        return {own[key]: one for key, one in (await self._corpus.contents(list(own))).items()}
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         own = self._local_ids(ids)

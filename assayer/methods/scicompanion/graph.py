@@ -4,14 +4,13 @@ A graph is a value: every change gives a new one. Order of nodes and edges is or
 the same graph. Papers come from searches only; nobody can add one by naming it.
 """
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from assayer.models import EdgeBasis, EdgeKey, EdgeKind, EvidenceEdge, EvidenceNode, NodeKey, NodeKind, PaperId
+from assayer.text.names import normalised_name
 
 __all__ = [
     "IDEA_NODE",
@@ -22,7 +21,6 @@ __all__ = [
     "NewEdge",
     "StateGraph",
     "empty_graph",
-    "normalised_name",
 ]
 
 IDEA_NODE = NodeKey("N0")
@@ -259,19 +257,6 @@ def empty_graph(title: str, limits: GraphLimits) -> StateGraph:
     """The idea alone."""
     idea = EvidenceNode(key=IDEA_NODE, kind="idea", name=title, step=0)
     return StateGraph({IDEA_NODE: idea}, {}, {}, {}, limits=limits)
-
-
-_NOT_WORD = re.compile(r"[\W_]+")
-
-
-@lru_cache(maxsize=16_384)  # titles and key phrases come again with every step, and with other ideas
-def normalised_name(name: str) -> str:
-    """Case, accents, punctuation and a plural s are no difference between names."""
-    plain = "".join(one for one in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(one))
-    words = _NOT_WORD.sub(" ", plain).split()
-    return " ".join(
-        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in words
-    )
 
 
 def _ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:

@@ -7,10 +7,11 @@ from typing import Literal, NamedTuple
 
 from assayer.citing.labels import marker
 from assayer.literature.library import Library
-from assayer.methods.scicompanion.graph import NewEdge, StateGraph, normalised_name
+from assayer.methods.scicompanion.graph import NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
 from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, RecommendedReference
+from assayer.text.names import normalised_name
 
 __all__ = [
     "FoundPapers",

@@ -1,0 +1,211 @@
+"""Concepts, methods and claims of a title and an abstract, found by their words: no model is asked.
+
+Phrases are runs of words between words that carry no subject, as in RAKE (Rose et al., 2010). A name in capitals, or a
+phrase that ends as names of procedures end, is a method; a phrase of the title, or one that comes again, is a concept;
+a sentence in which somebody shows or finds something is a claim. English only: other languages give few names.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assayer.models import ContentKind
+from assayer.text.names import normalised_name
+from assayer.text.sentences import sentence_spans
+
+__all__ = ["MOST_CLAIMS", "MOST_NAMES", "FoundContents", "Mention", "TextPart", "contents_of", "text_with_title"]
+
+MOST_NAMES = 16
+MOST_CLAIMS = 3
+_READ_CHARS = 6_000
+"""Of an abstract; longer ones are whole papers by mistake."""
+_LONGEST_NAME = 60
+_FEWEST_WORDS, _MOST_WORDS = 2, 4
+"""Of a phrase."""
+
+_ACRONYM = re.compile(r"[A-Za-z]?[A-Z][A-Za-z]{0,12}[A-Z0-9][A-Za-z0-9]{0,6}(?:-[A-Z0-9][A-Za-z0-9]{0,5})?")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]+(?:-[A-Za-z0-9]+){0,3}|[^\sA-Za-z]")
+_BUILDS_ON = re.compile(
+    r"\b(?:buil(?:d|ds|t|ding) (?:up)?on|extend(?:s|ed|ing)?|based on|inspired by|derived from|variants? of"
+    r"|generali[sz](?:e|es|ed|ing)|adapt(?:s|ed|ing)?|improv(?:e|es|ed|ing) (?:up)?on|modif(?:y|ies|ied|ying))\b",
+    re.IGNORECASE,
+)
+_INTRODUCES = re.compile(
+    r"\b(?:propos(?:e|es|ed|ing)|introduc(?:e|es|ed|ing)|develop(?:s|ed|ing)?|call(?:s|ed)?|named|dubbed|termed)\b",
+    re.IGNORECASE,
+)
+_REACH = 90
+"""Characters after such words within which a name is meant."""
+_CLAIMS = re.compile(
+    r"\b(?:shows?|shown|showed|demonstrat(?:e|es|ed|ing)|prov(?:e|es|ed)|f(?:ind|ound)|observe|observed|reveal(?:s|ed)?"
+    r"|suggests?|indicates?|confirm(?:s|ed)?|outperform(?:s|ed|ing)?|achiev(?:e|es|ed|ing)|surpass(?:es|ed)?"
+    r"|reduc(?:es|ed)|improves|improved|increased|decreased)\b",
+    re.IGNORECASE,
+)
+_OF_METHODS_TEXT = """
+algorithm analysis assay attention augmentation autoencoder bandit bootstrap classifier clustering codec convolution
+decoder decoding descent detector diffusion distillation dropout embedding encoder encoding ensemble estimation
+estimator factorization filter filtering finetuning fine-tuning forest framework generator gradient imaging
+inference interpolation kernel learning likelihood localization machine matching microscopy mixture model modeling
+modelling network normalization optimization optimizer parser parsing perceptron planner planning policy pooling
+pre-training pretraining process programming prompting propagation protocol pruning quantization regression
+regularization reinforcement retrieval sampler sampling search segmentation sequencing simulation simulator solver
+spectroscopy synthesis tokenization tokenizer training transform transformer tree
+"""
+_OF_METHODS = frozenset(_OF_METHODS_TEXT.split())
+_EMPTY_TEXT = """
+a about above abstract accurate achieve achieves across additional adapts address after all allow allows along
+already also although among an analyze and another any approach approaches are art as at available average baseline
+based be because been before being best better between beyond both but by can cannot case challenge challenges
+challenging code common compare compared comparison complex consider consistently could current data dataset
+datasets demonstrate demonstrated demonstrates depend depends describe design designed despite develop developed
+different difficult directly do does due during each effective effectively effectiveness efficient efficiently eight
+either empirical empirically enable enables especially establish etc evaluate evaluated evaluation even existing
+experimental experiments explore extensive extend extends few field find finding findings finally first five faster
+focus for four from fully further furthermore general generally given good great group had has have having here high
+higher highly how however i if important improve improved improvement improvements improves improving in include
+including increase increasing instead into introduce introduced introduces investigate is issue issues it its itself
+key known large largely larger lead leads less level like limited low lower main major make makes making many may
+method methods metric metrics might more moreover most much multiple must namely near need needs new next nine no
+nor not novel novelty number numbers of often on one only onto open optimal or order other others our ours out
+outperform outperforms over own paper papers particular particularly per perform performance performs popular
+possible potential practical present presents previous previously prior problem problems promising propose proposed
+proposes provide provided provides providing public publicly question questions range real recent recently reduce
+reduces related remain remains report require required requires requiring research respectively result results same
+section see seven several show showed shown shows significant significantly similar simple simply since single six
+small so some specific specifically standard state state-of-the-art still studied studies study such suggest
+superior task tasks technique techniques ten than that the their them then theoretical there therefore these they
+this those though three through thus to together too top toward towards traditional two typical typically under
+understanding unified unlike until up upon us use used useful user users uses using usually various very via was way
+ways we well were what when where whereas whether which while who whole whose why wide widely will with within
+without work works would yet you your
+"""
+_EMPTY = frozenset(_EMPTY_TEXT.split())
+_NO_NAMES_TEXT = """
+aaai acl cvpr eccv emnlp iccv iclr icml ieee naacl neurips nips ii iii iv sota usa uk url
+"""
+_NO_NAMES = frozenset(_NO_NAMES_TEXT.split())
+
+
+class TextPart(NamedTuple):
+    """Characters of a title and an abstract in one text."""
+
+    start: int
+    end: int
+
+
+class Mention(NamedTuple):
+    kind: ContentKind
+    name: str
+    normalised: str
+    introduced: bool
+    built_on: bool
+    sentence: TextPart
+
+
+class FoundContents(NamedTuple):
+    mentions: Sequence[Mention]
+    """In order of appearance; those of the title and those that come again first where there are too many."""
+    claims: Sequence[TextPart]
+
+
+class _Phrase(NamedTuple):
+    start: int
+    name: str
+
+
+def text_with_title(title: str, abstract: str) -> str:
+    """The text in which parts are counted."""
+    return f"{title}\n{abstract}"
+
+
+def contents_of(title: str, abstract: str) -> FoundContents:
+    """At most `MOST_NAMES` names and `MOST_CLAIMS` claims. Time grows with the text's length only."""
+    read, after = abstract[:_READ_CHARS], len(title) + 1
+    sentences = [TextPart(after + start, after + end) for start, end in sentence_spans(read)]
+    text = text_with_title(title, read)
+    found = _Names()
+    for part in (TextPart(0, len(title)), *sentences):
+        found.read(text, part, in_title=part.start == 0)
+    claims = [one for one in sentences if _CLAIMS.search(text, one.start, one.end)]
+    return FoundContents(found.chosen(), claims[-MOST_CLAIMS:])
+
+
+class _Names:
+    """Those of one text."""
+
+    def __init__(self) -> None:
+        self._mentions: dict[tuple[ContentKind, str], Mention] = {}
+        self._weights: dict[tuple[ContentKind, str], int] = {}
+
+    def read(self, text: str, part: TextPart, in_title: bool) -> None:
+        said = text[part.start : part.end]
+        builds, introduces = _ends(_BUILDS_ON, said), _ends(_INTRODUCES, said)
+        for phrase in _phrases(said):
+            kind = _kind(phrase.name)
+            normalised = normalised_name(phrase.name)
+            if not normalised or normalised in _NO_NAMES or len(phrase.name) > _LONGEST_NAME:
+                continue
+            key = (kind, normalised)
+            heads = in_title and phrase.start == 0 and said[len(phrase.name) :].startswith(":")
+            introduced = heads or (_is_acronym(phrase.name) and _follows(phrase.start, introduces))
+            built_on = _follows(phrase.start, builds)
+            before = self._mentions.get(key)
+            if before is None:
+                self._mentions[key] = Mention(kind, phrase.name, normalised, introduced, built_on, part)
+            else:
+                self._mentions[key] = before._replace(
+                    introduced=before.introduced or introduced,
+                    built_on=before.built_on or built_on,
+                    sentence=part if built_on and not before.built_on else before.sentence,
+                )
+            self._weights[key] = self._weights.get(key, 0) + (3 if in_title else 1)
+
+    def chosen(self) -> list[Mention]:
+        """Methods, and concepts that the title names or that come again; the heaviest where there are too many."""
+        telling = [
+            key for key, one in self._mentions.items() if one.kind == "method" or one.built_on or self._weights[key] > 1
+        ]
+        kept = set(sorted(telling, key=lambda key: -self._weights[key])[:MOST_NAMES])
+        return [self._mentions[key] for key in telling if key in kept]
+
+
+def _phrases(said: str) -> Iterator[_Phrase]:
+    """Names in capitals, and runs of words between empty words and signs; of a long run its end."""
+    run: list[re.Match[str]] = []
+    for word in _WORD.finditer(said):
+        if word[0][0].isalpha() and word[0].lower() not in _EMPTY:
+            run.append(word)
+            if _is_acronym(word[0]):
+                yield _Phrase(word.start(), word[0])
+            continue
+        yield from _of_run(said, run)
+        run = []
+    yield from _of_run(said, run)
+
+
+def _of_run(said: str, run: Sequence[re.Match[str]]) -> Iterator[_Phrase]:
+    """Its end, and the last two words of it where they name a method: `contrastive learning` is shared by many."""
+    for length in dict.fromkeys((min(len(run), _MOST_WORDS), _FEWEST_WORDS)):
+        words = run[-length:]
+        name = said[words[0].start() : words[-1].end()] if words else ""
+        if len(words) >= _FEWEST_WORDS and (length == min(len(run), _MOST_WORDS) or _kind(name) == "method"):
+            yield _Phrase(words[0].start(), name)
+
+
+def _is_acronym(word: str) -> bool:
+    return _ACRONYM.fullmatch(word) is not None
+
+
+def _kind(name: str) -> ContentKind:
+    """A name alone tells it, so that all papers say the same of one name."""
+    last = normalised_name(name.rsplit(maxsplit=1)[-1]) if " " in name else ""
+    return "method" if _is_acronym(name) or last in _OF_METHODS else "concept"
+
+
+def _ends(pattern: re.Pattern[str], said: str) -> list[int]:
+    return [one.end() for one in pattern.finditer(said)]
+
+
+def _follows(start: int, ends: Sequence[int]) -> bool:
+    return any(0 <= start - end <= _REACH for end in ends)

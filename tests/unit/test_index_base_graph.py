@@ -1,0 +1,134 @@
+"""The base graph as a part of segments: what it holds, that equal papers make equal files, and odd citations."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from assayer.models import NamedContent, PaperId
+from index import Corpus, VersionStore, build_corpus, build_shards, read_manifest
+from index.building.update import read_delta, update_corpus
+from index.hashing import hash64
+from index.segments.citation_graph import CitationGraph, write_citations
+from index.segments.segment import Segment
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+NET = record(
+    20,
+    title="HedgeNet: Graph Neural Networks for Wild Bees",
+    abstract="We propose HedgeNet for wild bees. Our results show that it counts more of them than people do.",
+)
+HEIR = record(
+    21,
+    title="Counting hoverflies at night",
+    abstract="We build on HedgeNet to count hoverflies at night. Graph neural networks see them in the dark.",
+    references=["bee-20"],
+)
+
+
+async def built(tmp_path: Path, records: Sequence[dict[str, Any]], name: str = "corpus") -> Path:
+    await build_corpus([write_jsonl(tmp_path / f"{name}.jsonl", records)], tmp_path / name, EMBEDDER)
+    return tmp_path / name
+
+
+def segments_of(directory: Path) -> list[Segment]:
+    versions = VersionStore(directory)
+    manifest = read_manifest(versions.current_path())
+    none = np.empty(0, np.int64)
+    return [Segment(versions.segment_path(one.name), one, none, manifest.exact_up_to) for one in manifest.segments]
+
+
+def names(found: Sequence[NamedContent]) -> dict[str, NamedContent]:
+    return {one.name: one for one in found}
+
+
+@pytest.mark.parametrize("shards", [0, 3])
+async def test_contents_of_papers_are_names_with_their_sentences_and_claims(tmp_path: Path, shards: int) -> None:
+    source = write_jsonl(tmp_path / "papers.jsonl", [*RECORDS, NET, HEIR])
+    if shards:
+        await build_shards([source], shards, tmp_path / "corpus", EMBEDDER)
+    else:
+        await build_corpus([source], tmp_path / "corpus", EMBEDDER)
+    corpus = Corpus.open(tmp_path / "corpus", EMBEDDER)
+    found = await corpus.contents([PaperId("bee-20"), PaperId("bee-21"), PaperId("nobody")])
+    corpus.close()
+    assert list(found) == ["bee-20", "bee-21"]
+    net, heir = names(found[PaperId("bee-20")].named), names(found[PaperId("bee-21")].named)
+    assert net["HedgeNet"].introduced
+    assert heir["HedgeNet"].built_on
+    assert heir["HedgeNet"].sentence == "We build on HedgeNet to count hoverflies at night."
+    assert found[PaperId("bee-20")].claims == ("Our results show that it counts more of them than people do.",)
+
+
+async def test_equal_papers_make_equal_files(tmp_path: Path) -> None:
+    one = await built(tmp_path, [*RECORDS, NET, HEIR], "one")
+    other = await built(tmp_path, [HEIR, NET, *RECORDS[::-1]], "other")
+    parts = [
+        {path.name: path.read_bytes() for path in next(iter((place / "segments").iterdir()), place).glob("contents/*")}
+        for place in (one, other)
+    ]
+    assert len(parts[0]) == 10
+    assert parts[0] == parts[1]
+
+
+async def test_an_update_brings_the_names_of_new_papers_and_leaves_other_segments_as_they_are(tmp_path: Path) -> None:
+    directory = await built(tmp_path, [*(record(number) for number in range(30, 60)), NET])
+    before = segments_of(directory)
+    await update_corpus(read_delta([write_jsonl(tmp_path / "new.jsonl", [HEIR])]), directory, EMBEDDER)
+    after = segments_of(directory)
+    assert after[0].entry == before[0].entry
+    (key,) = hash64(["method hedgenet"]).tolist()
+    users = [one.contents.users(key) for one in after if one.contents]
+    assert [one.introduce.tolist() for one in users] == [[True], [False]]
+    assert [after[1].store.id(row) for row in users[1].rows.tolist()] == ["bee-21"]
+    assert users[1].rows.tolist() == [0]
+    assert key in after[1].contents.method_keys(0).tolist() if after[1].contents else False
+
+
+async def test_counts_of_nodes_and_edges_are_those_of_the_files(tmp_path: Path) -> None:
+    (segment,) = segments_of(await built(tmp_path, [NET, HEIR]))
+    counts, contents = segment.entry.graph, [segment.contents_at(row) for row in range(2)]
+    assert counts is not None
+    named = [one for paper in contents for one in paper.named]
+    assert counts.claims == sum(len(one.claims) for one in contents)
+    assert (counts.uses, counts.concerns) == tuple(
+        sum(one.kind == kind for one in named) for kind in ("method", "concept")
+    )
+    assert (counts.introduces, counts.builds_on) == (
+        sum(one.introduced for one in named),
+        sum(one.built_on for one in named),
+    )
+    assert counts.citations == 1
+    assert counts.methods == len({one.name for one in named if one.kind == "method"})
+
+
+async def test_a_segment_of_an_earlier_release_reads_contents_from_its_texts(tmp_path: Path) -> None:
+    (segment,) = segments_of(await built(tmp_path, [NET]))
+    earlier = segment.entry.model_copy(update={"graph": None})
+    directory = VersionStore(tmp_path / "corpus").segment_path(earlier.name)
+    old = Segment(directory, earlier, np.empty(0, np.int64), 1000)
+    assert old.contents is None
+    assert old.contents_at(0) == segment.contents_at(0)
+
+
+async def test_papers_without_names_or_citations_make_a_part_that_opens(tmp_path: Path) -> None:
+    (segment,) = segments_of(await built(tmp_path, [record(1, title="?", abstract="...")]))
+    assert segment.contents_at(0).named == ()
+    assert segment.contents is not None
+    assert segment.contents.users(7).rows.tolist() == []
+    assert len(segment.citations) == 0
+
+
+def test_a_paper_with_a_hundred_thousand_citations_in_a_cycle_is_found_from_all_of_them(tmp_path: Path) -> None:
+    citing = [["hub"]] * 100_000
+    write_citations([pa.array([[f"p{number}" for number in range(100_000)], *citing], pa.list_(pa.string()))], tmp_path)
+    graph = CitationGraph(tmp_path)
+    (hub,) = hash64(["hub"]).tolist()
+    assert len(graph) == 200_000
+    assert np.array_equal(graph.citing(hub), np.arange(1, 100_001))
+    assert len(graph.cited_by(0)) == 100_000

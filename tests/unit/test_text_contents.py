@@ -1,0 +1,67 @@
+"""Names and claims found in a title and an abstract without a model."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assayer.text.contents import MOST_CLAIMS, MOST_NAMES, Mention, contents_of, text_with_title
+from assayer.text.names import normalised_name
+
+TITLE = "HedgeNet: Graph Neural Networks for Counting Wild Bees"
+ABSTRACT = (
+    "Wild bees are hard to count. Building on BERT, we propose HedgeNet, which counts them in images by contrastive "
+    "learning. Graph neural networks weigh what each camera saw. Our experiments show that HedgeNet finds a third more "
+    "wild bees than transects do."
+)
+
+
+def named(title: str, abstract: str) -> dict[str, Mention]:
+    return {one.normalised: one for one in contents_of(title, abstract).mentions}
+
+
+def test_names_in_capitals_and_names_of_procedures_are_methods_and_phrases_of_the_title_concepts() -> None:
+    found = named(TITLE, ABSTRACT)
+    kinds = {name: one.kind for name, one in found.items()}
+    assert (
+        kinds["hedgenet"] == kinds["bert"] == kinds["contrastive learning"] == kinds["graph neural network"] == "method"
+    )
+    assert kinds["counting wild bee"] == "concept"
+
+
+def test_what_a_paper_introduces_and_what_it_builds_on_are_told_apart() -> None:
+    found = named(TITLE, ABSTRACT)
+    assert (found["hedgenet"].introduced, found["bert"].introduced) == (True, False)
+    assert (found["bert"].built_on, found["graph neural network"].built_on) == (True, False)
+
+
+def test_claims_are_the_sentences_that_say_what_was_found() -> None:
+    found = contents_of(TITLE, ABSTRACT)
+    text = text_with_title(TITLE, ABSTRACT)
+    assert [text[one.start : one.end].strip() for one in found.claims] == [ABSTRACT[ABSTRACT.index("Our exp") :]]
+
+
+def test_a_name_in_two_spellings_is_one() -> None:
+    found = contents_of("Graph Neural Networks", "We study a graph neural network. A Graph neural-network is slow.")
+    assert [one.normalised for one in found.mentions].count("graph neural network") == 1
+    assert found.mentions[0].name == "Graph Neural Networks"
+
+
+@pytest.mark.parametrize(("title", "abstract"), [("X", "."), ("a", "我们研究蜜蜂。"), ("?", "\x00 \u202e [[[")])
+def test_text_without_names_has_none(title: str, abstract: str) -> None:
+    assert contents_of(title, abstract).mentions == []
+
+
+def test_names_and_claims_of_a_long_text_are_bounded() -> None:
+    found = contents_of("Names", " ".join(f"We show that METHOD{number} finds bees." for number in range(5_000)))
+    assert len(found.mentions) == MOST_NAMES
+    assert len(found.claims) == MOST_CLAIMS
+
+
+@settings(max_examples=60, deadline=None)
+@given(title=st.text(min_size=1, max_size=60), abstract=st.text(max_size=400))
+def test_what_is_found_stands_in_the_text(title: str, abstract: str) -> None:
+    found, text = contents_of(title, abstract), text_with_title(title, abstract)
+    for one in found.mentions:
+        assert one.name in text[one.sentence.start : one.sentence.end]
+        assert one.normalised == normalised_name(one.name)
+    assert all(0 <= one.start < one.end <= len(text) for one in found.claims)
