@@ -56,6 +56,7 @@ from orchestrator.store import (
     PgUsage,
     Subscription,
 )
+from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.delivery import WebhookDeliverer
@@ -97,6 +98,7 @@ def api_services(
         keys=PgKeys(database, settings.keys),
         usage=PgUsage(database),
         costs=PgEvaluationCosts(database),
+        erasures=PgErasures(database),
         metrics=PgServiceMetrics(database),
         listener=listener,
         methods=METHOD_DESCRIPTIONS,

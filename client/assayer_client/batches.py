@@ -139,6 +139,8 @@ class BatchSummary(Resource):
     """More rows are to come."""
     states: dict[JobState, int]
     """Evaluations in each state; states without one are missing."""
+    erased: int = 0
+    """Rows that were deleted: by request, or when their time of retention was over."""
     cost_usd: float
     """Of the evaluations that have ended, as far as known."""
     ideas_per_hour: float | None

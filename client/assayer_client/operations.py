@@ -8,6 +8,7 @@ from assayer_client import accounts as account_calls
 from assayer_client import batches as batch_calls
 from assayer_client import comparisons as comparison_calls
 from assayer_client import corpus as corpus_calls
+from assayer_client import erasures as erasure_calls
 from assayer_client import evaluations as evaluation_calls
 from assayer_client import rankings as ranking_calls
 from assayer_client import references as reference_calls
@@ -64,6 +65,7 @@ class Operations:
     timeline = Operation(evaluation_calls.timeline)
     cancel = Operation(evaluation_calls.cancel)
     erase = Operation(evaluation_calls.erase)
+    erase_everywhere = Operation(erasure_calls.erase_everywhere)
     methods = Operation(evaluation_calls.methods)
     submit_files = Operation(batch_calls.submit_files)
     add_files = Operation(batch_calls.add_files)

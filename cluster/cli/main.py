@@ -102,6 +102,9 @@ COMMANDS = (
         "Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking.",
     ),
     LazyCommand("cancel", "Cancel evaluations and all else that has an id; finished ones stay as they are."),
+    LazyCommand(
+        "erase", "Delete all that is stored of one idea or one batch, and every ranking or comparison with it."
+    ),
     LazyCommand("timeline", "Draw the timeline of an evaluation: queue time, stages, and language model calls."),
     LazyCommand("doctor", "Check the installation: what is configured, what responds and what is missing."),
     LazyCommand("calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes."),

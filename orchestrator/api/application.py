@@ -29,6 +29,7 @@ from orchestrator.api.routes import (
     console,
     corpus,
     curations,
+    erasures,
     evaluations,
     events,
     health,
@@ -60,6 +61,7 @@ _ROUTERS = (
     batch_estimate,
     batch_upload,
     batches,
+    erasures,
     comparisons,
     rankings,
     rewards,
@@ -77,7 +79,7 @@ _ROUTERS = (
     health,
     console,
 )
-_UPLOAD_PATHS = re.compile(r"/v1/(batches(/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
+_UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
 """Paths whose bodies may hold many ideas."""
 _DESCRIPTION = """Evaluates research ideas against the literature.
 

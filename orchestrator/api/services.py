@@ -30,6 +30,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
@@ -71,6 +72,7 @@ class Services:
     keys: PgKeys
     usage: PgUsage
     costs: PgEvaluationCosts
+    erasures: PgErasures
     metrics: PgServiceMetrics
     listener: NotificationListener
     """Opened and closed by whoever made it."""

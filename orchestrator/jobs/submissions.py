@@ -73,6 +73,8 @@ class BatchStatus(NewBatch):
     created_at: dt.datetime
     counts: dict[JobState, int]
     """Jobs in each state; states without jobs are missing. Rejected rows have no job."""
+    erased: int
+    """Rows that were deleted."""
     cost_usd: float
     """Of the jobs that have ended, as far as known."""
     finished_at: dt.datetime | None

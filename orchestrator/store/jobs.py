@@ -222,7 +222,7 @@ def _report_of_row(row: asyncpg.Record, job: JobId) -> Report:
 
 def _batch(row: Any) -> BatchStatus:
     counts = zip(row["states"] or (), row["jobs"] or (), strict=True)
-    names = ("id", "tenant", "name", "rows", "open", "cost_usd", "created_at")
+    names = ("id", "tenant", "name", "rows", "open", "erased", "cost_usd", "created_at")
     finished = None if row["open"] else row["finished_at"] or (None if row["states"] else row["created_at"])
     return BatchStatus(
         **{name: row[name] for name in names},

@@ -31,7 +31,11 @@ _DELETE = """
             SELECT key FROM ledger WHERE run_id IN (SELECT run_id FROM orphaned) AND NOT cached
         )
     ), gone AS (
-        DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, state
+        DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, state, batch
+    ), counted AS (
+        UPDATE batches SET erased = erased + lost.rows
+        FROM (SELECT batch, count(*) AS rows FROM gone GROUP BY batch ORDER BY batch) AS lost
+        WHERE batches.id = lost.batch
     )
     SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS told FROM gone
 """

@@ -72,6 +72,8 @@ class BatchSummary(Resource):
     """More rows will follow."""
     states: dict[JobState, int]
     """Evaluations in each state; states without one are missing."""
+    erased: int
+    """Rows that were deleted: by request, or when their time of retention was over."""
     cost_usd: Dollars
     """Of the evaluations that have ended, as far as known."""
     ideas_per_hour: float | None
@@ -264,6 +266,7 @@ def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
         rejected=len(batch.rejected),
         open=batch.open,
         states=batch.counts,
+        erased=batch.erased,
         cost_usd=batch.cost_usd,
         ideas_per_hour=speed,
         finish_expected_at=now + dt.timedelta(hours=waiting / speed) if speed and waiting else None,

@@ -44,6 +44,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
@@ -96,6 +97,7 @@ class Service:
             keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),
             usage=PgUsage(database),
             costs=PgEvaluationCosts(database),
+            erasures=PgErasures(database),
             metrics=PgServiceMetrics(database),
             listener=listener,
             methods={"grapheval": "By a graph of viewpoints.", "scholareval": "By the literature."},

@@ -1,0 +1,44 @@
+"""Erasure: all that is stored of one applicant, or of one batch, deleted everywhere at once."""
+
+from typing import Literal
+
+from assayer_client.requests import ApiCall, path, reads
+from assayer_client.resources import Body, JobState, Resource
+
+
+class ErasureBody(Body):
+    """One of `source` and `batch`."""
+
+    source: str | None = None
+    """What you called the idea when you sent it: a file's name, the id in its row."""
+    batch: str | None = None
+    dry_run: bool = False
+    """Only say what would go."""
+
+
+class ErasedJob(Resource):
+    id: str
+    kind: Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
+    title: str
+    state: JobState
+    """Before it was deleted."""
+    batch: str | None
+    row: int | None
+
+
+class Erasure(Resource):
+    """What was deleted, or would be."""
+
+    dry_run: bool
+    jobs: tuple[ErasedJob, ...]
+    """Evaluations, and the rankings, comparisons and other jobs that hold their ideas: these go as a whole."""
+    refused_rows: int
+    """Rows of batches that held no usable idea: their names and reasons."""
+    batch: str | None
+    """Itself deleted."""
+
+
+def erase_everywhere(body: ErasureBody) -> ApiCall[Erasure]:
+    """Deletes all that is stored of an idea or a batch, also the rankings and comparisons that hold it. Nothing brings
+    it back; ask with `dry_run` first."""
+    return ApiCall("POST", path("erasures"), reads(Erasure), body=body)

@@ -1,0 +1,58 @@
+"""`assayer erase`: all that the service has stored of one applicant, or of one batch."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assayer.errors import InputError
+from cluster.cli.options import WithProfile
+from cluster.cli.service_client import service
+from cluster.cli.terminal import remark
+from cluster.settings import PROFILES
+
+if TYPE_CHECKING:
+    from assayer_client.erasures import Erasure
+
+__all__ = ["erase"]
+
+
+def erase(
+    source: Annotated[
+        str | None, typer.Option(help="What the idea was called when it was sent: a file's name, the id in its row.")
+    ] = None,
+    batch: Annotated[str | None, typer.Option(help="Id of a batch: bt_….")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")] = False,
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Delete all that is stored of one idea or one batch, and every ranking or comparison with it."""
+    if (source is None) == (batch is None):
+        raise InputError("Say what to erase: --source or --batch, one of them.")
+    from assayer_client.erasures import ErasureBody
+
+    with service(profile) as client:
+        found = client.erase_everywhere(ErasureBody(source=source, batch=batch, dry_run=True))
+        if not found.jobs and not found.refused_rows and found.batch is None:
+            raise InputError(f"Nothing is stored of {source or batch}.", "Names are compared letter by letter.")
+        _show(found)
+        if not yes:
+            typer.confirm("Delete all of this? Nothing brings it back.", abort=True, err=True)
+        gone = client.erase_everywhere(ErasureBody(source=source, batch=batch))
+        remark(f"Deleted: {_counted(gone)}.")
+
+
+def _show(found: "Erasure") -> None:
+    for one in found.jobs:
+        place = f", row {one.row} of {one.batch}" if one.batch else ""
+        typer.echo(f"{one.id} ({one.kind}, {one.state}{place}): {one.title}")
+    remark(f"To be deleted: {_counted(found)}.")
+
+
+def _counted(found: "Erasure") -> str:
+    kinds = Counter(one.kind for one in found.jobs)
+    parts = [f"{count:,} {kind}{'s' * (count > 1 and not kind.endswith('s'))}" for kind, count in kinds.items()]
+    if found.refused_rows:
+        parts.append(f"{found.refused_rows:,} refused row{'s' * (found.refused_rows > 1)}")
+    if found.batch:
+        parts.append(f"the batch {found.batch}")
+    return ", ".join(parts) or "nothing"
