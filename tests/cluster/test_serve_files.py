@@ -18,7 +18,7 @@ from tests.corpus_papers import RECORDS, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "serve"
-FILES = ("laptop", "cpu-cluster", "gpu-cluster")
+FILES = ("laptop", "small-cluster", "cpu-cluster", "gpu-cluster", "closed-cluster")
 SERVICE = {"ingress", "dispatcher", "evaluator"}
 
 
@@ -43,7 +43,7 @@ def _built(where: ReplicaConfig) -> BuiltApplication:
 
 
 def test_there_is_no_config_that_is_not_tested() -> None:
-    assert {file.stem for file in FOLDER.glob("*.yaml")} == set(FILES)
+    assert {file.stem for file in FOLDER.glob("*.yaml")} - {"kustomization"} == set(FILES)
 
 
 @pytest.mark.parametrize("name", FILES)

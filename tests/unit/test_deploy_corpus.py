@@ -28,7 +28,7 @@ def unit(name: str) -> configparser.ConfigParser:
 
 @pytest.fixture(scope="module")
 def job() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "kubernetes" / "corpus-nightly.yaml").read_text("utf-8"))
+    found: dict[str, Any] = yaml.safe_load((ROOT / "k8s" / "corpus" / "nightly" / "job.yaml").read_text("utf-8"))
     return found
 
 

@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from cluster.cli.corpus import app
 
-JOB = Path(__file__).parents[2] / "deploy" / "kubernetes" / "corpus-build.yaml"
+JOB = Path(__file__).parents[2] / "k8s" / "corpus" / "build" / "job.yaml"
 _KUBERNETES = "1.34"
 
 

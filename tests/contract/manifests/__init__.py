@@ -1,0 +1,1 @@
+"""The manifests in k8s/, checked as far as they can be without a cluster."""

@@ -1,0 +1,60 @@
+"""Who may speak to whom under NetworkPolicies: each side is allowed by one that selects it, or selected by none."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from tests.contract.manifests.reference_rules import selects
+from tests.contract.manifests.resources import Pod, Resource
+
+__all__ = ["allows", "egress_peers", "ingress_rules"]
+
+Direction = Literal["Ingress", "Egress"]
+_FIELDS: Mapping[Direction, tuple[str, str]] = {"Ingress": ("ingress", "from"), "Egress": ("egress", "to")}
+
+
+def allows(policies: Sequence[Resource], source: Pod, target: Pod, port: int) -> bool:
+    """Within the namespace, by TCP."""
+    return _passes(policies, "Egress", source, target, port) and _passes(policies, "Ingress", target, source, port)
+
+
+def _passes(policies: Sequence[Resource], direction: Direction, guarded: Pod, other: Pod, port: int) -> bool:
+    chosen = [one for one in policies if _guards(one, direction, guarded)]
+    if not chosen:
+        return True
+    rules, peers = _FIELDS[direction]
+    return any(
+        _has_port(rule, port) and any(_is_peer(peer, other) for peer in rule.get(peers, ({"podSelector": {}},)))
+        for one in chosen
+        for rule in one["spec"].get(rules, ())
+    )
+
+
+def _guards(policy: Resource, direction: Direction, pod: Pod) -> bool:
+    return direction in policy["spec"]["policyTypes"] and selects(policy["spec"]["podSelector"], pod.labels)
+
+
+def _has_port(rule: Mapping[str, Any], port: int) -> bool:
+    return "ports" not in rule or any(one["port"] == port and one["protocol"] == "TCP" for one in rule["ports"])
+
+
+def _is_peer(peer: Mapping[str, Any], pod: Pod) -> bool:
+    return peer.keys() == {"podSelector"} and selects(peer["podSelector"], pod.labels)
+
+
+def egress_peers(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
+    """Of everything that the pod may ask; one without anything where it may ask anybody."""
+    chosen = [one for one in policies if _guards(one, "Egress", pod)]
+    if not chosen:
+        yield {}
+    for one in chosen:
+        for rule in one["spec"].get("egress", ()):
+            yield from rule.get("to", ({},))
+
+
+def ingress_rules(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
+    """All by which somebody may ask the pod; one without anything where anybody may."""
+    chosen = [one for one in policies if _guards(one, "Ingress", pod)]
+    if not chosen:
+        yield {}
+    for one in chosen:
+        yield from one["spec"].get("ingress", ())

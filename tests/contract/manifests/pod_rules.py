@@ -1,0 +1,127 @@
+"""What holds of every pod: who runs it, what it may, what it takes, and that all it names is there."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from assayer import __version__
+from tests.contract.manifests.resources import ROOT, Pod, Resources, named, of_kind, pods_of
+
+__all__ = ["known_secrets", "pod_problems"]
+
+RUNBOOK = ROOT / "docs" / "operations" / "kubernetes.md"
+_TAG = re.compile(r"[\w./-]+:[v\d][\w.-]*")
+
+
+def pod_problems(resources: Resources) -> Iterator[str]:
+    secrets = known_secrets(resources)
+    for pod in pods_of(resources):
+        if "volumes" not in pod.spec and not pod.claims:
+            continue  # what an operator makes of its own accord is not written here
+        rules = (
+            _person(pod.spec),
+            *(_container(pod, one) for one in pod.containers),
+            _references(pod, resources, secrets),
+            _token(pod, resources),
+        )
+        yield from (f"{pod.of}: {problem}" for rule in rules for problem in rule)
+
+
+def _person(spec: dict[str, Any]) -> Iterator[str]:
+    who = spec.get("securityContext", {})
+    if not who.get("runAsNonRoot") or not who.get("runAsUser"):
+        yield "may run as root"
+    if who.get("seccompProfile") != {"type": "RuntimeDefault"}:
+        yield "may make any system call"
+    if any(spec.get(field) for field in ("hostNetwork", "hostPID", "hostIPC")):
+        yield "shares the node's own names"
+    if any("hostPath" in volume for volume in spec.get("volumes", ())):
+        yield "sees the node's own files"
+
+
+def _container(pod: Pod, container: dict[str, Any]) -> Iterator[str]:
+    name, may = container["name"], container.get("securityContext", {})
+    if may.get("privileged") or may.get("allowPrivilegeEscalation") is not False:
+        yield f"{name} may gain privileges"
+    if may.get("capabilities") != {"drop": ["ALL"]}:
+        yield f"{name} keeps capabilities"
+    if not may.get("readOnlyRootFilesystem"):
+        yield f"{name} may write into its image"
+    image = container["image"]
+    if not _TAG.fullmatch(image):
+        yield f"{name} runs {image}, which is another program tomorrow"
+    if image.startswith("assayer") and not image.endswith(f":{__version__}"):
+        yield f"{name} runs {image}, and this is version {__version__}"
+    yield from _resources(name, container.get("resources", {}))
+    # KubeRay gives the containers of Ray probes of its own.
+    probed = pod.lasting and not pod.ray and container in pod.spec["containers"]
+    if probed and (missing := {"readinessProbe", "livenessProbe"} - container.keys()):
+        yield f"{name} has no {' and no '.join(sorted(missing))}"
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        for way in ("httpGet", "tcpSocket"):
+            port = container.get(probe, {}).get(way, {}).get("port")
+            if port is not None and port not in {*pod.ports, *pod.ports.values()}:
+                yield f"{name} is asked at a port {port} that it has not"
+
+
+def _resources(name: str, resources: dict[str, Any]) -> Iterator[str]:
+    asked, most = resources.get("requests", {}), resources.get("limits", {})
+    if "cpu" not in asked or "memory" not in asked:
+        yield f"{name} does not say what it takes"
+    if most.get("memory") != asked.get("memory") or "memory" not in most:
+        yield f"{name} is not held to the memory that it asks for"
+    if asked.get("nvidia.com/gpu") != most.get("nvidia.com/gpu"):
+        yield f"{name} asks for other GPUs than it may have"
+
+
+def _references(pod: Pod, resources: Resources, secrets: dict[str, set[str]]) -> Iterator[str]:
+    have = {named(one) for one in resources}
+    volumes = {volume["name"]: volume for volume in pod.spec.get("volumes", ())}
+    for container in pod.containers:
+        for mount in container.get("volumeMounts", ()):
+            if mount["name"] not in {*volumes, *pod.claims}:
+                yield f"mounts {mount['name']}, which is not there"
+        for source in container.get("envFrom", ()):
+            if (secret := source.get("secretRef")) and secret["name"] not in secrets:
+                yield f"takes the Secret {secret['name']}, which nobody makes"
+            if (config := source.get("configMapRef")) and f"ConfigMap/{config['name']}" not in have:
+                yield f"takes the ConfigMap {config['name']}, which is not there"
+        for variable in container.get("env", ()):
+            key = variable.get("valueFrom", {}).get("secretKeyRef")
+            if key and key["key"] not in secrets.get(key["name"], ()):
+                yield f"takes {key['key']} of the Secret {key['name']}, which nobody makes"
+    for volume in volumes.values():
+        claim = volume.get("persistentVolumeClaim", {}).get("claimName")
+        # The corpus and the models are shared by what is built apart.
+        if claim not in {None, "assayer-corpus"} and f"PersistentVolumeClaim/{claim}" not in have:
+            yield f"takes the claim {claim}, which is not there"
+        config = volume.get("configMap", {}).get("name")
+        if config is not None and f"ConfigMap/{config}" not in have:
+            yield f"takes the ConfigMap {config}, which is not there"
+
+
+def _token(pod: Pod, resources: Resources) -> Iterator[str]:
+    """Who may ask Kubernetes: what scales its own cluster, and who has an account made for it."""
+    account = pod.spec.get("serviceAccountName")
+    if account is not None and f"ServiceAccount/{account}" not in {named(one) for one in resources}:
+        yield f"runs for {account}, who is not there"
+    scales = any(
+        one["spec"]["rayClusterConfig"].get("enableInTreeAutoscaling")
+        for one in of_kind(resources, "RayService")
+        if pod.of == f"{named(one)}: head"
+    )
+    if account is None and not scales and pod.spec.get("automountServiceAccountToken") is not False:
+        yield "is given a token for Kubernetes that it does not need"
+
+
+def known_secrets(resources: Resources) -> dict[str, set[str]]:
+    """Their keys, by name: those that the runbook has made, and those that operators make."""
+    text = RUNBOOK.read_text("utf-8").replace("\\\n", " ")
+    found: dict[str, set[str]] = {}
+    for name, keys in re.findall(r"kubectl create secret generic (\S+)([^\n]*)", text):
+        found.setdefault(name, set()).update(re.findall(r"--from-(?:literal|file)=([^=\s]+)=", keys))
+    for name in re.findall(r"kubectl create secret tls (\S+)", text):
+        found[name] = {"tls.crt", "tls.key"}
+    for one in of_kind(resources, "Cluster"):
+        found[f"{one['metadata']['name']}-app"] = {"username", "password", "dbname", "host", "port", "uri"}
+    return found

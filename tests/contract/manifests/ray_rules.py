@@ -1,0 +1,99 @@
+"""What KubeRay's operator refuses or overlooks, and what the Serve file asks of the cluster that it runs on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import ray
+import yaml
+from packaging.version import Version
+
+from tests.contract.manifests.resources import Resource, Resources, named, of_kind, pods_of
+
+__all__ = ["ray_problems"]
+
+_UPGRADES = {"NewCluster", "NewClusterWithIncrementalUpgrade", "None"}
+_TOKENS_SINCE = Version("2.52.0")
+_BEHIND_FEATURE_GATES = {"networkPolicy", "tlsOptions", "historyServerOptions"}
+
+
+def ray_problems(resources: Resources) -> Iterator[str]:
+    for one in of_kind(resources, "RayService", "RayJob"):
+        spec = one["spec"]
+        cluster = spec.get("rayClusterConfig") or spec["rayClusterSpec"]
+        rules = (_operator(spec, cluster), _redis(cluster), _pods(resources, one, cluster), _serving(spec, cluster))
+        yield from (f"{named(one)}: {problem}" for rule in rules for problem in rule)
+    for one in of_kind(resources, "RayCronJob"):
+        yield f"{named(one)}: is behind a feature gate"
+
+
+def _operator(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
+    if (kind := spec.get("upgradeStrategy", {}).get("type", "None")) not in _UPGRADES:
+        yield f"the operator knows no upgrade {kind}"
+    if cluster.get("authOptions") != {"mode": "token"}:
+        yield "whoever reaches it may run code in it"
+    if Version(cluster["rayVersion"]) < _TOKENS_SINCE or cluster["rayVersion"] != ray.__version__:
+        yield f"says that it runs Ray {cluster['rayVersion']}, and the image has {ray.__version__}"
+    for field in sorted(_BEHIND_FEATURE_GATES & cluster.keys()):
+        yield f"{field} is behind a feature gate"
+    for group in cluster["workerGroupSpecs"]:
+        if not group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]:
+            yield f"{group['groupName']}: {group['replicas']} pods are not between the fewest and the most"
+    scales = cluster.get("enableInTreeAutoscaling") and cluster.get("autoscalerOptions", {}).get("version") == "v2"
+    templates = [cluster["headGroupSpec"]["template"], *(one["template"] for one in cluster["workerGroupSpecs"])]
+    if scales and any(one["spec"].get("restartPolicy") != "Never" for one in templates):
+        yield "the autoscaler's second version wants restartPolicy Never in every pod"
+
+
+def _redis(cluster: dict[str, Any]) -> Iterator[str]:
+    options = cluster.get("gcsFaultToleranceOptions", {})
+    head = cluster["headGroupSpec"]
+    container = head["template"]["spec"]["containers"][0]
+    variables = {one["name"] for one in container.get("env", ())}
+    if "redisPassword" in options and ("redis-password" in head["rayStartParams"] or "REDIS_PASSWORD" in variables):
+        yield "the password of Redis is given twice"
+    if "redisPassword" in options and "valueFrom" not in options["redisPassword"]:
+        yield "the password of Redis is written down"
+
+
+def _pods(resources: Resources, resource: Resource, cluster: dict[str, Any]) -> Iterator[str]:
+    """All processes of a cluster have the same settings and see the same files."""
+    pods = [pod for pod in pods_of(resources) if pod.of.startswith(f"{named(resource)}: ")]
+    first = pods[0].containers[0]
+    for pod in pods:
+        (container,) = pod.containers
+        for field in ("env", "envFrom", "volumeMounts", "image"):
+            if container.get(field) != first.get(field):
+                yield f"{pod.of}: {field} differ from the head's"
+    options = cluster.get("gcsFaultToleranceOptions")
+    if options:
+        name, _, port = options["redisAddress"].partition(":")
+        known = {
+            (one["metadata"]["name"], str(two["port"]))
+            for one in of_kind(resources, "Service")
+            for two in one["spec"]["ports"]
+        }
+        if (name, port) not in known:
+            yield f"Redis is not at {name}:{port}"
+
+
+def _serving(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
+    """The fewest processes of every pool find room on the fewest pods, and may end what they have begun."""
+    if "serveConfigV2" not in spec:
+        return
+    (application,) = yaml.safe_load(spec["serveConfigV2"])["applications"]
+    pools = application["args"].get("serving")
+    if pools is None:
+        return
+    processes = [one for one in pools.values() if isinstance(one, dict)]
+    for name, field, default in (("cpu", "cpus", 0.1), ("nvidia.com/gpu", "gpus", 0.0)):
+        needed = sum(one.get("replicas", 1) * one.get(field, default) for one in processes)
+        room = sum(
+            group["minReplicas"]
+            * float(group["template"]["spec"]["containers"][0]["resources"]["requests"].get(name, 0))
+            for group in cluster["workerGroupSpecs"]
+        )
+        if needed > room:
+            yield f"the pools need {needed:g} of {name}, and the fewest pods have {room:g}"
+    for group in cluster["workerGroupSpecs"]:
+        if group["template"]["spec"].get("terminationGracePeriodSeconds", 30) <= pools["drain_seconds"]:
+            yield f"{group['groupName']}: what a pod has begun it may not end"

