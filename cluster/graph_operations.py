@@ -11,6 +11,7 @@ from assayer.methods.grapheval.graph.growth import check_for_contradictions, che
 from assayer.methods.grapheval.graph.records import AdditionSummary, GraphPlan, LabelledIdea
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.plagiarism import (
+    LIMITS_BY_EMBEDDER,
     MINILM_LIMITS,
     IdeaViewpoints,
     PlagiarismLimits,
@@ -36,9 +37,6 @@ from workers.documents.idea_reader import read_ideas
 from workers.embedding.embedder import SentenceTransformerEmbedder
 
 __all__ = ["BatchCheck", "LabelledFiles", "add_ideas", "build_graph", "check_batch", "describe_graph", "train_graph"]
-
-_FITTED_FOR = "all-MiniLM-L6-v2"
-"""The embedding model of MINILM_LIMITS."""
 
 ReportStage = Callable[[str, int, int], None]
 """A stage, how much of it is done, and how much it is."""
@@ -229,13 +227,16 @@ async def check_batch(
 
 def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
     """Those asked for, else those fitted for the packaged embedding; nobody knows any for another one."""
-    if embedder != _FITTED_FOR and cosine is None:
+    known = LIMITS_BY_EMBEDDER.get(embedder)
+    if known is None and cosine is None:
         raise InputError(
             f"No limits of likeness are known for the embedding model {embedder}.",
-            f"Give --cosine; for {_FITTED_FOR} it is {MINILM_LIMITS.cosine:g}.",
+            f"Give --cosine; for {', '.join(LIMITS_BY_EMBEDDER)} it is {MINILM_LIMITS.cosine:g}.",
         )
     return PlagiarismLimits(
-        cosine=MINILM_LIMITS.cosine if cosine is None else cosine, share=MINILM_LIMITS.share if share is None else share
+        cosine=MINILM_LIMITS.cosine if cosine is None else cosine,
+        share=MINILM_LIMITS.share if share is None else share,
+        paraphrase=known.paraphrase if known else None,
     )
 
 

@@ -55,6 +55,7 @@ class Notice(Frozen):
         "long_idea",
         "weak_signal",
         "other_viewpoints",
+        "repeated_idea",
         "graph",
     ]
     text: str

@@ -1,6 +1,7 @@
 """What labelled ideas of the past say about an idea: probabilities of outcomes, and the evidence under them."""
 
 import datetime as dt
+from typing import Literal
 
 from assayer.models.base import Absent, Frozen
 from assayer.models.idea import IdeaId
@@ -10,6 +11,8 @@ __all__ = [
     "GraphUsed",
     "MeasuredScorer",
     "NeighbourViewpoint",
+    "RepeatedIdea",
+    "RepeatedViewpoint",
     "ScorerChoice",
     "Verdict",
     "ViewpointEvidence",
@@ -71,6 +74,30 @@ class GraphUsed(Frozen):
     """Whether the outcomes stand from worst to best."""
 
 
+class RepeatedViewpoint(Frozen):
+    """A viewpoint of the idea beside the one that it repeats."""
+
+    text: str
+    other_text: str
+    similarity: float
+    """Cosine, above 0 to 1."""
+
+
+class RepeatedIdea(Frozen):
+    """An idea of the graph that this one repeats: a reason to look at both, not a proof."""
+
+    kind: Literal["same", "copy", "recombination", "paraphrase"]
+    """Its own words or title; most statements taken from it; taken from several, most of them from it; the same
+    statements reworded."""
+    idea: IdeaId
+    title: str
+    url: str
+    share: float
+    """Of the idea's viewpoints that are repeated, 0 to 1."""
+    pairs: tuple[RepeatedViewpoint, ...]
+    """In the order of the idea; empty for the same words."""
+
+
 class MeasuredScorer(Frozen):
     """How well a scorer told outcomes apart, on ideas whose outcomes it had not seen."""
 
@@ -114,3 +141,5 @@ class Verdict(Frozen):
     """Of this idea, all of them used."""
     evidence: tuple[ViewpointEvidence, ...]
     """Those that moved the score most, the strongest first."""
+    repeats: RepeatedIdea | Absent | None = Absent(reason="the report was made before repeated ideas were looked for.")
+    """The idea of the graph that it repeats; None where there is none; absent where that was not looked for."""

@@ -58,6 +58,7 @@ NOTICES: dict[str, str] = {
     "long_idea": "Idea read only in part",
     "weak_signal": "Weak signal",
     "other_viewpoints": "Viewpoints from different methods",
+    "repeated_idea": "Repeats another idea",
     "graph": "Little in the graph",
 }
 """Headings; what happened stands in the notice itself."""

@@ -63,6 +63,7 @@ class Notice(Resource):
         "long_idea",
         "weak_signal",
         "other_viewpoints",
+        "repeated_idea",
         "graph",
     ]
     text: str

@@ -62,6 +62,30 @@ class ViewpointEvidence(Resource):
     """The most similar first."""
 
 
+class RepeatedViewpoint(Resource):
+    """A viewpoint of the idea beside the one that it repeats."""
+
+    text: str
+    other_text: str
+    similarity: float
+    """Cosine, above 0 to 1."""
+
+
+class RepeatedIdea(Resource):
+    """An idea of the graph that this one repeats: a reason to look at both, not a proof."""
+
+    kind: Literal["same", "copy", "recombination", "paraphrase"]
+    """Its own words or title; most statements taken from it; taken from several, most of them from it; the same
+    statements reworded."""
+    idea: str
+    title: str
+    url: str
+    share: float
+    """Of the idea's viewpoints that are repeated, 0 to 1."""
+    pairs: tuple[RepeatedViewpoint, ...]
+    """In the order of the idea; empty for the same words."""
+
+
 class MeasuredScorer(Resource):
     """How well a scorer told outcomes apart, on ideas whose outcomes it had not seen."""
 
@@ -105,6 +129,8 @@ class Verdict(Resource):
     """Of this idea, all of them used."""
     evidence: tuple[ViewpointEvidence, ...]
     """Those that moved the score most, the strongest first."""
+    repeats: RepeatedIdea | Absent | None = Absent(reason="the report was made before repeated ideas were looked for.")
+    """The idea of the graph that it repeats; None where there is none; absent where that was not looked for."""
 
 
 class PoolUsed(Resource):

@@ -17,11 +17,12 @@ from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, Pre
 from assayer.methods.grapheval.graph.subgraph import LocalScorer, SubgraphExtractor
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.pipeline import evaluate
+from assayer.methods.grapheval.repetition import repeated_idea
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration, TrainingProvenance, fit_calibration
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
-from assayer.models import Absent, Idea, IdeaId, Verdict
+from assayer.models import Absent, Idea, IdeaId, RepeatedIdea, Verdict
 from index.memory_corpus import MemoryCorpus
 from tests.unit.twins import NoFullTexts, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -162,6 +163,38 @@ async def test_the_ideas_own_record_never_counts() -> None:
     assert isinstance(verdict, Verdict)
     assert "k60" not in {one.idea for evidence in verdict.evidence for one in evidence.neighbours}
     assert {one.reason: one.count for one in evaluation.report.coverage.dropped}["is the evaluated idea itself"] == 1
+
+
+async def test_an_idea_that_the_graph_holds_already_is_told_before_the_verdict() -> None:
+    judge = await judge_of(await graph_of([*forty(), known(60, "accept", text=MAPS)]))
+    report = (await evaluate(idea_of(), WORLD, a_run(), OPTIONS, judge)).report
+    assert isinstance(report.verdict, Verdict)
+    assert isinstance(report.verdict.repeats, RepeatedIdea)
+    assert (report.verdict.repeats.kind, report.verdict.repeats.idea) == ("same", "k60")
+    (notice,) = [one for one in report.notices if one.kind == "repeated_idea"]
+    assert "repeats “Plan 60” (k60)" in notice.text
+
+
+async def test_statements_taken_from_another_idea_are_shown_beside_their_source() -> None:
+    source = "Ink on old maps fades in the winters. Surveyors walk all the streets of a town by foot."
+    rest = " ".join(f"Clerks of {name} copy the plans of their harbour twice a year." for name in "abcdefgh")
+    own = "Bees sleep under leaves of the lilac tree. Honey keeps for a hundred years in clay jars."
+    judge = await judge_of(await graph_of([*forty(), known(60, "accept", text=f"{source} {rest}")]))
+    plan = judge.contents.plan.model_copy(update={"embedder": "all-MiniLM-L6-v2"})
+    as_fitted = dataclasses.replace(judge, contents=dataclasses.replace(judge.contents, plan=plan))
+    vectors = await EMBEDDER.embed([one.text for one in split_viewpoints(f"{source} {own}", 64)], "passage")
+    idea = parse_idea(f"{own} {source}", "own.txt", "Another title altogether")
+    viewpoints = split_viewpoints(f"{source} {own}", 64)
+    placed = as_fitted.place(idea, vectors, edges_by_cosine(vectors, plan.intra), None, UNKNOWN)
+    found = repeated_idea(idea.id, viewpoints, placed, as_fitted)
+    assert isinstance(found, RepeatedIdea)
+    assert (found.kind, found.idea) == ("copy", "k60")
+    assert [one.text for one in found.pairs] == [one.text for one in viewpoints[:2]]
+
+
+async def test_without_known_limits_of_likeness_nobody_claims_that_nothing_is_repeated() -> None:
+    verdict = await verdict_of(await judge_of(await graph_of(forty())))
+    assert isinstance(verdict.repeats, Absent)
 
 
 async def test_the_report_says_first_how_weak_the_signal_is() -> None:

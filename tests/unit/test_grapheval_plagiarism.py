@@ -44,6 +44,31 @@ def test_idea_whose_viewpoints_one_other_idea_holds_is_a_copy_of_it() -> None:
     assert [(pair.text, pair.other, pair.cosine) for pair in found.pairs] == [("a", ANNA, 0.99), ("b", ANNA, 0.95)]
 
 
+def test_the_same_statements_in_other_words_are_a_paraphrase_of_the_one_idea_they_lie_near() -> None:
+    limits = LIMITS.model_copy(update={"paraphrase": 0.75})
+    nearby = [near((ANNA, 0.8), (BERT, 0.6)), near((BERT, 0.7)), near((ANNA, 0.78)), near((ANNA, 0.2)), near()]
+    found = resemblance_to_neighbours(ME, list("abcde"), nearby, limits)
+    assert found is not None
+    assert (found.kind, found.closest, found.share) == ("paraphrase", ANNA, 0.4)
+    assert [pair.text for pair in found.pairs] == ["a", "c"]
+    assert resemblance_to_neighbours(ME, list("abcde"), nearby, LIMITS) is None
+
+
+@pytest.mark.parametrize(
+    "nearby",
+    [
+        [near((ANNA, 0.8)), near((ANNA, 0.8)), near()],
+        [near((ANNA, 0.8)), near((BERT, 0.8)), near(), near()],
+        [near((ANNA, 0.8)), near((ANNA, 0.69)), near(), near()],
+        [near((ME, 0.8)), near((ME, 0.8)), near(), near()],
+    ],
+    ids=["too few statements", "two ideas", "too far", "its own"],
+)
+def test_half_of_the_statements_must_lie_near_one_other_idea(nearby: list[list[NearbyViewpoint]]) -> None:
+    limits = LIMITS.model_copy(update={"paraphrase": 0.75})
+    assert resemblance_to_neighbours(ME, [str(n) for n in range(len(nearby))], nearby, limits) is None
+
+
 def test_idea_put_together_from_several_is_a_recombination() -> None:
     carla = IdeaId("carla")
     found = resemblance_to_neighbours(ME, list("abc"), [near((ANNA, 1)), near((BERT, 1)), near((carla, 1))], LIMITS)

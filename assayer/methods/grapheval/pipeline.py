@@ -17,6 +17,7 @@ from assayer.methods.grapheval.graph.growth import EdgeEnds, edges_by_cosine, ed
 from assayer.methods.grapheval.graph.records import Viewpoints
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.options import METHOD, GraphEvalOptions
+from assayer.methods.grapheval.repetition import repeated_idea, repetition_notice
 from assayer.methods.grapheval.scoring.baselines import LENGTH
 from assayer.methods.grapheval.scoring.calibration import AbstentionReason, ProbabilityCalibration
 from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, relate_viewpoints
@@ -94,6 +95,7 @@ async def judge_idea(idea: Idea, backends: Backends, run: Run, options: GraphEva
         evidence=explain_verdict(
             extracted.viewpoints, placed, scores, judge, options.explained, options.shown_neighbours
         ),
+        repeats=repeated_idea(idea.id, extracted.viewpoints, placed, judge),
     )
 
 
@@ -173,12 +175,12 @@ def verdict_notices(verdict: Verdict) -> tuple[Notice, ...]:
     """What a reader must know before reading a verdict."""
     weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_worth(verdict.choice)}".strip())
     if verdict.maker == verdict.graph.maker:
-        return (weak,)
+        return (weak, *repetition_notice(verdict.repeats))
     text = (
         f"The graph's viewpoints were extracted by {verdict.graph.maker}, those of this idea by {verdict.maker}: "
         "viewpoints from different methods look less alike, whatever they say."
     )
-    return weak, Notice(kind="other_viewpoints", text=text)
+    return weak, Notice(kind="other_viewpoints", text=text), *repetition_notice(verdict.repeats)
 
 
 def _worth(choice: ScorerChoice | Absent) -> str:

@@ -3,7 +3,9 @@
 An idea is compared viewpoint by viewpoint with its nearest viewpoints of other ideas, which an index finds; ideas
 are never compared with each other one by one. A viewpoint is *taken* when one of another idea comes close enough, and
 an idea resembles others when enough of its viewpoints are taken: from one other idea (a copy), or from several
-together (a recombination). Nearness is a reason to look, not a proof: the pairs stand side by side for a reader.
+together (a recombination). Where too few are that close, the nearer half of its viewpoints may still all lie near one
+other idea's: the same statements in other words (a paraphrase). Nearness is a reason to look, not a proof: the pairs
+stand side by side for a reader.
 """
 
 from collections import defaultdict
@@ -19,6 +21,7 @@ from assayer.models import Frozen, IdeaId
 from assayer.ports import Vectors
 
 __all__ = [
+    "LIMITS_BY_EMBEDDER",
     "MINILM_LIMITS",
     "NEAREST_VIEWPOINTS",
     "IdeaViewpoints",
@@ -59,12 +62,20 @@ class PlagiarismLimits(Frozen):
     """A viewpoint is taken when one of another idea is this close."""
     share: float = Field(gt=0, le=1)
     """An idea resembles others when this share of its viewpoints is taken."""
+    paraphrase: float | None = Field(default=None, gt=0, le=1)
+    """An idea is a paraphrase when the nearer half of its viewpoints come this close to one other idea's, on average;
+    None: paraphrases are not looked for."""
 
 
-MINILM_LIMITS = PlagiarismLimits(cosine=0.85, share=0.5)
+MINILM_LIMITS = PlagiarismLimits(cosine=0.85, share=0.5, paraphrase=0.76)
 """For `all-MiniLM-L6-v2` and the splitter. `benchmarks/quality/grapheval` fitted 0.83–0.86 and 0.50–0.60 on three
 random parts of 89 submissions of ICLR 2017 and ideas plagiarised from them (November 2026,
-docs/quality/grapheval.md). Of the viewpoints of that conference 1 in 200 lies this close to one of another paper."""
+docs/quality/grapheval.md). Of the viewpoints of that conference 1 in 200 lies this close to one of another paper.
+The limit of paraphrases is fitted on abstracts that their authors rewrote; it flags 1 in 200 honest ones."""
+LIMITS_BY_EMBEDDER = {"all-MiniLM-L6-v2": MINILM_LIMITS}
+"""Nobody knows any for another embedding."""
+_FEWEST_REWORDED = 4
+"""Viewpoints: of fewer, half is too little to tell a paraphrase from the same subject."""
 
 
 class ViewpointPair(Frozen):
@@ -78,11 +89,11 @@ class ViewpointPair(Frozen):
 
 class Resemblance(Frozen):
     idea: IdeaId
-    kind: Literal["copy", "recombination"]
-    """A copy: one other idea alone holds enough of its viewpoints."""
+    kind: Literal["copy", "recombination", "paraphrase"]
+    """A copy: one other idea alone holds enough of its viewpoints. A paraphrase: in other words."""
     viewpoints: int
     share: float
-    """Of its viewpoints that are taken, from any idea."""
+    """Of its viewpoints that are taken, from any idea; of a paraphrase those that were compared."""
     closest: IdeaId
     """The idea that holds most of them."""
     closest_share: float
@@ -103,7 +114,7 @@ def resemblance_to_neighbours(
     ]
     share = sum(map(bool, matches)) / len(texts) if texts else 0.0
     if share < limits.share:
-        return None
+        return _paraphrase(idea, texts, neighbours, limits)
     places_by_idea: dict[IdeaId, set[int]] = defaultdict(set)
     for place, nearby in enumerate(matches):
         for one in nearby:
@@ -122,6 +133,43 @@ def resemblance_to_neighbours(
         share=share,
         closest=closest,
         closest_share=closest_share,
+        pairs=tuple(pairs),
+    )
+
+
+def _paraphrase(
+    idea: IdeaId, texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]], limits: PlagiarismLimits
+) -> Resemblance | None:
+    if limits.paraphrase is None or len(texts) < _FEWEST_REWORDED:
+        return None
+    nearest: dict[IdeaId, dict[int, NearbyViewpoint]] = defaultdict(dict)
+    for place, nearby in enumerate(neighbours):
+        for one in nearby:
+            known = nearest[one.idea].get(place)
+            if one.idea != idea and (known is None or one.cosine > known.cosine):
+                nearest[one.idea][place] = one
+    half = len(texts) // 2
+    halves = {
+        other: sorted(places.items(), key=lambda entry: -entry[1].cosine)[:half]
+        for other, places in nearest.items()
+        if len(places) >= half
+    }
+    likeness = {other: sum(one.cosine for _, one in some) / half for other, some in halves.items()}
+    closest = max(likeness, key=lambda other: (likeness[other], other), default=None)
+    if closest is None or likeness[closest] < limits.paraphrase:
+        return None
+    share = half / len(texts)
+    pairs = (
+        ViewpointPair(text=texts[place], other_text=one.text, other=closest, cosine=min(one.cosine, 1.0))
+        for place, one in sorted(halves[closest], key=lambda entry: entry[0])
+    )
+    return Resemblance(
+        idea=idea,
+        kind="paraphrase",
+        viewpoints=len(texts),
+        share=share,
+        closest=closest,
+        closest_share=share,
         pairs=tuple(pairs),
     )
 

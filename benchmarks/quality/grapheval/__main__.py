@@ -19,11 +19,14 @@ from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
 from benchmarks.quality.grapheval.innoeval import pairs, points
 from benchmarks.quality.grapheval.plagiarism import measure_plagiarism
 from benchmarks.quality.grapheval.reporting import Setup, row, shown
+from benchmarks.quality.grapheval.rewording import measure_rewording
 from benchmarks.quality.grapheval.splits import Measured, compare, measure
 from benchmarks.quality.grapheval.years import years_figures
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
+_HONEST = 400
+"""Of `reworded`: ideas that repeat nothing, and as many other papers in the graph."""
 _SOURCE = DATA / "iclr2017" / "submissions.jsonl.gz"
 
 
@@ -34,6 +37,7 @@ def main() -> None:
     vectorise = Vectoriser(embedder, arguments.cache)
     setup = Setup(_provenance(embedder.name, arguments.seed), arguments.network, arguments.rounds, arguments.seed)
     parts = {"decisions": _decisions, "years": _years, "innoeval": _innoeval, "plagiarism": _plagiarism}
+    parts["reworded"] = _reworded
     for line in parts[arguments.part](arguments, vectorise, setup):
         print(line, flush=True)
     embedder.close()
@@ -41,7 +45,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.grapheval", description=__doc__)
-    parser.add_argument("part", choices=("decisions", "years", "innoeval", "plagiarism"))
+    parser.add_argument("part", choices=("decisions", "years", "innoeval", "plagiarism", "reworded"))
     parser.add_argument(
         "--cache", type=Path, default=Path("build/grapheval-vectors"), help="keeps vectors between runs"
     )
@@ -142,6 +146,14 @@ def _plagiarism(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Set
         for kind, one in outcome.by_kind.items():
             values = ["–" if np.isnan(value) else f"{value:.3f}" for value in one]
             yield row(str(seed), limits, kind, *values, *rest)
+
+
+def _reworded(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Setup) -> Iterator[str]:
+    yield row("three-word sequences in common", "ideas", "found as copies", "found with paraphrases", "source named")
+    yield row(*["---"] * 5)
+    for one in measure_rewording(vectorise, _HONEST, setup.rounds, setup.seed):
+        named = "–" if np.isnan(one.source_named) else f"{one.source_named:.3f}"
+        yield row(one.name, str(one.ideas), shown(one.copies), shown(one.all_kinds), named)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ was handed in is the text from arXiv, the graph holds the text of the conference
 papers on arXiv whose title no paper of the corpus has.
 """
 
+import random
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,13 +13,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.plagiarism import NEAREST_VIEWPOINTS, IdeaViewpoints, NearbyViewpoint
+from assayer.methods.grapheval.plagiarism import (
+    MINILM_LIMITS,
+    NEAREST_VIEWPOINTS,
+    IdeaViewpoints,
+    NearbyViewpoint,
+    Resemblance,
+    resemblance_to_neighbours,
+)
+from assayer.methods.grapheval.scoring.metrics import Estimate
 from assayer.models import IdeaId
+from benchmarks.quality.figures import values_of
 from benchmarks.quality.grapheval.data import DATA, read_records
 from benchmarks.quality.grapheval.graphs import Vectoriser, viewpoints_of
 from index.viewpoint_neighbours import FaissNeighbours
 
-__all__ = ["BANDS", "Handed", "Rewording", "compared_with_graph", "read_rewordings"]
+__all__ = ["BANDS", "Handed", "RewordingFound", "compared_with_graph", "measure_rewording"]
 
 BANDS = ((0.0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9))
 """Of the share of common three-word sequences; above, a text was hardly changed."""
@@ -39,6 +49,48 @@ class Handed(NamedTuple):
     idea: IdeaId
     texts: Sequence[str]
     nearby: list[list[NearbyViewpoint]]
+
+
+class RewordingFound(NamedTuple):
+    """Of one band of rewording, or of the honest ideas, where what is found are false alarms."""
+
+    name: str
+    ideas: int
+    copies: Estimate
+    """Share found with paraphrases not looked for."""
+    all_kinds: Estimate
+    source_named: float
+    """Of those found, the share whose source is named; NaN for honest ideas."""
+
+
+def measure_rewording(vectorise: Vectoriser, honest_ideas: int, rounds: int, seed: int) -> list[RewordingFound]:
+    """The program's limits, on the ideas that took no part in fitting them: every second one."""
+    rewordings, honest, others = read_rewordings()
+    generator = random.Random(seed)
+    honest, others = generator.sample(honest, honest_ideas), generator.sample(others, honest_ideas)
+    graph = [*((one.source, one.original) for one in rewordings), *others]
+    asked = [*((one.id, one.handed_in) for one in rewordings), *honest]
+    handed = list(compared_with_graph(asked, graph, vectorise))[1::2]
+    truth = [*rewordings, *([None] * len(honest))][1::2]
+    copies = MINILM_LIMITS.model_copy(update={"paraphrase": None})
+    found = [[resemblance_to_neighbours(*one, limits) for one in handed] for limits in (copies, MINILM_LIMITS)]
+    bands = [(f"{low:.1f} to {high:.1f} in common", low, high) for low, high in BANDS]
+    bands.append(("all reworded", 0.0, BANDS[-1][1]))
+    rows = [(name, [n for n, one in enumerate(truth) if one and low <= one.common < high]) for name, low, high in bands]
+    rows.append(("honest", [n for n, one in enumerate(truth) if one is None]))
+    return [_measured(name, places, truth, found, rounds) for name, places in rows]
+
+
+def _measured(
+    name: str,
+    places: Sequence[int],
+    truth: Sequence[Rewording | None],
+    found: Sequence[Sequence[Resemblance | None]],
+    rounds: int,
+) -> RewordingFound:
+    shares = [values_of(np.array([float(some[n] is not None) for n in places]), rounds) for some in found]
+    named = [one.closest == known.source for n in places if (one := found[1][n]) and (known := truth[n])]
+    return RewordingFound(name, len(places), shares[0], shares[1], float(np.mean(named)) if named else float("nan"))
 
 
 def read_rewordings() -> tuple[list[Rewording], list[tuple[str, str]], list[tuple[str, str]]]:
@@ -75,7 +127,7 @@ def _row(
     held: Sequence[tuple[IdeaId, str]], rows: NDArray[np.int64], cosines: NDArray[np.float32]
 ) -> list[NearbyViewpoint]:
     return [
-        NearbyViewpoint(*held[row], float(cosine))
+        NearbyViewpoint(held[row][0], held[row][1], float(cosine))
         for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
         if row >= 0
     ]

@@ -1,0 +1,65 @@
+"""Whether an evaluated idea repeats one of the graph's: found from the neighbours that its verdict rests on."""
+
+from collections.abc import Sequence
+
+from assayer.methods.grapheval.graph.records import Viewpoint
+from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
+from assayer.methods.grapheval.plagiarism import LIMITS_BY_EMBEDDER, NearbyViewpoint, resemblance_to_neighbours
+from assayer.models import Absent, IdeaId, Notice, RepeatedIdea, RepeatedViewpoint
+
+__all__ = ["repeated_idea", "repetition_notice"]
+
+_NO_LIMITS = Absent(reason="no limits of likeness are known for this embedding model.")
+_KINDS = {
+    "same": "the graph holds it already, with the same title or words, and that record was left out as its own",
+    "copy": "{share:.0%} of its statements stand there nearly word for word",
+    "recombination": "{share:.0%} of its statements stand nearly word for word in other ideas, most of them there",
+    "paraphrase": "its statements say the same in other words",
+}
+
+
+def repeated_idea(
+    idea: IdeaId, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, judge: GraphJudge
+) -> RepeatedIdea | Absent | None:
+    """Among the ideas known at the cutoff. None where it repeats nothing."""
+    contents = judge.contents
+    if placed.same_ideas:
+        known = placed.same_ideas[0]
+        return RepeatedIdea(kind="same", idea=known.id, title=known.title, url=known.url, share=1.0, pairs=())
+    limits = LIMITS_BY_EMBEDDER.get(contents.plan.embedder)
+    if limits is None:
+        return _NO_LIMITS
+    owners = contents.arrays.idea_of
+    nearby = [
+        [
+            NearbyViewpoint(contents.ideas[owners[row]].id, contents.viewpoints[row].text, cosine)
+            for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
+            if row >= 0
+        ]
+        for rows, cosines in zip(placed.nearest.rows, placed.nearest.cosines, strict=True)
+    ]
+    found = resemblance_to_neighbours(idea, [one.text for one in viewpoints], nearby, limits)
+    if found is None:
+        return None
+    source = next(one for one in contents.ideas if one.id == found.closest)
+    pairs = (
+        RepeatedViewpoint(text=one.text, other_text=one.other_text, similarity=round(one.cosine, 4))
+        for one in found.pairs
+        if one.other == found.closest
+    )
+    return RepeatedIdea(
+        kind=found.kind,
+        idea=source.id,
+        title=source.title,
+        url=source.url,
+        share=round(found.share, 4),
+        pairs=tuple(pairs),
+    )
+
+
+def repetition_notice(repeated: RepeatedIdea | Absent | None) -> tuple[Notice, ...]:
+    if not isinstance(repeated, RepeatedIdea):
+        return ()
+    why = _KINDS[repeated.kind].format(share=repeated.share)
+    text = f"This idea repeats “{repeated.title}” ({repeated.idea}): {why}. That is a reason to look at both, no proof."
+    return (Notice(kind="repeated_idea", text=text),)
