@@ -27,6 +27,7 @@ from assayer.models import (
 )
 
 __all__ = [
+    "CitationIds",
     "Clock",
     "Code",
     "Embedder",
@@ -93,6 +94,13 @@ class Reranker(Protocol):
         ...
 
 
+class CitationIds(NamedTuple):
+    """Of one paper, in the order of `Literature.references` and `Literature.citing`."""
+
+    cited: Sequence[PaperId]
+    citing: Sequence[PaperId]
+
+
 class Literature(Protocol):
     """Papers published in a window of days. What the local corpus answers is deterministic for one `version`.
 
@@ -129,6 +137,11 @@ class Literature(Protocol):
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         """The papers of the window that cite each given one, as far as the source knows them; at most `limit`, the
         newest first. Unknown ids are missing from the answer."""
+        ...
+
+    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, "CitationIds"]:
+        """What `references` and `citing` answer, by ids alone: for walks, which come past many more papers than they
+        return."""
         ...
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:

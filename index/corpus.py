@@ -24,7 +24,7 @@ from assayer.models import (
     Retraction,
     Window,
 )
-from assayer.ports import Embedder, Vectors
+from assayer.ports import CitationIds, Embedder, Vectors
 from index.corpus_fit import fit_passages, judge_fit, mean_nearness
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
 from index.search.corpus_queries import CorpusQueries, ReaderHandle, WholeCorpusQueries
@@ -119,6 +119,9 @@ class Corpus:
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return await self._queries.papers(ids, Filters(window=window))
+
+    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
+        return await self._queries.citations(papers, limit, Filters(window=window))
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._queries.contents(papers)

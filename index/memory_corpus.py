@@ -7,6 +7,7 @@ import numpy as np
 
 from assayer.cutoff import admits
 from assayer.errors import CorpusError
+from assayer.literature.citation_ids import citation_ids_of
 from assayer.models import (
     Absent,
     CorpusFit,
@@ -20,7 +21,7 @@ from assayer.models import (
     Retraction,
     Window,
 )
-from assayer.ports import Embedder, Vectors
+from assayer.ports import CitationIds, Embedder, Vectors
 from index.segments.content_graph import found_contents
 
 __all__ = ["MemoryCorpus", "MemoryCorpusVersions"]
@@ -90,6 +91,9 @@ class MemoryCorpus:
                 newest = sorted(found, key=lambda one: one.publication_date or dt.date.min, reverse=True)
                 answers[paper] = newest[:limit]
         return answers
+
+    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
+        return await citation_ids_of(self, papers, limit, window)
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         known = [self._papers[one] for one in papers if one in self._papers]

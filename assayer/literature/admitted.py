@@ -7,7 +7,7 @@ would give the answer away.
 from collections.abc import Callable, Iterable, Sequence
 
 from assayer.models import CorpusFit, Hit, Paper, PaperContents, PaperId, Passage, Retraction, Window
-from assayer.ports import Literature
+from assayer.ports import CitationIds, Literature
 
 __all__ = ["AdmittedLiterature"]
 
@@ -17,7 +17,8 @@ class AdmittedLiterature:
 
     def __init__(self, literature: Literature, admit: Callable[[Paper], bool]) -> None:
         self._literature = literature
-        self._admit = admit
+        self._judge = admit
+        self._refused: set[PaperId] = set()
 
     @property
     def version(self) -> str:
@@ -46,6 +47,15 @@ class AdmittedLiterature:
         answers = await self._literature.citing(papers, limit, window)
         return {paper: [one for one in citing if self._admit(one)] for paper, citing in answers.items()}
 
+    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
+        """Without the papers that were refused so far. Others are judged only by their records: ask `papers` for them
+        before going on from them."""
+        answers = await self._literature.citations(papers, limit, window)
+        return {
+            paper: CitationIds(self._unrefused(one.cited), self._unrefused(one.citing))
+            for paper, one in answers.items()
+        }
+
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._literature.contents(papers)
 
@@ -61,6 +71,15 @@ class AdmittedLiterature:
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
         return await self._literature.fit(text, window)
+
+    def _admit(self, paper: Paper) -> bool:
+        admitted = self._judge(paper)
+        if not admitted:
+            self._refused.add(paper.id)
+        return admitted
+
+    def _unrefused(self, papers: Sequence[PaperId]) -> Sequence[PaperId]:
+        return [one for one in papers if one not in self._refused] if self._refused else papers
 
     def _hits(self, hits: Iterable[Hit]) -> list[Hit]:
         return [hit for hit in hits if self._admit(hit.paper)]

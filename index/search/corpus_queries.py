@@ -10,7 +10,7 @@ from numpy import float32
 from numpy.typing import NDArray
 
 from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
-from assayer.ports import Vectors
+from assayer.ports import CitationIds, Vectors
 from index.search.query_batching import QueryBatcher
 from index.search.version_reader import VersionReader
 from index.segments.gpu_search import CPU
@@ -45,6 +45,10 @@ class CorpusQueries(Protocol):
     async def citing(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]: ...
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]: ...
+
+    async def citations(
+        self, papers: Sequence[PaperId], limit: int, filters: Filters
+    ) -> dict[PaperId, CitationIds]: ...
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]: ...
 
@@ -94,6 +98,9 @@ class WholeCorpusQueries:
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]:
         return await self._reader.call(VersionReader.papers, ids, filters)
+
+    async def citations(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
+        return await self._reader.call(VersionReader.citations, papers, limit, filters)
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._reader.call(VersionReader.contents, papers)

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
-from assayer.ports import Vectors
+from assayer.ports import CitationIds, Vectors
 from index.hashing import Hashes, hash64
+from index.search.citation_steps import CitationSteps
 from index.search.hybrid_ranking import QueryCandidates, candidate_depth, rank_candidates
 from index.search.hybrid_search import HybridSearch
 from index.search.query_batching import batchable
@@ -245,12 +246,32 @@ class VersionReader:
         answers = {}
         for paper_id, hashed in zip(ids, hash64(ids).tolist(), strict=True):
             citing = (
-                one._replace(unit=int(start) + one.unit)
+                CitingUnit(int(start) + row, segment.store.day_number(row))
                 for start, segment in zip(self._units.papers, self.segments, strict=False)
-                for one in segment.newest_citing(hashed, limit + len(without), columns)
+                for row in segment.newest_citing(hashed, limit + len(without), columns).tolist()
             )
             answers[paper_id] = newest_first((one for one in citing if one.unit not in without), limit)
         return answers
+
+    def citations(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
+        """Of the known papers."""
+        units = self.units_of(ids)
+        steps = CitationSteps(self.segments, self._units.papers, _column_filters(filters), self._without(filters))
+        listed = {unit: hashes for unit in units.values() if (hashes := self._cited_hashes(unit)) is not None}
+        cited = dict(zip(listed, steps.cited(list(listed.values()), limit), strict=True))
+        for unit in units.values():
+            if unit not in cited:
+                others = (other for other in self._cited_units(unit) or () if self.passes(other, filters))
+                cited[unit] = np.array(list(islice(others, limit)), np.int64)
+        citing = steps.citing(hash64(units), limit)
+        named = steps.ids(np.concatenate([np.empty(0, np.int64), *cited.values(), *citing]))
+        lists = iter(named)
+        taken = [list(islice(lists, len(some))) for some in (*cited.values(), *citing)]
+        by_unit = dict(zip(cited, taken, strict=False))
+        return {
+            one: CitationIds(by_unit[unit], some)
+            for (one, unit), some in zip(units.items(), taken[len(cited) :], strict=True)
+        }
 
     def units_of(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
         """Of the known papers, in the order of their ids as asked."""

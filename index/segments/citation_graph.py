@@ -67,6 +67,11 @@ class CitationGraph:
         """Hashes of what the paper in a row cites, in the order of its list."""
         return self._cited[self._starts[row] : self._starts[row + 1]]
 
+    def citing_edges(self, cited: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of each paper with one of these hashes the first edge to it, and the one after the last."""
+        first, last = np.searchsorted(self._sorted, cited, "left"), np.searchsorted(self._sorted, cited, "right")
+        return first, last
+
     def citing(self, cited: int) -> NDArray[np.uint32]:
         """Rows of the papers that cite the paper with this hash, ascending, each once."""
         wanted = np.uint64(cited)

@@ -136,6 +136,19 @@ class PaperStore:
     def id(self, row: int) -> PaperId:
         return PaperId(self._value("id", row))
 
+    def ids(self, rows: NDArray[np.int64]) -> list[PaperId]:
+        """Of rows in ascending order."""
+        numbers, places = np.divmod(rows, BATCH)
+        starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+        found: list[PaperId] = []
+        for start, some in zip(starts.tolist(), np.split(places, starts[1:]), strict=False):
+            found += self._batches[int(numbers[start])]["id"].take(pa.array(some)).to_pylist()
+        return found
+
+    def matches(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Places among the hashes, ascending, and the rows that have the hashes there."""
+        return self._ids.matches(hashes)
+
     def digest(self, row: int) -> int:
         return int(self._value("digest", row))
 
@@ -195,6 +208,13 @@ class PaperStore:
         """Of publication, since 1970; `UNDATED` without a date."""
         return int(self._days[row]) if row < len(self._days) else UNDATED
 
+    def day_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """As `day_number`."""
+        days = np.full(len(rows), UNDATED, np.int32)
+        dated = rows < len(self._days)
+        days[dated] = self._days[rows[dated]]
+        return days
+
     def publication_days(self) -> tuple[dt.date, ...]:
         """On which its rows were published, each once, in order."""
         return tuple(_EPOCH + dt.timedelta(days=int(day)) for day in np.unique(self._days))
@@ -241,3 +261,11 @@ class IdIndex:
         first = np.searchsorted(self._hashes, hashes, side="left").tolist()
         last = np.searchsorted(self._hashes, hashes, side="right").tolist()
         return [self._rows[start:end].tolist() for start, end in zip(first, last, strict=True)]
+
+    def matches(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Places among the hashes, ascending, and the rows that have the hashes there."""
+        first = np.searchsorted(self._hashes, hashes, side="left")
+        counts = np.searchsorted(self._hashes, hashes, side="right") - first
+        places = np.repeat(np.arange(len(hashes)), counts)
+        later = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return places, self._rows[first[places] + later].astype(np.int64)

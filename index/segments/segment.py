@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from assayer.models import Filters, Frozen, PaperContents
 from index.hashing import FileChecksum
-from index.segments.citation_graph import CitationGraph, CitingUnit
+from index.segments.citation_graph import CitationGraph
 from index.segments.content_graph import BaseGraphCounts, ContentGraph, found_contents
 from index.segments.paper_keys import PaperKeys
 from index.segments.paper_store import PaperStore
@@ -100,9 +100,9 @@ class Segment:
         place = int(np.searchsorted(self.hidden, row))
         return place < len(self.hidden) and int(self.hidden[place]) == row
 
-    def newest_citing(self, cited: int, limit: int, filters: Filters) -> list[CitingUnit]:
-        """The rows of the newest papers that pass and cite the paper with this hash; `without` is left to the caller.
-        However many cite it, no record is read."""
+    def newest_citing(self, cited: int, limit: int, filters: Filters) -> NDArray[np.int64]:
+        """The rows of the newest papers that pass and cite the paper with this hash, the newest first, undated ones
+        last; `without` is left to the caller. However many cite it, no record is read."""
         allowed = self.row_filter(filters)
         rows = self.citations.citing(cited)
         rows = rows[: np.searchsorted(rows, allowed.rows)]
@@ -110,7 +110,7 @@ class Segment:
             rows = rows[allowed.mask[rows]]
         dated = int(np.searchsorted(rows, self.store.dated))
         newest = np.concatenate([rows[:dated][::-1][:limit], rows[dated:][::-1]])[:limit]
-        return [CitingUnit(row, self.store.day_number(row)) for row in newest.tolist()]
+        return newest.astype(np.int64)
 
     def passages_of(self, papers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of the passages of some papers, ascending."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
-from assayer.ports import Vectors
+from assayer.ports import CitationIds, Vectors
 from assayer.run.structured_concurrency import together
 from index.search.corpus_queries import ReaderHandle
 from index.search.hybrid_ranking import HybridMatches, QueryCandidates, candidate_depth, rank_candidates
@@ -135,6 +135,13 @@ class ShardedCorpusQueries:
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]:
         return await self._call_owners(VersionReader.papers, ids, filters)
+
+    async def citations(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
+        cited, citing = await together([self.references(papers, limit, filters), self.citing(papers, limit, filters)])
+        return {
+            one: CitationIds([each.id for each in cited.get(one, ())], [each.id for each in some])
+            for one, some in citing.items()
+        }
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._call_owners(VersionReader.contents, papers)

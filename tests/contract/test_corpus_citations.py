@@ -1,15 +1,24 @@
 """Citations both ways in corpora that are odd: cycles, works that everybody cites, lists that are long or missing."""
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
-from assayer.models import OPEN, Filters, PaperId
-from index import Corpus, VersionStore, build_corpus, build_shards, read_manifest
+import pytest
+
+from assayer.models import OPEN, Filters, PaperId, Window
+from index import BuildOptions, Corpus, VersionStore, build_corpus, build_shards, read_manifest
+from index.building.update import read_delta, update_corpus
+from index.memory_corpus import MemoryCorpus
 from index.search.version_reader import VersionReader
 from tests.corpus_papers import record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 HUB = PaperId("bee-00")
+CITING_TEXT: dict[str, Any] = {
+    "sections": [{"title": "Methods", "text": "We walked as in earlier studies. " * 3}],
+    "cited_in_text": [{"id": "bee-03", "at": [[0, 4]]}, {"id": "bee-00", "at": [[0, 9]]}],
+}
 
 
 async def on_disk(folder: Path, records: list[dict[str, Any]]) -> Corpus:
@@ -74,3 +83,40 @@ async def test_shards_give_the_newest_of_all_of_them(tmp_path: Path) -> None:
         assert await shards.citing([HUB], limit, OPEN) == await whole.citing([HUB], limit, OPEN)
     newest = [paper.publication_date for paper in (await shards.citing([HUB], 5, OPEN))[HUB]]
     assert newest == sorted(newest, key=str, reverse=True)
+
+
+@pytest.mark.parametrize("kind", ["segments", "shards", "memory"])
+@pytest.mark.parametrize("limit", [2, 100])
+async def test_citations_are_the_ids_of_references_and_of_citing_papers(tmp_path: Path, kind: str, limit: int) -> None:
+    """Papers replaced and removed, undated ones, several segments, and one whose text alone says what it cites."""
+    papers = [
+        record(number, references=[f"bee-{other:02}" for other in (number - 1, number // 2, 77, number - 1, 0)])
+        for number in range(1, 40)
+    ]
+    papers += [record(0), record(40, publication_date=None, year=None, references=[HUB]), record(41, **CITING_TEXT)]
+    corpus: Corpus | MemoryCorpus
+    if kind == "shards":
+        await build_shards([write_jsonl(tmp_path / "all.jsonl", papers)], 3, tmp_path / "corpus", HashingEmbedder())
+        corpus = Corpus.open(tmp_path / "corpus", HashingEmbedder())
+    else:
+        (await on_disk(tmp_path, papers)).close()
+        coming = write_jsonl(
+            tmp_path / "coming.jsonl", [record(5, references=["bee-42"]), record(42, references=[HUB])]
+        )
+        removed = tmp_path / "removed.txt"
+        removed.write_text("bee-07\n")
+        options = BuildOptions(papers_per_segment=20)
+        await update_corpus(read_delta([coming], removed), tmp_path / "corpus", HashingEmbedder(), options=options)
+        corpus = Corpus.open(tmp_path / "corpus", HashingEmbedder())
+    asked = [PaperId(f"bee-{number:02}") for number in range(43)]
+    if kind == "memory":
+        known = await corpus.papers(asked, OPEN)
+        lists = {one: [paper.id for paper in some] for one, some in (await corpus.references(asked, 99, OPEN)).items()}
+        corpus = MemoryCorpus(list(known.values()), HashingEmbedder(), lists)
+    for window in (OPEN, Window.until(dt.date(2017, 6, 1))):
+        found = await corpus.citations(asked, limit, window)
+        cited, citing = await corpus.references(asked, limit, window), await corpus.citing(asked, limit, window)
+        assert list(found) == list(citing)
+        for one, (some, others) in found.items():
+            assert some == [paper.id for paper in cited.get(one, ())]
+            assert others == [paper.id for paper in citing[one]]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assayer.literature.admitted import AdmittedLiterature
 from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
 from assayer.methods.scicompanion.walk_scoring import (
     CosineRange,
@@ -67,6 +68,12 @@ async def test_without_hops_or_citations_the_walk_is_the_search() -> None:
 async def test_what_is_excluded_is_neither_found_nor_a_step_on_the_way() -> None:
     corpus = a_corpus({A: [B], B: [C]})
     found = by_id(await walk(["bees in hedges"], corpus, OPEN, WalkOptions(hops=3, seeds=1), exclude={B}))
+    assert found.keys() == {A}
+
+
+async def test_a_paper_that_is_refused_once_its_record_is_read_is_neither_found_nor_a_step_on_the_way() -> None:
+    corpus = AdmittedLiterature(a_corpus({A: [B], B: [C], D: [B]}), lambda paper: paper.id != B)
+    found = by_id(await walk(["bees in hedges"], corpus, OPEN, WalkOptions(hops=3, seeds=1)))
     assert found.keys() == {A}
 
 

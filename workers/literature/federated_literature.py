@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from assayer.cutoff import admits, papers_within, within
+from assayer.literature.citation_ids import citation_ids_of
 from assayer.literature.paper_identity import identifiers_by_scheme
 from assayer.literature.retractions import gravest_retraction
 from assayer.models import (
@@ -24,6 +25,7 @@ from assayer.models import (
     Retraction,
     Window,
 )
+from assayer.ports import CitationIds
 from assayer.run.run import Run
 from workers.literature.local_corpus import CorpusSimilarity, LocalCorpus
 from workers.literature.record_linker import RecordLinker
@@ -118,6 +120,14 @@ class FederatedLiterature:
             return answers
         ask = partial(self._remote.citing, limit=limit, window=window)
         return await self._topped_up(papers, own, answers, limit, window, ask)
+
+    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
+        if self._remote:
+            return await citation_ids_of(self, papers, limit, window)
+        answers = await self._corpus.citations(papers, limit, window)
+        self._journal_use("references", len(papers), sum(len(one.cited) for one in answers.values()))
+        self._journal_use("citations", len(papers), sum(len(one.citing) for one in answers.values()))
+        return answers
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         """Of the corpus alone."""

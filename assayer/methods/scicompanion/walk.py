@@ -7,6 +7,7 @@ Without citations it is the search alone: mass that cannot move adds nothing to 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from assayer.methods.scicompanion.walk_scoring import (
@@ -19,7 +20,7 @@ from assayer.methods.scicompanion.walk_scoring import (
     summed_over_hops,
 )
 from assayer.models import Paper, PaperId, Window
-from assayer.ports import Literature
+from assayer.ports import CitationIds, Literature
 from assayer.run.structured_concurrency import together
 
 __all__ = ["Found", "Step", "StepKind", "WalkOptions", "walk"]
@@ -58,15 +59,17 @@ class Found(NamedTuple):
 
 @dataclass
 class _Neighbourhood:
-    """What has been seen of the citation graph."""
+    """What has been seen of the citation graph: of most papers the ids alone."""
 
     literature: Literature
     window: Window
     edges: int
     exclude: frozenset[PaperId]
     papers: dict[PaperId, Paper] = field(default_factory=dict)
-    cited: dict[PaperId, list[PaperId]] = field(default_factory=dict)
-    citing: dict[PaperId, list[PaperId]] = field(default_factory=dict)
+    """Whose records were read."""
+    refused: set[PaperId] = field(default_factory=set)
+    cited: dict[PaperId, Sequence[PaperId]] = field(default_factory=dict)
+    citing: dict[PaperId, Sequence[PaperId]] = field(default_factory=dict)
     steps: defaultdict[PaperId, list[Step]] = field(default_factory=lambda: defaultdict(list))
 
     def admit(self, papers: Iterable[Paper]) -> list[PaperId]:
@@ -74,20 +77,25 @@ class _Neighbourhood:
         self.papers.update((paper.id, paper) for paper in admitted)
         return [paper.id for paper in admitted]
 
+    async def read(self, papers: Iterable[PaperId]) -> list[PaperId]:
+        """Reads the records that were not read, and gives those that may be seen."""
+        asked = list(papers)
+        unread = [one for one in asked if one not in self.papers and one not in self.refused]
+        if unread:
+            self.admit((await self.literature.papers(unread, self.window)).values())
+            self.refused.update(one for one in unread if one not in self.papers)
+        return [one for one in asked if one in self.papers]
+
     async def explore(self, papers: Collection[PaperId]) -> None:
         """Asks for the citations of the papers that were not asked about."""
         asked = [one for one in papers if one not in self.cited]
         if not asked:
             return
-        cited, citing = await together(
-            [
-                self.literature.references(asked, self.edges, self.window),
-                self.literature.citing(asked, self.edges, self.window),
-            ]
-        )
+        answers = await self.literature.citations(asked, self.edges, self.window)
         for one in asked:
-            self.cited[one] = self.admit(cited.get(one, ()))
-            self.citing[one] = self.admit(citing.get(one, ()))
+            cited, citing = answers.get(one, CitationIds((), ()))
+            self.cited[one] = [other for other in cited if other not in self.exclude]
+            self.citing[one] = [other for other in citing if other not in self.exclude]
             self._explain(one)
 
     def _explain(self, paper: PaperId) -> None:
@@ -121,8 +129,16 @@ async def walk(
             seen.steps[hit.paper.id] = [Step("dense", None)]
     mass = await _mass(start_mass(cosines), seen, options)
     near = await _nearness(queries, cosines, heaviest(mass, options.compared), literature)
-    best = heaviest(ranking_scores(near, mass), options.limit)
-    return [Found(seen.papers[one], score, tuple(seen.steps[one])) for one, score in best.items()]
+    return await _best(ranking_scores(near, mass), seen, options.limit)
+
+
+async def _best(scores: Mass, seen: _Neighbourhood, limit: int) -> list[Found]:
+    """Reads no more records than it takes to have so many that may be seen."""
+    waiting = iter(heaviest(scores, len(scores)))
+    best: list[PaperId] = []
+    while len(best) < limit and (some := list(islice(waiting, limit - len(best)))):
+        best += await seen.read(some)
+    return [Found(seen.papers[one], scores[one], tuple(seen.steps[one])) for one in best]
 
 
 async def _mass(start: Mass, seen: _Neighbourhood, options: WalkOptions) -> Mass:
@@ -130,7 +146,8 @@ async def _mass(start: Mass, seen: _Neighbourhood, options: WalkOptions) -> Mass
     hops: list[Mass] = []
     mass = start
     for _ in range(options.hops):
-        frontier = heaviest(mass, options.frontier if hops else len(mass))
+        nearest = heaviest(mass, options.frontier if hops else len(mass))
+        frontier = {one: mass[one] for one in await seen.read(nearest)}
         await seen.explore(frontier)
         mass = moved_on(frontier, seen.cited, seen.citing)
         hops.append(mass)

@@ -1,0 +1,84 @@
+"""From papers to what they cite and what cites them, for many papers at once and in arrays: no record is read."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.models import Filters, PaperId
+from index.hashing import Hashes
+from index.segments.segment import Segment
+
+__all__ = ["CitationSteps", "Units"]
+
+Units = NDArray[np.int64]
+
+
+class CitationSteps:
+    """Over the segments of a version. `first_units` are the units of their first papers."""
+
+    def __init__(
+        self, segments: Sequence[Segment], first_units: Units, filters: Filters, without: Collection[int]
+    ) -> None:
+        """Only papers that pass the filters, and none of the units in `without`."""
+        self._segments = [(int(start), one) for start, one in zip(first_units, segments, strict=False)]
+        self._filters = filters
+        self._without = np.array(sorted(without), np.int64)
+
+    def cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
+        """Of each list of hashes the papers that have them, in its order, each once, at most `limit`."""
+        hashes = np.concatenate([np.empty(0, np.uint64), *lists])
+        owners = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
+        found = [self._with_hashes(hashes, start, segment) for start, segment in self._segments]
+        places = np.concatenate([np.empty(0, np.int64), *(one for one, _ in found)])
+        units = np.concatenate([np.empty(0, np.int64), *(one for _, one in found)])
+        order = np.argsort(places, kind="stable")
+        owners, units = owners[places[order]], units[order]
+        _, first = np.unique(np.stack([owners, units]), axis=1, return_index=True) if len(units) else (None, owners)
+        kept = np.sort(first)
+        ends = np.searchsorted(owners[kept], np.arange(1, len(lists)))
+        return [one[:limit] for one in np.split(units[kept], ends)] if lists else []
+
+    def citing(self, hashes: Hashes, limit: int) -> list[Units]:
+        """Of each hash of an id the papers that cite it, the newest first, undated ones last, at most `limit`."""
+        found: list[list[Units]] = [[] for _ in hashes]
+        days: list[list[NDArray[np.int32]]] = [[] for _ in hashes]
+        for start, segment in self._segments:
+            first, last = segment.citations.citing_edges(hashes)
+            for place in np.flatnonzero(last > first).tolist():
+                rows = segment.newest_citing(int(hashes[place]), limit + len(self._without), self._filters)
+                units = self._not_without(rows + start)
+                found[place].append(units)
+                days[place].append(segment.store.day_numbers(units - start))
+        return [_newest(units, each, limit) for units, each in zip(found, days, strict=True)]
+
+    def ids(self, units: Units) -> list[PaperId]:
+        """In their order."""
+        distinct, places = np.unique(units, return_inverse=True)
+        named: list[PaperId] = []
+        for start, segment in self._segments:
+            first, last = np.searchsorted(distinct, [start, start + len(segment)])
+            named += segment.store.ids(distinct[first:last] - start)
+        return [named[place] for place in places.tolist()]
+
+    def _with_hashes(self, hashes: Hashes, start: int, segment: Segment) -> tuple[Units, Units]:
+        """Places among the hashes, and the units there."""
+        places, rows = segment.store.matches(hashes)
+        allowed = segment.row_filter(self._filters)
+        passing = rows < allowed.rows
+        if allowed.mask is not None:
+            passing &= allowed.mask[rows]
+        units = rows[passing] + start
+        kept = ~np.isin(units, self._without)
+        return places[passing][kept], units[kept]
+
+    def _not_without(self, units: Units) -> Units:
+        return units[~np.isin(units, self._without)] if len(self._without) else units
+
+
+def _newest(units: Sequence[Units], days: Sequence[NDArray[np.int32]], limit: int) -> Units:
+    """Of several segments, each in order already."""
+    if len(units) <= 1:
+        return units[0][:limit] if units else np.empty(0, np.int64)
+    every = np.concatenate(units)
+    return every[np.lexsort((-every, -np.concatenate(days).astype(np.int64)))][:limit]
