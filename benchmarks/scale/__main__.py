@@ -1,0 +1,106 @@
+"""Plans a cluster for so many ideas an hour over so many papers: arithmetic over measured and assumed figures.
+
+python -m benchmarks.scale
+python -m benchmarks.scale --ideas 500 --papers 1M --set usd_a_gpu_hour=2.5 --set cached_share=0.4
+"""
+
+import argparse
+import re
+from collections.abc import Sequence
+
+from pydantic import SecretStr
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from assayer.errors import InputError
+from benchmarks.scale.assumptions import Assumptions, read_assumptions
+from benchmarks.scale.planning import Load, ScalePlan, plan_scale
+from cluster.typical_usage import typical_evaluations
+from workers.llm import LlmSettings
+
+_WIDTH = 140
+"""Of the table, also where it goes into a file."""
+_TIMES = {"": 1, "k": 10**3, "m": 10**6}
+_COLUMNS = (
+    "ideas/h",
+    "papers",
+    "cores",
+    "pods",
+    "memory",
+    "GPUs",
+    "USD/h",
+    "USD/idea",
+    "with endpoint",
+    "nearest limit",
+)
+
+
+def main() -> None:
+    options = _options()
+    try:
+        have = read_assumptions().replaced(options.set)
+        counts = [_count(text) for text in options.papers]
+    except InputError as error:
+        raise SystemExit(str(error)) from None
+    idea = typical_evaluations(LlmSettings(base_url="http://127.0.0.1/v1", model="any", api_key=SecretStr("none")))[
+        options.method
+    ]
+    loads = [Load(ideas, papers, idea) for papers in counts for ideas in options.ideas]
+    console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
+    console.print(_table([(load, plan_scale(load, have)) for load in loads]))
+    console.print(
+        f"An idea by {options.method}: {idea.calls:g} calls, {idea.prompt_tokens:,.0f} tokens read, "
+        f"{idea.completion_tokens:,.0f} written (cluster/typical_usage.toml; "
+        "how long answers are is a simulator's guess)."
+    )
+    console.print("A plan, not a measurement, of the pools: the database, GROBID and heads come besides.")
+    for line in _sources(have):
+        console.print(escape(line))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--ideas", type=float, nargs="+", default=[100, 1_000, 10_000], help="an hour")
+    parser.add_argument("--papers", nargs="+", default=["25k", "10M", "200M"])
+    parser.add_argument("--method", choices=("scholareval", "innoeval", "scicompanion"), default="scholareval")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a figure of your own")
+    return parser.parse_args()
+
+
+def _count(text: str) -> int:
+    found = re.fullmatch(r"(\d{1,12})([km]?)", text.lower())
+    if not found or not int(found[1]):
+        raise InputError(f"{text!r} is not a number of papers.", "Write it as 200M, 25k or 1000000.")
+    return int(found[1]) * _TIMES[found[2]]
+
+
+def _table(plans: Sequence[tuple[Load, ScalePlan]]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in _COLUMNS:
+        table.add_column(name, justify="left" if name == "nearest limit" else "right", no_wrap=True)
+    for load, plan in plans:
+        limit = plan.nearest_limit
+        table.add_row(
+            f"{load.ideas:,.0f}",
+            f"{load.papers:,}",
+            f"{plan.cores:,.1f}",
+            f"{plan.pods} ({plan.pods_follow})",
+            f"{plan.memory_bytes / 1e9:,.0f} GB",
+            str(plan.gpus),
+            f"{plan.usd_an_hour:,.2f}",
+            f"{plan.usd_an_hour / load.ideas:.3f}",
+            f"{plan.usd_an_hour_with_endpoint / load.ideas:.3f}",
+            f"{limit}: {plan.limits[limit]:.0%}" + (" - BEYOND" if plan.limits[limit] > 1 else ""),
+        )
+    return table
+
+
+def _sources(have: Assumptions) -> list[str]:
+    return [f"{name} = {one.value:g} {one.unit}: {one.source}" for name, one in have.figures.items()]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""The figures that a plan rests on, each with its source, and how they are replaced."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+
+from pydantic import TypeAdapter
+
+from assayer.errors import InputError
+from assayer.models import Frozen
+
+__all__ = ["Assumption", "Assumptions", "read_assumptions"]
+
+
+class Assumption(Frozen):
+    value: float
+    unit: str
+    source: str
+    page: str | None = None
+    """Of the documentation, that has it."""
+    written: str | None = None
+    """As it stands there."""
+
+
+class Assumptions(Frozen):
+    figures: Mapping[str, Assumption]
+
+    def __getitem__(self, name: str) -> float:
+        return self.figures[name].value
+
+    def replaced(self, given: Sequence[str]) -> "Assumptions":
+        """With `NAME=VALUE`s. Raises InputError for a name that is none, or a value that is no number above zero."""
+        figures = dict(self.figures)
+        for one in given:
+            name, _, text = one.partition("=")
+            if name not in figures:
+                raise InputError(f"{name!r} is no figure of the plan.", f"They are: {', '.join(figures)}.")
+            figures[name] = Assumption(value=_number(name, text), unit=figures[name].unit, source="given")
+        return Assumptions(figures=figures)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    least = 0.0 if name == "cached_share" or name.startswith("usd_") else 1e-9
+    if not least <= value < float("inf") or (name in ("busy", "cached_share") and value > 1):
+        raise InputError(f"{text!r} is no value for {name}.", "Write a number above 0; shares are at most 1.")
+    return value
+
+
+def read_assumptions() -> Assumptions:
+    text = files(__package__).joinpath("assumptions.toml").read_text("utf-8")
+    return Assumptions(figures=TypeAdapter(dict[str, Assumption]).validate_python(tomllib.loads(text)))

@@ -1,0 +1,106 @@
+"""Pods, GPUs, memory and price for a load, and the limit that it comes to first. Arithmetic alone: nothing is run."""
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from benchmarks.scale.assumptions import Assumptions
+from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
+from orchestrator.jobs.estimates import TypicalEvaluation
+
+__all__ = ["Load", "ScalePlan", "plan_scale"]
+
+_SEGMENT = 1_000_000
+"""Papers, at the most."""
+
+
+class Load(NamedTuple):
+    ideas: float
+    """An hour."""
+    papers: int
+    idea: TypicalEvaluation
+    embedding_model: str = "all-MiniLM-L6-v2"
+
+
+class ScalePlan(NamedTuple):
+    cores: float
+    """In use, on average."""
+    memory_bytes: float
+    processes: int
+    pods: int
+    pods_follow: str
+    """What takes so many: `cores`, `memory`, or `fewest`."""
+    gpus: int
+    """Of a model of one's own."""
+    usd_an_hour: float
+    """Pods and GPUs."""
+    usd_an_hour_with_endpoint: float
+    """Pods, and tokens paid elsewhere."""
+    limits: Mapping[str, float]
+    """Share that the load takes of what is there once and does not grow."""
+
+    @property
+    def nearest_limit(self) -> str:
+        return max(self.limits, key=lambda name: self.limits[name])
+
+
+def plan_scale(load: Load, have: Assumptions) -> ScalePlan:
+    calls = load.ideas * load.idea.calls / 3600
+    cores = calls * have["cpu_ms_a_call"] / 1000 + _search_cores(load, have)
+    processes = math.ceil(_ideas_at_once(load, have) / have["ideas_a_process"]) + round(have["other_processes"])
+    memory = processes * have["process_mb"] * 1e6 + have["index_copies"] * _corpus_bytes(load)
+    wanted = {
+        "cores": math.ceil(cores / have["busy"] / have["pod_cores"]),
+        "memory": math.ceil(memory / (have["pod_gb"] * 1e9)),
+        "fewest": round(have["fewest_pods"]),
+    }
+    # Where several ask for as many, the fewest there are in any case.
+    follow = max(reversed(wanted), key=lambda name: wanted[name])
+    pods, gpus = wanted[follow], _gpus(load, have)
+    pods_usd = pods * have["usd_a_pod_hour"]
+    in_flight = calls * have["answer_seconds"]
+    return ScalePlan(
+        cores=cores,
+        memory_bytes=memory,
+        processes=processes,
+        pods=pods,
+        pods_follow=follow,
+        gpus=gpus,
+        usd_an_hour=pods_usd + gpus * have["usd_a_gpu_hour"],
+        usd_an_hour_with_endpoint=pods_usd + load.ideas * _token_usd(load, have),
+        limits={
+            "processor of the line": calls * have["line_ms_a_call"] / 1000,
+            "calls in flight of the line": in_flight / have["line_calls"],
+            "database's processors": calls * have["database_ms_a_call"] / 1000 / have["database_cores"],
+            "database's connections": processes * have["connections_a_process"] / (have["connections"] / 2),
+            "most pods": pods / have["most_pods"],
+        },
+    )
+
+
+def _search_cores(load: Load, have: Assumptions) -> float:
+    """Of searches in all segments but the first, which is in the figure of a call."""
+    segments = math.ceil(load.papers / _SEGMENT) - 1
+    return load.ideas / 3600 * have["searches_an_idea"] * segments * have["search_ms"] / 1000
+
+
+def _ideas_at_once(load: Load, have: Assumptions) -> float:
+    return load.ideas / 3600 * have["levels"] * have["answer_seconds"]
+
+
+def _corpus_bytes(load: Load) -> float:
+    """That should lie in memory beside the processes."""
+    wanted = CapacityRequest(papers=load.papers, model=load.embedding_model, profile="cpu-2")
+    return plan_capacity(wanted, planning_constants()).memory[0].value
+
+
+def _gpus(load: Load, have: Assumptions) -> int:
+    read = load.idea.prompt_tokens * (1 - have["cached_share"]) / have["prompt_tokens_a_second"]
+    written = load.idea.completion_tokens / have["completion_tokens_a_second"]
+    return math.ceil(load.ideas / 3600 * (read + written) / have["busy"])
+
+
+def _token_usd(load: Load, have: Assumptions) -> float:
+    """Of an idea."""
+    prompt = load.idea.prompt_tokens * have["usd_a_million_prompt_tokens"]
+    return (prompt + load.idea.completion_tokens * have["usd_a_million_completion_tokens"]) / 1e6

@@ -1,0 +1,108 @@
+"""The plan of a cluster: its arithmetic, its figures where the documentation and the manifests have them."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import InputError
+from benchmarks.scale.assumptions import read_assumptions
+from benchmarks.scale.planning import Load, plan_scale
+from index.capacity_planning import planning_constants
+from orchestrator.jobs.estimates import TypicalEvaluation
+
+ROOT = Path(__file__).parents[2]
+IDEA = TypicalEvaluation(calls=36, prompt_tokens=200_000, completion_tokens=25_000, cost_usd=0.0, high_cost_usd=0.0)
+HAVE = read_assumptions()
+PLAIN = HAVE.replaced(
+    [
+        "cpu_ms_a_call=100",
+        "line_ms_a_call=5",
+        "answer_seconds=10",
+        "levels=9",
+        "ideas_a_process=5",
+        "other_processes=10",
+        "process_mb=500",
+        "index_copies=1",
+        "busy=0.5",
+        "prompt_tokens_a_second=10000",
+        "completion_tokens_a_second=5000",
+        "usd_a_pod_hour=1",
+        "usd_a_gpu_hour=3",
+        "usd_a_million_prompt_tokens=1",
+        "usd_a_million_completion_tokens=4",
+    ]
+)
+
+
+def test_a_plan_worked_out_by_hand() -> None:
+    plan = plan_scale(Load(1_000, 25_000, IDEA), PLAIN)
+    assert plan.cores == pytest.approx(10 * 0.1)  # 10 calls a second
+    assert plan.processes == 5 + 10  # 25 ideas at once, five a process
+    assert 7.5e9 < plan.memory_bytes < 7.6e9  # the corpus is small
+    assert (plan.pods, plan.pods_follow) == (4, "fewest")
+    assert plan.gpus == 14  # 1,000 / 3,600 of 20 s of reading and 5 s of writing, half busy: 13.9
+    assert plan.usd_an_hour == 4 * 1 + 14 * 3
+    assert plan.usd_an_hour_with_endpoint == pytest.approx(4 + 1_000 * (0.2 + 0.1))
+    assert plan.limits["processor of the line"] == pytest.approx(0.05)
+    assert plan.limits["calls in flight of the line"] == pytest.approx(100 / 2_000)
+    assert plan.limits["database's connections"] == pytest.approx(150 / 450)
+    assert plan.nearest_limit == "database's connections"
+
+
+@pytest.mark.parametrize(
+    ("changed", "follow"), [("cpu_ms_a_call=5000", "cores"), ("process_mb=20000", "memory"), ("pod_gb=100", "fewest")]
+)
+def test_pods_follow_what_takes_most(changed: str, follow: str) -> None:
+    assert plan_scale(Load(1_000, 25_000, IDEA), PLAIN.replaced([changed])).pods_follow == follow
+
+
+def test_what_a_gpu_has_read_before_costs_nothing() -> None:
+    assert plan_scale(Load(1_000, 25_000, IDEA), PLAIN.replaced(["cached_share=1"])).gpus == 3
+
+
+def test_each_further_segment_of_the_corpus_is_searched() -> None:
+    """A million papers are in the figure of a call already."""
+    few, many = (plan_scale(Load(3_600, papers, IDEA), HAVE).cores for papers in (1_000_000, 11_000_000))
+    assert many - few == pytest.approx(HAVE["searches_an_idea"] * 10 * HAVE["search_ms"] / 1000)
+
+
+@given(ideas=st.floats(1, 1e5), papers=st.integers(1, 3 * 10**8))
+def test_more_takes_no_less(ideas: float, papers: int) -> None:
+    less, more = (plan_scale(Load(times * ideas, times * papers, IDEA), HAVE) for times in (1, 2))
+    assert all(a <= b for a, b in zip(less[:4], more[:4], strict=True))
+    assert less.gpus <= more.gpus
+    assert all(share <= more.limits[name] for name, share in less.limits.items())
+
+
+@pytest.mark.parametrize("name", [name for name, one in HAVE.figures.items() if one.page])
+def test_what_was_measured_stands_in_the_documentation(name: str) -> None:
+    one = HAVE.figures[name]
+    assert one.page is not None
+    assert one.written is not None
+    assert one.written in (ROOT / one.page).read_text("utf-8")
+
+
+def test_what_is_set_is_as_the_manifests_have_it() -> None:
+    service = (ROOT / "k8s" / "base" / "service.yaml").read_text("utf-8")
+    (group,) = yaml.safe_load(service)["spec"]["rayClusterConfig"]["workerGroupSpecs"]
+    asked = group["template"]["spec"]["containers"][0]["resources"]["requests"]
+    assert (HAVE["pod_cores"], f"{HAVE['pod_gb']:g}Gi") == (float(asked["cpu"]), asked["memory"])
+    assert (HAVE["fewest_pods"], HAVE["most_pods"]) == (group["minReplicas"], group["maxReplicas"])
+    serve = yaml.safe_load((ROOT / "deploy" / "serve" / "cpu-cluster.yaml").read_text("utf-8"))
+    pools = serve["applications"][0]["args"]["serving"]
+    assert HAVE["ideas_a_process"] == pools["evaluator"]["ongoing"]
+    assert HAVE["index_copies"] == pools["index"]["replicas"]
+    database = (ROOT / "k8s" / "postgres" / "cloudnative" / "cluster.yaml").read_text("utf-8")
+    spec = yaml.safe_load(database.split("---")[0])["spec"]
+    assert HAVE["connections"] == float(spec["postgresql"]["parameters"]["max_connections"])
+    assert HAVE["database_cores"] == float(spec["resources"]["requests"]["cpu"])
+    assert HAVE["usd_a_pod_hour"] == pytest.approx(4 * planning_constants().profiles["cpu-2"].usd_per_hour)
+
+
+@pytest.mark.parametrize("given_text", ["cores=3", "busy=0", "busy=1.5", "levels=many", "levels=nan", "levels"])
+def test_a_figure_that_is_none_is_refused(given_text: str) -> None:
+    with pytest.raises(InputError):
+        HAVE.replaced([given_text])
