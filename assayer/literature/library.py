@@ -9,7 +9,19 @@ from collections.abc import Collection, Iterable, Sequence
 from assayer.cutoff import admits
 from assayer.literature.admitted import AdmittedLiterature
 from assayer.literature.own_paper import is_own_paper, shingles
-from assayer.models import Absent, CorpusFit, FitLevel, FullText, Hit, Idea, Paper, PaperId, Passage, Window
+from assayer.models import (
+    Absent,
+    CorpusFit,
+    FitLevel,
+    FullText,
+    Hit,
+    Idea,
+    Paper,
+    PaperContents,
+    PaperId,
+    Passage,
+    Window,
+)
 from assayer.ports import FullTexts, Literature
 from assayer.run.run import Run
 
@@ -93,6 +105,9 @@ class Library:
     async def references(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.references(papers, limit, self._window)
         return {key: [paper for paper in cited if self._admit(paper)] for key, cited in answers.items()}
+
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        return await self._literature.contents(papers) if papers else {}
 
     async def papers(self, ids: Sequence[PaperId]) -> list[Paper]:
         if not ids:

@@ -94,7 +94,7 @@ async def test_a_model_that_edits_only_what_does_not_exist_changes_nothing_and_i
     backends, llm = twin_backends(scripted={"scicompanion.step": lost})
     evaluation, graph = await evaluated(backends)
     assert all(edit.refused for one in graph.steps for edit in one.edits)
-    assert {one.basis for one in graph.edges} == {"record"}
+    assert all(one.basis == "record" or one.statement == "By the corpus's own graph." for one in graph.edges)
     second = [data for name, data in llm.asked if name == "scicompanion.step"][1]
     assert isinstance(second, StateQuestion)
     assert "there is no node N900" in second.refused[0]

@@ -9,6 +9,7 @@ from assayer.citing.labels import canonical
 from assayer.errors import AssayerError
 from assayer.literature.library import Library
 from assayer.llm import ask
+from assayer.methods.scicompanion.base_graph import ContentLimits, with_contents
 from assayer.methods.scicompanion.editing import apply_edits
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.prompt_state import CompanionState, state_question
@@ -64,7 +65,10 @@ class Exploration:
         self, state: CompanionState, queries: tuple[str, ...], step: int
     ) -> tuple[CompanionState, tuple[str, ...]]:
         retrieved = await retrieve(queries, state.graph, state.found, self._library, self._options, step)
-        state = replace(state, graph=retrieved.graph, found=retrieved.found, asked=(*state.asked, *queries))
+        limits = ContentLimits(self._options.names, self._options.claims)
+        contents = await self._library.contents(list(retrieved.graph.papers))
+        graph = with_contents(retrieved.graph, contents, retrieved.new, limits, step)
+        state = replace(state, graph=graph, found=retrieved.found, asked=(*state.asked, *queries))
         state = replace(state, history=state.history.with_graph(state.graph))
         if not self._backends.llm.models:
             return _after(state, queries, step, retrieved, (), WITHOUT_LLM), ()

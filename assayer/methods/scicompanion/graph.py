@@ -83,6 +83,8 @@ class StateGraph:
     """The paper that the words of an edge are from."""
     pruned: frozenset[PaperId] = frozenset()
     """Papers that were deleted: they do not come back."""
+    deleted_names: frozenset[tuple[NodeKind, str]] = frozenset()
+    """Kinds and normalised names of other nodes that were deleted: only a proposal brings them back."""
     limits: GraphLimits = GraphLimits()
     given_nodes: int = 0
     given_edges: int = 0
@@ -105,6 +107,9 @@ class StateGraph:
 
     def edges_of(self, node: NodeKey) -> tuple[EvidenceEdge, ...]:
         return tuple(one for one in self.edges.values() if node in (one.source, one.target))
+
+    def was_deleted(self, kind: NodeKind, name: str) -> bool:
+        return (kind, normalised_name(name)) in self.deleted_names
 
     # What searches bring
 
@@ -172,6 +177,7 @@ class StateGraph:
                 papers={paper: node for paper, node in self.papers.items() if paper not in gone},
                 evidence={edge: paper for edge, paper in self.evidence.items() if edge in edges},
                 pruned=self.pruned | gone,
+                deleted_names=self.deleted_names | {(self.nodes[key].kind, normalised_name(self.nodes[key].name))},
             )
         )
 

@@ -28,6 +28,10 @@ class SciCompanionOptions(Frozen):
     """Papers that one walk brings up, at most."""
     papers_a_step: int = Field(default=12, ge=1, le=40)
     """The best of them that come into the graph."""
+    names: int = Field(default=8, ge=0, le=100)
+    """Methods and concepts of the corpus's own graph that come into the graph in one step: those that papers share."""
+    claims: int = Field(default=4, ge=0, le=100)
+    """Of new papers, likewise; one a paper."""
     edits: int = Field(default=24, ge=0, le=60)
     """Additions and revisions proposed in one step, at most; further ones are refused. Deletions are not counted."""
     nodes: int = Field(default=120, ge=2, le=500)

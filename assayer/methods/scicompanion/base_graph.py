@@ -1,0 +1,108 @@
+"""What the corpus's own graph knows of the papers of a state graph: methods and concepts that they share, what builds
+on what, and claims, each in the paper's own words. No model is asked."""
+
+from collections.abc import Iterator, Mapping, Set
+from typing import NamedTuple
+
+from assayer.methods.scicompanion.graph import NewEdge, StateGraph
+from assayer.models import EdgeKind, NamedContent, NodeKey, PaperContents, PaperId
+from assayer.text.names import normalised_name
+from assayer.text.sanitise import sanitise
+
+__all__ = ["ContentLimits", "with_contents"]
+
+_NAME_CHARS = 240
+_STATEMENT = "By the corpus's own graph."
+_KINDS: Mapping[str, EdgeKind] = {"method": "uses", "concept": "concerns"}
+
+
+class ContentLimits(NamedTuple):
+    """Of one step."""
+
+    names: int = 8
+    claims: int = 4
+
+
+class _NameOfPapers(NamedTuple):
+    """A name, and the papers of the graph that have it."""
+
+    first: NamedContent
+    papers: Mapping[PaperId, NamedContent]
+
+    def weight(self) -> tuple[int, int]:
+        """How much it joins: a name that one paper introduces and another builds on first."""
+        introduced = any(one.introduced for one in self.papers.values())
+        built_on = any(one.built_on for one in self.papers.values())
+        return -(introduced and built_on), -len(self.papers)
+
+
+def with_contents(
+    graph: StateGraph,
+    contents: Mapping[PaperId, PaperContents],
+    new: Set[PaperId],
+    limits: ContentLimits,
+    step: int,
+) -> StateGraph:
+    """`contents` of the papers in the graph; `new` are those that came in this step. Only names come in that several
+    papers have; names and claims that were deleted before do not come back by themselves."""
+    known = {one: contents[one] for one in graph.papers if one in contents}
+    shared = [one for one in _names(known) if len(one.papers) > 1 and new & one.papers.keys()]
+    for name in sorted(shared, key=_NameOfPapers.weight)[: limits.names]:
+        graph = _with_name(graph, name, step)
+    stating = [one for one in known if one in new and known[one].claims]
+    for paper in stating[: limits.claims]:
+        graph = _with_claim(graph, paper, known[paper].claims[0], step)
+    for edge in _derivations(graph, known):
+        graph = graph.with_edge(edge, step).graph
+    return graph
+
+
+def _names(contents: Mapping[PaperId, PaperContents]) -> list[_NameOfPapers]:
+    """In order of appearance."""
+    found: dict[tuple[str, str], dict[PaperId, NamedContent]] = {}
+    for paper, one in contents.items():
+        for named in one.named:
+            found.setdefault((named.kind, normalised_name(named.name)), {})[paper] = named
+    return [_NameOfPapers(next(iter(papers.values())), papers) for papers in found.values()]
+
+
+def _with_name(graph: StateGraph, name: _NameOfPapers, step: int) -> StateGraph:
+    kind = name.first.kind
+    if graph.was_deleted(kind, name.first.name) or not _is_plain(name.first.name):
+        return graph
+    graph, _, node = graph.with_node(kind, name.first.name, "", step)
+    if node is not None:
+        for paper, named in name.papers.items():
+            graph = graph.with_edge(_quoted(graph, paper, _KINDS[kind], node, named.sentence), step).graph
+    return graph
+
+
+def _with_claim(graph: StateGraph, paper: PaperId, claim: str, step: int) -> StateGraph:
+    if len(claim) > _NAME_CHARS or graph.was_deleted("claim", claim) or not _is_plain(claim):
+        return graph
+    graph, _, node = graph.with_node("claim", claim, "", step)
+    return graph if node is None else graph.with_edge(_quoted(graph, paper, "states", node, claim), step).graph
+
+
+def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -> Iterator[NewEdge]:
+    """Where a paper cites another, and says that it builds on what the other introduces."""
+    cites = {(one.source, one.target) for one in graph.edges.values() if one.kind == "cites"}
+    for name in _names(contents):
+        for paper, named in name.papers.items():
+            for other, theirs in name.papers.items():
+                ends = graph.papers[paper], graph.papers[other]
+                if named.built_on and theirs.introduced and ends in cites:
+                    yield _quoted(graph, paper, "derives", ends[1], named.sentence)
+
+
+def _quoted(graph: StateGraph, paper: PaperId, kind: EdgeKind, target: NodeKey, sentence: str) -> NewEdge:
+    """In the paper's words, unless they hold what prompts must not."""
+    if not _is_plain(sentence):
+        return NewEdge(graph.papers[paper], target, kind, "stated", _STATEMENT)
+    return NewEdge(graph.papers[paper], target, kind, "quoted", _STATEMENT, sentence, paper)
+
+
+def _is_plain(text: str) -> bool:
+    """Neither hidden signs nor orders to whoever reads it."""
+    clean, flags = sanitise(text)
+    return clean == text and not flags
