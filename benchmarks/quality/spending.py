@@ -16,12 +16,13 @@ KNOWN: Mapping[str, Spent] = {
     "groups": Spent(calls=12, prompt_tokens=17_000, completion_tokens=3_050, usd=None),
     "coverage": Spent(calls=1, prompt_tokens=12_000, completion_tokens=1_200, usd=None),
     "support": Spent(calls=1, prompt_tokens=3_400, completion_tokens=900, usd=None),
-    "opinions": Spent(calls=1, prompt_tokens=900, completion_tokens=150, usd=None),
-    "reviews": Spent(calls=1, prompt_tokens=2_000, completion_tokens=700, usd=None),
-    "titles": Spent(calls=1, prompt_tokens=300, completion_tokens=350, usd=None),
+    "opinions": Spent(calls=1, prompt_tokens=750, completion_tokens=150, usd=None),
+    "reviews": Spent(calls=1, prompt_tokens=1_600, completion_tokens=700, usd=None),
+    "titles": Spent(calls=1, prompt_tokens=160, completion_tokens=350, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
-"""Per item, measured through the simulator (docs/quality/innoeval.md); a model's own words may be longer or shorter."""
+"""Per item, measured through the simulator (docs/quality/innoeval.md); a model's own words may be longer or shorter. Of
+opinions, reviews and titles only the prompts are measured: answers are taken as long as they are asked for."""
 
 
 class Expected(NamedTuple):

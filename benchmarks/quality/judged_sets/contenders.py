@@ -16,7 +16,7 @@ from benchmarks.quality import runs
 from benchmarks.quality.figures import Figure, Kind
 from benchmarks.quality.given import Asked
 from benchmarks.quality.grapheval.data import InnoEval
-from benchmarks.quality.groups import GroupOutcome, in_order_of, measured, read_groups
+from benchmarks.quality.groups import Group, GroupOutcome, Measures, in_order_of, measured, read_groups
 from benchmarks.quality.judged_sets.asking import OPINIONS, REVIEWS, opinions, reviews, titles
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
 from benchmarks.quality.judged_sets.ordered import group_figures, named
@@ -54,8 +54,8 @@ class Material(NamedTuple):
 class Answers(NamedTuple):
     values: dict[tuple[str, str], Values]
     """By set and part, in the order of its items; NaN without an answer."""
-    grouped: dict[str, dict[str, int]]
-    """Of InnoEval's grouped papers, by scorer and paper."""
+    grouped: dict[str, dict[str, float]]
+    """Of InnoEval's grouped papers that were asked about, by scorer and paper; NaN without an answer."""
     pairs: list[PairOutcome]
     groups: list[GroupOutcome]
     scores: dict[IdeaId, float]
@@ -67,13 +67,14 @@ class Answers(NamedTuple):
 async def ask_everything(asked: Asked, settings: Settings, given: Material, absent: dict[str, str]) -> Answers:
     """What was not asked yet; with a plan in `asked`, only what it would cost. `absent` is told what could not be."""
     values: dict[tuple[str, str], Values] = {one.where: {} for one in (*given.sets, given.altered)}
-    grouped: dict[str, dict[str, int]] = {}
+    grouped: dict[str, dict[str, float]] = {}
     for scorer in OPINIONS:
         for judged in (*given.sets, given.altered):
             told = await opinions(asked, settings, judged.name, judged.question, judged.items, scorer)
             values[judged.where][scorer, "prompt"] = np.array([told.get(one.id, np.nan) for one in judged.items])
         papers = [JudgedItem(one.id, one.text, 0.0) for one in given.innoeval.grouped][: asked.first]
-        grouped[scorer] = await opinions(asked, settings, "innoeval", ACCEPTED, papers, scorer)
+        told = await opinions(asked, settings, "innoeval", ACCEPTED, papers, scorer)
+        grouped[scorer] = {one.id: told.get(one.id, np.nan) for one in papers}
     scores = await _board(asked, settings, given, values, absent)
     pairs = await runs.pairs(asked, settings, given.innoeval, both=True)
     groups = await runs.groups(asked, settings, {0: read_groups()})
@@ -93,10 +94,10 @@ async def _board(
     scored = [one for one in given.sets if one.name in {"innoeval", "ai_researcher"}]
     papers, days = {one.id: one for one in given.innoeval.points}, cutoffs()
     ideas = {}
-    for one in (item for judged in scored for item in judged.items):
-        paper = papers.get(IdeaId(one.id))
-        day = days.get(IdeaId(one.id), EARLIEST)
-        ideas[one.id] = parse_idea(one.text, one.id, "") if paper is None else idea_of(paper, day)
+    for item in (item for judged in scored for item in judged.items):
+        paper = papers.get(IdeaId(item.id))
+        day = days.get(IdeaId(item.id), EARLIEST)
+        ideas[item.id] = parse_idea(item.text, item.id, "") if paper is None else idea_of(paper, day)
     try:
         outcomes = await runs.scores(asked, settings, [*ideas.values()], runs.kept_points(asked, settings))
     except CorpusError as error:
@@ -142,19 +143,25 @@ async def reviewed(
     return found, reports
 
 
-def opinion_figures(data: InnoEval, grouped: Mapping[str, Mapping[str, int]], rounds: int) -> Iterator[Figure]:
-    """InnoEval's pairs and groups by opinions on each paper alone, where place cannot decide."""
+def opinion_figures(data: InnoEval, grouped: Mapping[str, Mapping[str, float]], rounds: int) -> Iterator[Figure]:
+    """InnoEval's pairs and groups by opinions on each paper alone, where place cannot decide; of those pairs and groups
+    whose papers were all asked about."""
     for scorer, told in grouped.items():
-        values = {(group, one): float(told.get(one, np.nan)) for group, some in data.groups.items() for one in some}
+        values = {(group, one): told.get(one, np.nan) for group, some in data.groups.items() for one in some}
         for difficulty, pairs in data.pairs.items():
-            yield named(("innoeval", f"pairs, {difficulty}"), (scorer, "prompt"), right(gaps(values, pairs)), rounds)
-        ordered = [
-            measured(in_order_of(group, {idea.id: told[IdeaId(idea.source)] for idea in group.ideas}))
-            if all(idea.source in told for idea in group.ideas)
-            else measured(None)
-            for group in read_groups()
-        ]
-        yield from group_figures((scorer, "prompt"), ordered, rounds)
+            if asked := [one for one in pairs if one.better in told and one.worse in told]:
+                yield named(
+                    ("innoeval", f"pairs, {difficulty}"), (scorer, "prompt"), right(gaps(values, asked)), rounds
+                )
+        whole = [group for group in read_groups() if all(idea.source in told for idea in group.ideas)]
+        if whole:
+            yield from group_figures((scorer, "prompt"), [_order(group, told) for group in whole], rounds)
+
+
+def _order(group: Group, told: Mapping[str, float]) -> Measures:
+    """A group of which one paper has no answer has no order."""
+    values = {idea.id: told[idea.source] for idea in group.ideas}
+    return measured(None if np.isnan([*values.values()]).any() else in_order_of(group, values))
 
 
 def sampled(sets: Sequence[JudgedSet], first: int | None) -> list[JudgedSet]:

@@ -41,7 +41,8 @@ def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[
         yield "Not measured here:\n"
         yield from (f"- {name}: {why}" for name, why in absent.items())
         yield ""
-    yield from _unbeaten(figures)
+    mark = "SIMULATED: " if simulated else ""
+    yield from (line.replace("- ", f"- {mark}", 1) for line in _unbeaten(figures))
     for name, title in TITLES.items():
         if some := [one for one in figures if one.set == name]:
             yield f"\n## {name}\n\n{title}. {caveats.get(name, '')}".rstrip() + "\n"
@@ -51,7 +52,7 @@ def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[
                 yield from table(block)
                 yield ""
             notes = dict.fromkeys(f"{one.scorer}: {one.note}" for one in some if one.note)
-            yield from (f"- {note}" for note in notes)
+            yield from (f"- {mark}{note}" for note in notes)
 
 
 def _blocks(figures: Sequence[Figure]) -> list[list[Figure]]:
