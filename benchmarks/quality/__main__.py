@@ -8,6 +8,7 @@ scholarideas  what experts said of 48 ideas: how much a report says of it, and w
 support       claims beside passages: whether it is rightly said that the one bears out the other
 search        what reports rest on: relevance density, topic coverage, diversity
 citations     what authors cited, found again: searches in one step against walks along citations
+ratings       reviewers' mean rating told from title and abstract, on the venue's scale: what is below the mean's error
 references    the check of an idea's own references: real ones found, invented and wrong ones told
 rewards       ideas that should earn nothing, before guards and judges; debates of seats whose errors are known
 
@@ -39,6 +40,7 @@ from benchmarks.quality.literature_parts import scholarideas, search
 from benchmarks.quality.own_references import own_references
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.parts import groups, pairs, points
+from benchmarks.quality.ratings import ratings
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
 from cluster.settings_loading import load_settings
 from workers.embedding.embedder import SentenceTransformerEmbedder
@@ -54,6 +56,7 @@ _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "search": search,
     "citations": citations,
     "references": own_references,
+    "ratings": ratings,
     "rewards": rewards,
     "support": support,
 }
