@@ -1,6 +1,7 @@
 """`python -m benchmarks.quality PART`: how good the verdicts are, beside what is simpler, and how sure one can be.
 
 all           every judged set on one page: the program, simpler scorers, people against people
+ablations     what parts of a method are worth: one left out by a setting, beside the whole
 points        InnoEval's score of 98 papers against the decision on them
 pairs         192 pairs of papers: which got the better decision
 groups        88 groups of four papers, put in order
@@ -27,6 +28,7 @@ from pathlib import Path
 
 from assayer.errors import AssayerError
 from benchmarks.index.machine import machine
+from benchmarks.quality.ablations import ablations
 from benchmarks.quality.citations.part import citations
 from benchmarks.quality.citations.records import GRAPHS
 from benchmarks.quality.claim_support.items import SETS
@@ -49,6 +51,7 @@ __all__ = ["main"]
 
 _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "all": every_judged_set,
+    "ablations": ablations,
     "points": points,
     "pairs": pairs,
     "groups": groups,
@@ -135,6 +138,8 @@ def _common(part: argparse.ArgumentParser) -> None:
 def _own(name: str, part: argparse.ArgumentParser) -> None:
     if name == "all":
         part.add_argument("--page", type=Path, help="folder of the page and of its figures as JSON; --out if not given")
+    elif name == "ablations":
+        part.add_argument("--method", choices=("grapheval", "innoeval", "scholareval"), default="grapheval")
     elif name == "points":
         part.add_argument("--all", action="store_true", help="score the papers of pairs and groups too")
         part.add_argument("--fold-repeats", type=int, default=3, help="of the learned baselines")

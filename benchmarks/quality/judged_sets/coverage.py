@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assayer.text.sentences import sentences
 from benchmarks.quality.figures import Figure, Kind, figure, values_of
@@ -10,7 +11,7 @@ from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.rubrics import Rubric
 from benchmarks.quality.scholarideas import proxy
 
-__all__ = ["judged_coverage", "proxy_figures"]
+__all__ = ["covered_rubrics", "judged_coverage", "proxy_figures"]
 
 _SET = "scholarideas"
 _SAID = 4
@@ -43,9 +44,14 @@ def judged_coverage(
     those that the judge found missing."""
     parts = {"all": rubrics} | {kind: [one for one in rubrics if one.type == kind] for kind in ("strength", "weakness")}
     for part, some in parts.items():
-        told = [scores.get((one.idea, one.number)) for one in some]
         if some:
-            covered = np.array([float((score or 0) >= _SAID) for score in told])
-            unjudged = sum(score is None for score in told)
+            covered = covered_rubrics(some, scores)
+            unjudged = int(np.isnan(covered).sum())
             where = (_SET, f"coverage as judged, {part}")
             yield figure(where, "statements said", scorer, values_of(covered, rounds), len(some), unjudged)
+
+
+def covered_rubrics(rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int]) -> NDArray[np.float64]:
+    """(rubrics,) 1 where a rubric is said, 0 where it is not, NaN without a judgement."""
+    told = [scores.get((one.idea, one.number)) for one in rubrics]
+    return np.array([np.nan if score is None else float(score >= _SAID) for score in told])
