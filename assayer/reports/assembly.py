@@ -82,6 +82,8 @@ async def assemble_report(
     graph = numbering.apply(findings.graph) if findings.graph else None
     own_references = await run.own_references if run.own_references else None
     papers = numbering.papers(findings.papers)
+    for paper in papers:
+        run.journal.check_for_suspicion(paper)
     if library is None:
         references = numbering.references(papers)
         notices = (*findings.notices, *general_notices(idea, run))

@@ -1,6 +1,7 @@
 """What happened in a run: calls, failures, papers found and read, use of sources. Reports draw coverage from it."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,13 +12,19 @@ from assayer.models import (
     Fault,
     FaultCount,
     Operation,
+    Paper,
     PaperId,
     PromptVersion,
     SourceTrouble,
     SourceUse,
+    TextFlag,
 )
+from assayer.text.sanitise import sanitise
 
 __all__ = ["Journal"]
+
+_LONGEST_TITLE = 300
+"""Characters."""
 
 
 @dataclass
@@ -30,7 +37,7 @@ class Journal:
     errors: list[AssayerError] = field(default_factory=list)
     """What `record_failure` was given, in order."""
     suspicious_papers: dict[PaperId, str] = field(default_factory=dict)
-    """Titles of papers whose text seems to give orders to whoever judges it."""
+    """Titles of papers whose text seems to give orders to whoever judges it, or whose title or venue hides words."""
     found: set[PaperId] = field(default_factory=set)
     read: set[PaperId] = field(default_factory=set)
     full_texts: set[PaperId] = field(default_factory=set)
@@ -48,6 +55,14 @@ class Journal:
     _missing_full_texts: dict[PaperId, str] = field(default_factory=dict)
     _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
     _troubles: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
+
+    def check_for_suspicion(self, paper: Paper, flags: Iterable[TextFlag] = ()) -> None:
+        """Looks at the paper's title and venue, and at the flags of a text of it that was read."""
+        title, of_title = sanitise(paper.title)
+        in_record = {flag.kind for flag in (*of_title, *sanitise(paper.venue)[1])}
+        in_text = {flag.kind for flag in flags}
+        if "suspected_injection" in in_record | in_text or "hidden_text" in in_record:
+            self.suspicious_papers[paper.id] = " ".join(title.split())[:_LONGEST_TITLE]
 
     def record_dropped(self, what: str, reason: str, count: int = 1) -> None:
         if count:

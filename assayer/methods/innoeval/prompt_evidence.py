@@ -32,8 +32,7 @@ def on_one_line(text: str) -> str:
 def clean_text(text: str, paper: Paper, run: Run, limit: int) -> str:
     """At most so many sanitised characters, ending with a whole word; texts that give orders are journalled."""
     text, flags = sanitise(text[: limit * 2])
-    if any(flag.kind == "suspected_injection" for flag in flags):
-        run.journal.suspicious_papers[paper.id] = on_one_line(paper.title)[:_LONGEST_TITLE]
+    run.journal.check_for_suspicion(paper, flags)
     text = text.strip()
     return text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0]
 

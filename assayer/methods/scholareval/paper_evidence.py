@@ -33,8 +33,7 @@ def evidence_from_papers(
         matched = (passages or {}).get(paper.id, ())
         text, places, flags = _sanitised(_text_blocks(paper, matched, full_text), limit_chars * 2)
         text = _shortened(text, limit_chars)
-        if any(flag.kind == "suspected_injection" for flag in (*flags, *(full_text.flags if full_text else ()))):
-            run.journal.suspicious_papers[paper.id] = _title(paper)
+        run.journal.check_for_suspicion(paper, (*flags, *(full_text.flags if full_text else ())))
         run.journal.read.add(paper.id)
         has_passages = any(one.section not in ("title", "abstract") for one in matched)
         has_more = full_text is not None or has_passages

@@ -8,11 +8,11 @@ from assayer.literature.library import Library
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.options import InnoEvalOptions
-from assayer.methods.innoeval.prompt_evidence import clean_text, on_one_line
+from assayer.methods.innoeval.prompt_evidence import clean_text
 from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt
 from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, CutoffSide, FastSearch
 from assayer.methods.innoeval.search.hybrid_selection import RankedCandidate
-from assayer.models import Absent, Codebase, FullText, Paper, TextFlag, WebPage
+from assayer.models import Absent, Codebase, FullText, Paper, WebPage
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import together
 from assayer.text.sanitise import sanitise
@@ -69,7 +69,7 @@ class SlowReader:
                 self._run.journal.full_texts.add(paper.id)
             if beyond_abstract and self._run.cutoff and side == "before" and not full.within_window:
                 self._run.journal.undated_texts[paper.id] = "full text"
-            self._note_suspicion(paper, full.flags)
+            self._run.journal.check_for_suspicion(paper, full.flags)
         return self._read_source(chosen, paper, text, beyond_abstract)
 
     async def _read_pages(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
@@ -96,7 +96,7 @@ class SlowReader:
             return None
         if self._run.cutoff and side == "before":
             self._run.journal.undated_texts[record.id] = "web page"
-        self._note_suspicion(record, page.flags)
+        self._run.journal.check_for_suspicion(record, page.flags)
         text = excerpt([page.text], self._idea_words, self._options.evidence_chars)
         return self._read_source(chosen, record, text, full_text_read=True)
 
@@ -117,7 +117,7 @@ class SlowReader:
         record = paper.model_copy(update={"abstract": f"{paper.abstract}\n\n{code.readme[:500]}".strip()})
         if not self._sources.admits(record, side):
             return None
-        self._note_suspicion(record, code.flags)
+        self._run.journal.check_for_suspicion(record, code.flags)
         text = repository_excerpt(code, self._idea_words, self._options.evidence_chars)
         return self._read_source(chosen, record, text, full_text_read=True)
 
@@ -132,10 +132,6 @@ class SlowReader:
             score=chosen.score,
             full_text=full_text_read,
         )
-
-    def _note_suspicion(self, paper: Paper, flags: Sequence[TextFlag]) -> None:
-        if any(flag.kind == "suspected_injection" for flag in flags):
-            self._run.journal.suspicious_papers[paper.id] = on_one_line(paper.title)
 
     @staticmethod
     def _readable(read: Sequence[ReadSource | None]) -> list[ReadSource]:
