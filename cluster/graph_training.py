@@ -162,7 +162,7 @@ def _choose(
     idea once, it is chosen by all of them, and what the choice is worth is measured with others, made without each
     fold."""
     arrays = contents.arrays
-    possible = candidates({idea.id: titled_text(idea) for idea in contents.ideas}, options)
+    possible = candidates({idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas}, options)
     choosing = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
     rows = np.concatenate(parts)
     by_choice = _held_out(choosing, arrays, parts, lambda _, *far: told("Choosing inside", *far))
@@ -179,7 +179,7 @@ def _choose(
 def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration) -> VerdictModel:
     """Fitted on all ideas with a label."""
     kind = _REGRESSIONS.get(choice.chosen)
-    texts = {idea.id: titled_text(idea) for idea in contents.ideas}
+    texts = {idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas}
     days = [idea.date for idea in contents.ideas if idea.label is not None and idea.date is not None]
     return VerdictModel(
         calibration=calibration,

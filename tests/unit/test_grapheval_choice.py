@@ -110,7 +110,7 @@ async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str
     choice = ScorerChoice(
         chosen=TFIDF, held_out=ON_HELD_OUT, compared=compared, unbeaten=(LENGTH,), ideas=40, split="a test"
     )
-    fitted = fit_words([titled_text(one) for one in contents.ideas], contents.arrays.labels, 2)
+    fitted = fit_words([titled_text(one.title, one.text) for one in contents.ideas], contents.arrays.labels, 2)
     calibration = model.calibration.model_copy(update={"scorer": TFIDF})
     by_words = VerdictModel(calibration=calibration, choice=choice, earliest=None, latest=None, fitted=fitted)
     return dataclasses.replace(await judge_of(graph), model=by_words, calibration=calibration)
@@ -150,6 +150,11 @@ async def test_the_notice_before_a_verdict_names_the_scorer_and_its_worth(tmp_pa
     (weak,) = verdict_notices(await verdict_of(await _judge_by_words(tmp_path)))
     assert f"by {TFIDF}, chosen among 1 scorers; on 40 ideas" in weak.text
     assert "not shown to be better than length of the text (0.50)" in weak.text
+
+
+def test_words_that_only_accepted_ideas_got_afterwards_are_not_learned_from() -> None:
+    assert titled_text("Maps", "We map towns. Code: https://example.org/a.") == "Maps\n\nWe map towns."
+    assert titled_text("Maps", "Maps of towns. They fade.") == "Maps of towns. They fade."
 
 
 def test_a_report_made_before_scorers_were_chosen_still_reads() -> None:

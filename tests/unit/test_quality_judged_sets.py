@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from assayer.text.code_links import without_code_links
 from benchmarks.quality.figures import Figure, Kind
-from benchmarks.quality.grapheval.data import without_links
 from benchmarks.quality.judged_sets.contenders import sampled
 from benchmarks.quality.judged_sets.coverage import judged_coverage
 from benchmarks.quality.judged_sets.judged import CUTS, JudgedItem, JudgedSet, lost_at, scored, spearman
@@ -87,8 +87,8 @@ def test_noise_that_learns_the_rates_of_its_folds_is_not_worse_than_chance() -> 
 
 def test_links_to_code_which_only_accepted_papers_have_are_left_out() -> None:
     text = "A title\n\nWe map towns. The code will be released soon. Maps fade. See https://github.com/a/b."
-    assert without_links(text) == "A title\n\nWe map towns. Maps fade."
-    assert without_links("We map towns by code. Maps fade.") == "We map towns by code. Maps fade."
+    assert without_code_links(text) == "A title\n\nWe map towns. Maps fade."
+    assert without_code_links("We map towns by code. Maps fade.") == "We map towns by code. Maps fade."
 
 
 def test_people_against_people_are_one_reviewer_and_the_mean_of_the_others() -> None:

@@ -116,7 +116,7 @@ class GraphJudge:
             while len(self._refits) >= _MOST_REFITS:
                 self._refits.pop(next(iter(self._refits)))
             hidden = np.flatnonzero(~known).astype(np.int32)
-            texts = {idea.id: titled_text(idea) for idea in self.contents.ideas}
+            texts = {idea.id: titled_text(idea.title, idea.text) for idea in self.contents.ideas}
             try:
                 self._refits[key] = fit_logistic(everything.kind, self.contents.arrays, texts, hidden)
             except InputError:
@@ -186,9 +186,8 @@ class GraphJudge:
         # Cosines of 0 and below make no edge and are no evidence.
         found = NearestViewpoints(np.where(found.cosines > 0, found.rows, -1), found.cosines)
         subgraph = IdeaSubgraph.of(self._subgraphs, found, vectors, inside, day, allowed[arrays.idea_of])
-        read = idea.text if text is None else text
-        titled = read if read.startswith(idea.title) else f"{idea.title}\n\n{read}"
-        return PlacedIdea(subgraph, found, tuple(same_ideas), allowed, titled)
+        read = titled_text(idea.title, idea.text if text is None else text)
+        return PlacedIdea(subgraph, found, tuple(same_ideas), allowed, read)
 
 
 def _nearest_ideas(found: NearestViewpoints, idea_of: NDArray[np.int32]) -> list[tuple[int, float]]:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.scoring.metrics import bootstrap
+from assayer.text.code_links import without_code_links
 from benchmarks.quality.figures import Figure, figure
-from benchmarks.quality.grapheval.data import read_records, without_links
+from benchmarks.quality.grapheval.data import read_records
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet, scored, spearman
 
 __all__ = ["ACCEPTED", "judged_sets", "one_against_others"]
@@ -40,7 +41,7 @@ def judged_sets(folder: Path, rounds: int) -> Iterator[JudgedSet]:
 
 def _innoeval(folder: Path, rounds: int) -> Iterator[JudgedSet]:
     items = [
-        JudgedItem(one["paper_id"], without_links(_titled(one)), float(one["decision"] != "Reject"))
+        JudgedItem(one["paper_id"], without_code_links(_titled(one)), float(one["decision"] != "Reject"))
         for one in read_records(folder / "innoeval" / "points.jsonl.gz")
     ]
     caveat = "Labels are doubtful: 31 % of the papers that InnoEval's groups hold too have another label there."
@@ -89,7 +90,7 @@ def _iclr_years(folder: Path, rounds: int) -> Iterator[JudgedSet]:
         **{str(y): [one for one in records if one["year"] == y] for y in years},
     }
     for part, some in parts.items():
-        items = [JudgedItem(one["id"], without_links(_titled(one)), float(one["accepted"])) for one in some]
+        items = [JudgedItem(one["id"], without_code_links(_titled(one)), float(one["accepted"])) for one in some]
         plain = JudgedSet("iclr_years", part, ACCEPTED, items, decided=True, proposals=True)
         generator = np.random.default_rng(0)
         one_rating = np.array([generator.choice(one["ratings"]) if one["ratings"] else np.nan for one in some])

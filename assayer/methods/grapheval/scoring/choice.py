@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.graph.arrays import GraphArrays, Rows
-from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.methods.grapheval.graph.subgraph import LocalScorer
 from assayer.methods.grapheval.options import GraphEvalOptions
 from assayer.methods.grapheval.ports import Scorer
@@ -25,6 +24,7 @@ from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratifie
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, propagation_scorer
 from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
 from assayer.models import IdeaId, MeasuredScorer, ScorerChoice
+from assayer.text.code_links import without_code_links
 
 __all__ = ["BestOf", "Candidates", "candidates", "described_choice", "titled_text"]
 
@@ -113,5 +113,6 @@ def _either_way(scores: NDArray[np.float64], truth: NDArray[np.int16]) -> NDArra
     return scores[:, ::-1] if scores.shape[1] == 2 and auroc(truth, scores) < 0.5 else scores
 
 
-def titled_text(idea: LabelledIdea) -> str:
-    return f"{idea.title}\n\n{idea.text}"
+def titled_text(title: str, text: str) -> str:
+    """What regressions on words and length read: sentences about its code would tell that an idea was accepted."""
+    return without_code_links(text if text.startswith(title) else f"{title}\n\n{text}")
