@@ -11,6 +11,7 @@ search        what reports rest on: relevance density, topic coverage, diversity
 citations     what authors cited, found again: searches in one step against walks along citations
 ratings       reviewers' mean rating told from title and abstract, on the venue's scale: what is below the mean's error
 references    the check of an idea's own references: real ones found, invented and wrong ones told
+scores        ratings of ICLR on its own scale: SciCompanion, words, embeddings, what a search tells, the mean
 rewards       ideas that should earn nothing, before guards and judges; debates of seats whose errors are known
 
 Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that the way
@@ -44,6 +45,7 @@ from benchmarks.quality.papers import idea_of
 from benchmarks.quality.parts import groups, pairs, points
 from benchmarks.quality.ratings import ratings
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
+from benchmarks.quality.venue_scores.part import venue_scores
 from cluster.settings_loading import load_settings
 from workers.embedding.embedder import SentenceTransformerEmbedder
 
@@ -61,6 +63,7 @@ _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "references": own_references,
     "ratings": ratings,
     "rewards": rewards,
+    "scores": venue_scores,
     "support": support,
 }
 
@@ -155,6 +158,9 @@ def _own(name: str, part: argparse.ArgumentParser) -> None:
         part.add_argument("--half", choices=("tuning", "reported"), default="reported", help="of the queries")
         part.add_argument("--hashed", action="store_true", help="hashed words in place of the embedding model")
         part.add_argument("--corpora", type=Path, default=Path("build/citations"), help="keeps the corpora")
+    elif name == "scores":
+        part.add_argument("--years", type=int, nargs="+", default=[2017], help="of which the method itself is asked")
+        part.add_argument("--corpus", type=Path, help="for what a search tells; that of the settings if not given")
     elif name == "rewards":
         add_rewards_options(part)
     elif name == "search":
