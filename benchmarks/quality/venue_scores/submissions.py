@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
-from benchmarks.quality.grapheval.data import read_records, without_links
+from assayer.text.code_links import without_code_links
+from benchmarks.quality.grapheval.data import read_records
 
 __all__ = ["RatedSubmission", "rated_submissions"]
 
@@ -42,7 +43,7 @@ def rated_submissions(folder: Path) -> Mapping[int, Sequence[RatedSubmission]]:
     for one in read_records(folder / "iclr_years" / "submissions.jsonl.gz"):
         ratings = one["ratings"]
         if ratings:
-            abstract = without_links(one["abstract"].strip())
+            abstract = without_code_links(one["abstract"].strip())
             mean = sum(ratings) / len(ratings)
             found.setdefault(one["year"], []).append(
                 RatedSubmission(one["id"], one["year"], one["title"].strip(), abstract, mean)
