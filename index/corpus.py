@@ -123,6 +123,10 @@ class Corpus:
     async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
         return await self._queries.citations(papers, limit, Filters(window=window))
 
+    async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
+        """The newest papers that name a method or a concept, as far as the base graph knows."""
+        return await self._queries.naming(name, limit, filters)
+
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._queries.contents(papers)
 

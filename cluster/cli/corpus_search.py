@@ -2,18 +2,21 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import InputError
-from assayer.models import Filters, Hit, PaperId, Passage, Window
+from assayer.models import Filters, Hit, Paper, PaperId, Passage, Window
 from cluster.cli.options import day
 from cluster.cli.terminal import SafeConsole
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
+
+if TYPE_CHECKING:
+    from index import Corpus
 
 __all__ = ["search"]
 
@@ -30,6 +33,9 @@ def search(
     ] = None,
     without: Annotated[list[str] | None, typer.Option(help="Id of a paper to leave out; repeat for several.")] = None,
     snippets: Annotated[bool, typer.Option("--snippets", help="Also show the best-matching passages.")] = False,
+    naming: Annotated[
+        bool, typer.Option("--naming", help="Only papers that name the query as a method or concept, newest first.")
+    ] = False,
 ) -> None:
     """Search titles and abstracts, by meaning and by words."""
     filters = Filters(
@@ -43,6 +49,9 @@ def search(
     if first and last and first > last:
         raise InputError(f"No day lies after {first} and before {last}.")
     console = SafeConsole(highlight=False)
+    if naming:
+        _show_papers(asyncio.run(_naming(query, limit, filters, load_settings())), console)
+        return
     hits, passages = asyncio.run(_search(query, limit, filters, snippets, load_settings()))
     _show_hits(hits, console)
     _show_passages(passages, console)
@@ -52,10 +61,20 @@ def _show_hits(hits: Sequence[Hit], console: Console) -> None:
     if not hits:
         console.print("Nothing found.")
     for rank, hit in enumerate(hits, start=1):
-        paper = hit.paper
-        when = paper.publication_date.isoformat() if paper.publication_date else "no date"
-        console.print(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})", soft_wrap=True)
-        console.print(f"     cosine {hit.similarity:.2f}  {escape(paper.venue)}  {escape(paper.id)}", soft_wrap=True)
+        _show_paper(rank, hit.paper, f"cosine {hit.similarity:.2f}  ", console)
+
+
+def _show_papers(papers: Sequence[Paper], console: Console) -> None:
+    if not papers:
+        console.print("No paper names it, as far as the corpus's graph knows.")
+    for rank, paper in enumerate(papers, start=1):
+        _show_paper(rank, paper, "", console)
+
+
+def _show_paper(rank: int, paper: Paper, told: str, console: Console) -> None:
+    when = paper.publication_date.isoformat() if paper.publication_date else "no date"
+    console.print(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})", soft_wrap=True)
+    console.print(f"     {told}{escape(paper.venue)}  {escape(paper.id)}", soft_wrap=True)
 
 
 def _show_passages(passages: Sequence[Passage], console: Console) -> None:
@@ -65,15 +84,23 @@ def _show_passages(passages: Sequence[Passage], console: Console) -> None:
         console.print(f"     {escape(' '.join(passage.text.split()))}", soft_wrap=True)
 
 
+async def _naming(name: str, limit: int, filters: Filters, settings: Settings) -> list[Paper]:
+    return await _opened(settings).naming(name, limit, filters)
+
+
 async def _search(
     query: str, limit: int, filters: Filters, snippets: bool, settings: Settings
 ) -> tuple[list[Hit], list[Passage]]:
+    corpus = _opened(settings)
+    (hits,) = await corpus.find([query], limit, filters)
+    (passages,) = await corpus.find_passages([query], limit, filters) if snippets else ([],)
+    return hits, passages
+
+
+def _opened(settings: Settings) -> "Corpus":
     from index import Corpus
     from index.versions.verification_cache import VerificationCache
     from workers.embedding.embedder import SentenceTransformerEmbedder
 
     embedder = SentenceTransformerEmbedder(settings.embedder)
-    corpus = Corpus.open(settings.corpus_path, embedder, proofs=VerificationCache(settings.verified_path))
-    (hits,) = await corpus.find([query], limit, filters)
-    (passages,) = await corpus.find_passages([query], limit, filters) if snippets else ([],)
-    return hits, passages
+    return Corpus.open(settings.corpus_path, embedder, proofs=VerificationCache(settings.verified_path))

@@ -52,6 +52,8 @@ class CorpusQueries(Protocol):
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]: ...
 
+    async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]: ...
+
     async def similarities(self, vector: NDArray[float32], papers: Sequence[PaperId]) -> dict[PaperId, float]: ...
 
     async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]: ...
@@ -101,6 +103,9 @@ class WholeCorpusQueries:
 
     async def citations(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
         return await self._reader.call(VersionReader.citations, papers, limit, filters)
+
+    async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
+        return await self._reader.call(VersionReader.naming, name, limit, filters)
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._reader.call(VersionReader.contents, papers)

@@ -20,7 +20,8 @@ from index.search.citation_steps import CitationSteps
 from index.search.hybrid_ranking import QueryCandidates, candidate_depth, rank_candidates
 from index.search.hybrid_search import HybridSearch
 from index.search.query_batching import batchable
-from index.segments.citation_graph import CitingUnit, newest_first
+from index.segments.citation_graph import DatedUnit, newest_first
+from index.segments.content_graph import name_keys
 from index.segments.paper_keys import keys_of_work
 from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
 from index.segments.passages import ABSTRACT, split_passages
@@ -138,6 +139,19 @@ class VersionReader:
         found = {one: self._segment_row(unit) for one, unit in self.units_of(ids).items()}
         return {one: segment.contents_at(row) for one, (segment, row) in found.items()}
 
+    def units_naming(self, name: str, limit: int, filters: Filters) -> list[DatedUnit]:
+        """Papers that name a method or a concept, the newest first. Those that an earlier release wrote are missing."""
+        columns, without = _column_filters(filters), self._without(filters)
+        found: set[DatedUnit] = set()
+        for start, segment in zip(self._units.papers, self.segments, strict=False):
+            for rows in [] if segment.contents is None else map(segment.contents.papers_naming, name_keys(name)):
+                newest = segment.newest(rows, limit + len(without), columns).tolist()
+                found |= {DatedUnit(int(start) + row, segment.store.day_number(row)) for row in newest}
+        return newest_first((one for one in found if one.unit not in without), limit)
+
+    def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
+        return self.papers_at([one.unit for one in self.units_naming(name, limit, filters)])
+
     def full_texts(self, ids: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
         """Every asked paper is in the answer."""
         known = self.units_of(ids)
@@ -240,13 +254,13 @@ class VersionReader:
         found = self.citing_units(list(self.units_of(ids)), limit, filters)
         return {one: self.papers_at([citing.unit for citing in some]) for one, some in found.items()}
 
-    def citing_units(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[CitingUnit]]:
+    def citing_units(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[DatedUnit]]:
         """As `citing`, also of papers that lie in another shard."""
         columns, without = _column_filters(filters), self._without(filters)
         answers = {}
         for paper_id, hashed in zip(ids, hash64(ids).tolist(), strict=True):
             citing = (
-                CitingUnit(int(start) + row, segment.store.day_number(row))
+                DatedUnit(int(start) + row, segment.store.day_number(row))
                 for start, segment in zip(self._units.papers, self.segments, strict=False)
                 for row in segment.newest_citing(hashed, limit + len(without), columns).tolist()
             )

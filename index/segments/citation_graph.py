@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from index.hashing import Hashes, hash64
 
-__all__ = ["UNDATED", "CitationGraph", "CitingUnit", "newest_first", "write_citations"]
+__all__ = ["UNDATED", "CitationGraph", "DatedUnit", "newest_first", "write_citations"]
 
 UNDATED = -(2**31)
 """Before every day."""
@@ -37,15 +37,15 @@ def write_citations(references: Sequence[pa.ListArray], directory: Path) -> None
     np.save(directory / _CITING, citing[order])
 
 
-class CitingUnit(NamedTuple):
-    """A paper that cites another."""
+class DatedUnit(NamedTuple):
+    """A paper and its day."""
 
     unit: int
     day: int
     """Of publication, since 1970; `UNDATED` where it is not known."""
 
 
-def newest_first(citing: Iterable[CitingUnit], limit: int) -> list[CitingUnit]:
+def newest_first(citing: Iterable[DatedUnit], limit: int) -> list[DatedUnit]:
     """The newest; those of one day in a fixed order."""
     return heapq.nlargest(limit, citing, key=lambda one: (one.day, one.unit))
 

@@ -6,31 +6,44 @@ derives from another where it says that it builds on what the other introduces, 
 where both name it. Neither is written down: both follow from names, and so hold for papers that come later.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from assayer.models import Frozen, NamedContent, PaperContents
+from assayer.models import ContentKind, Frozen, NamedContent, PaperContents
 from assayer.text.contents import Mention, TextPart, contents_of, text_with_title
+from assayer.text.names import normalised_name
 from index.hashing import Hashes, hash64
 from index.segments.paper_store import PaperStore
 
-__all__ = ["CONTENT_FOLDER", "BaseGraphCounts", "ContentGraph", "NameUsers", "found_contents", "write_content_graph"]
+__all__ = [
+    "CLAIM",
+    "CONTENT_FOLDER",
+    "NAME_USE",
+    "BaseGraphCounts",
+    "ContentBatch",
+    "ContentGraph",
+    "found_contents",
+    "name_keys",
+    "write_content_graph",
+    "write_contents",
+]
 
 CONTENT_FOLDER = "contents"
 _KEYS, _NAMES, _KINDS = "name-keys.npy", "names.arrow", "name-kinds.npy"
 _STARTS, _USES = "uses-starts.npy", "uses.npy"
 _USER_STARTS, _USERS = "users-starts.npy", "users.npy"
-_INTRODUCERS = "users-introduce.npy"
 _CLAIM_STARTS, _CLAIMS = "claims-starts.npy", "claims.npy"
 _METHOD = 1
 _INTRODUCED, _BUILT_ON = 1, 2
-_USE = np.dtype([("name", "<u4"), ("start", "<u4"), ("length", "<u2"), ("flags", "u1")])
+NAME_USE = np.dtype([("name", "<u4"), ("start", "<u4"), ("length", "<u2"), ("flags", "u1")])
 """A name in a paper, its sentence in title and abstract, and what the paper says of it."""
-_CLAIM = np.dtype([("start", "<u4"), ("length", "<u2")])
+CLAIM = np.dtype([("start", "<u4"), ("length", "<u2")])
+"""The sentence of a claim."""
 _LONGEST = 2**16 - 1
 """Characters of a sentence."""
 _NAME_SCHEMA = pa.schema([pa.field("name", pa.string(), nullable=False)])
@@ -51,7 +64,7 @@ class BaseGraphCounts(Frozen):
     builds_on: int
 
 
-class _Batch(NamedTuple):
+class ContentBatch(NamedTuple):
     """What the papers of some rows hold."""
 
     counts: NDArray[np.int64]
@@ -66,7 +79,11 @@ class _Batch(NamedTuple):
 
 def write_content_graph(store: PaperStore, directory: Path) -> None:
     """Equal records give equal files. Memory grows by some 300 bytes a paper."""
-    batches = [_read(some) for some in store.batches(("title", "abstract"))] or [_read([])]
+    write_contents([_read(some) for some in store.batches(("title", "abstract"))] or [_read([])], directory)
+
+
+def write_contents(batches: Sequence[ContentBatch], directory: Path) -> None:
+    """In the order of the papers' rows."""
     keys, first, numbers = np.unique(
         np.concatenate([one.keys for one in batches]), return_index=True, return_inverse=True
     )
@@ -83,22 +100,21 @@ def write_content_graph(store: PaperStore, directory: Path) -> None:
     by_name = np.argsort(numbers, kind="stable")
     np.save(folder / _USER_STARTS, _starts(np.bincount(numbers, minlength=len(keys))))
     np.save(folder / _USERS, np.repeat(np.arange(len(counts), dtype=np.uint32), counts)[by_name])
-    np.save(folder / _INTRODUCERS, (uses["flags"][by_name] & _INTRODUCED) > 0)
     np.save(folder / _CLAIM_STARTS, _starts(np.concatenate([one.claim_counts for one in batches])))
     np.save(folder / _CLAIMS, np.concatenate([one.claims for one in batches]))
 
 
-def _read(records: list[dict[str, Any]]) -> _Batch:
+def _read(records: list[dict[str, Any]]) -> ContentBatch:
     papers = [contents_of(one["title"], one["abstract"]) for one in records]
     mentions = [one for paper in papers for one in paper.mentions]
-    return _Batch(
+    return ContentBatch(
         np.array([len(one.mentions) for one in papers], np.int64),
-        hash64(f"{one.kind} {one.normalised}" for one in mentions),
+        hash64(_key(one.kind, one.normalised) for one in mentions),
         pa.array([one.name for one in mentions], pa.string()),
         np.array([one.kind == "method" for one in mentions], np.bool_),
-        np.array([(0, *_stored(one.sentence), _flags(one)) for one in mentions], _USE),
+        np.array([(0, *_stored(one.sentence), _flags(one)) for one in mentions], NAME_USE),
         np.array([len(one.claims) for one in papers], np.int64),
-        np.array([_stored(one) for paper in papers for one in paper.claims], _CLAIM),
+        np.array([_stored(one) for paper in papers for one in paper.claims], CLAIM),
     )
 
 
@@ -124,6 +140,16 @@ def _text_at(text: str, start: int, length: int) -> str:
     return " ".join(text[start : start + length].split())
 
 
+def name_keys(name: str) -> list[int]:
+    """Under which a name is kept, as a method and as a concept."""
+    keys: list[int] = hash64(_key(kind, normalised_name(name)) for kind in get_args(ContentKind)).tolist()
+    return keys
+
+
+def _key(kind: ContentKind, normalised: str) -> str:
+    return f"{kind} {normalised}"
+
+
 def found_contents(title: str, abstract: str) -> PaperContents:
     """Of a paper that is in no segment, or in one without this part."""
     text, found = text_with_title(title, abstract), contents_of(title, abstract)
@@ -142,15 +168,6 @@ def found_contents(title: str, abstract: str) -> PaperContents:
     )
 
 
-class NameUsers(NamedTuple):
-    """The papers of a segment that have a name."""
-
-    rows: NDArray[np.uint32]
-    """Ascending."""
-    introduce: NDArray[np.bool_]
-    """Which of them introduce it."""
-
-
 class ContentGraph:
     """Of one segment. Opening reads nothing."""
 
@@ -164,7 +181,6 @@ class ContentGraph:
         self._kinds: NDArray[np.uint8] = mapped(_KINDS)
         self._starts, self._uses = mapped(_STARTS), mapped(_USES)
         self._user_starts, self._users = mapped(_USER_STARTS), mapped(_USERS)
-        self._introduce: NDArray[np.bool_] = mapped(_INTRODUCERS)
         self._claim_starts, self._claims = mapped(_CLAIM_STARTS), mapped(_CLAIMS)
         self._names = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).get_batch(0)["name"]
 
@@ -175,20 +191,13 @@ class ContentGraph:
         claims = self._claims[self._claim_starts[row] : self._claim_starts[row + 1]].tolist()
         return PaperContents(named=tuple(named), claims=tuple(_text_at(text, *one) for one in claims))
 
-    def method_keys(self, row: int) -> Hashes:
-        """Of the methods that the paper in a row names, the same in every segment."""
-        names = self._uses[self._starts[row] : self._starts[row + 1]]["name"]
-        keys: Hashes = self._keys[names[self._kinds[names] == _METHOD]]
-        return keys
-
-    def users(self, key: int) -> NameUsers:
-        """Of the name with this key; none where no paper has it."""
+    def papers_naming(self, key: int) -> NDArray[np.uint32]:
+        """Rows of the papers that have the name with this key, ascending."""
         wanted = np.uint64(key)
         place = int(np.searchsorted(self._keys, wanted))
         if place == len(self._keys) or self._keys[place] != wanted:
-            return NameUsers(self._users[:0], self._introduce[:0])
-        here = slice(self._user_starts[place], self._user_starts[place + 1])
-        return NameUsers(self._users[here], self._introduce[here])
+            return self._users[:0]
+        return self._users[self._user_starts[place] : self._user_starts[place + 1]]
 
     def counts(self, citations: int) -> BaseGraphCounts:
         """`citations` are those of the same segment."""

@@ -103,8 +103,11 @@ class Segment:
     def newest_citing(self, cited: int, limit: int, filters: Filters) -> NDArray[np.int64]:
         """The rows of the newest papers that pass and cite the paper with this hash, the newest first, undated ones
         last; `without` is left to the caller. However many cite it, no record is read."""
+        return self.newest(self.citations.citing(cited), limit, filters)
+
+    def newest(self, rows: NDArray[np.uint32], limit: int, filters: Filters) -> NDArray[np.int64]:
+        """Of ascending rows those that pass, the newest first, undated ones last; `without` is left to the caller."""
         allowed = self.row_filter(filters)
-        rows = self.citations.citing(cited)
         rows = rows[: np.searchsorted(rows, allowed.rows)]
         if allowed.mask is not None:
             rows = rows[allowed.mask[rows]]

@@ -143,6 +143,13 @@ class ShardedCorpusQueries:
             for one, some in citing.items()
         }
 
+    async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
+        each = await self._call_all(VersionReader.units_naming, name, limit, filters)
+        keyed = (one._replace(unit=shard_key(shard, one.unit)) for shard, found in enumerate(each) for one in found)
+        newest = [one.unit for one in newest_first(keyed, limit)]
+        fetched = await self._fetch(VersionReader.papers_at, newest)
+        return [fetched[one] for one in newest]
+
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._call_owners(VersionReader.contents, papers)
 

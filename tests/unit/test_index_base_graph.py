@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assayer.models import NamedContent, PaperId
+from assayer.models import Filters, NamedContent, PaperId
 from index import Corpus, VersionStore, build_corpus, build_shards, read_manifest
 from index.building.update import read_delta, update_corpus
 from index.hashing import hash64
@@ -56,7 +56,12 @@ async def test_contents_of_papers_are_names_with_their_sentences_and_claims(tmp_
         await build_corpus([source], tmp_path / "corpus", EMBEDDER)
     corpus = Corpus.open(tmp_path / "corpus", EMBEDDER)
     found = await corpus.contents([PaperId("bee-20"), PaperId("bee-21"), PaperId("nobody")])
+    newest = [paper.id for paper in await corpus.naming("Graph Neural Network", 9, Filters())]
+    earlier = await corpus.naming("hedgenet", 9, Filters(without=frozenset({PaperId("bee-21")})))
+    assert await corpus.naming("of nobody", 9, Filters()) == []
     corpus.close()
+    assert newest == ["bee-21", "bee-20"]
+    assert [paper.id for paper in earlier] == ["bee-20"]
     assert list(found) == ["bee-20", "bee-21"]
     net, heir = names(found[PaperId("bee-20")].named), names(found[PaperId("bee-21")].named)
     assert net["HedgeNet"].introduced
@@ -72,7 +77,7 @@ async def test_equal_papers_make_equal_files(tmp_path: Path) -> None:
         {path.name: path.read_bytes() for path in next(iter((place / "segments").iterdir()), place).glob("contents/*")}
         for place in (one, other)
     ]
-    assert len(parts[0]) == 10
+    assert len(parts[0]) == 9
     assert parts[0] == parts[1]
 
 
@@ -82,12 +87,10 @@ async def test_an_update_brings_the_names_of_new_papers_and_leaves_other_segment
     await update_corpus(read_delta([write_jsonl(tmp_path / "new.jsonl", [HEIR])]), directory, EMBEDDER)
     after = segments_of(directory)
     assert after[0].entry == before[0].entry
-    (key,) = hash64(["method hedgenet"]).tolist()
-    users = [one.contents.users(key) for one in after if one.contents]
-    assert [one.introduce.tolist() for one in users] == [[True], [False]]
-    assert [after[1].store.id(row) for row in users[1].rows.tolist()] == ["bee-21"]
-    assert users[1].rows.tolist() == [0]
-    assert key in after[1].contents.method_keys(0).tolist() if after[1].contents else False
+    assert [one.papers for one in (segment.entry for segment in after)] == [31, 1]
+    corpus = Corpus.open(directory, EMBEDDER)
+    assert [one.id for one in await corpus.naming("hedgenet", 9, Filters())] == ["bee-21", "bee-20"]
+    corpus.close()
 
 
 async def test_counts_of_nodes_and_edges_are_those_of_the_files(tmp_path: Path) -> None:
@@ -120,7 +123,7 @@ async def test_papers_without_names_or_citations_make_a_part_that_opens(tmp_path
     (segment,) = segments_of(await built(tmp_path, [record(1, title="?", abstract="...")]))
     assert segment.contents_at(0).named == ()
     assert segment.contents is not None
-    assert segment.contents.users(7).rows.tolist() == []
+    assert segment.contents.papers_naming(7).tolist() == []
     assert len(segment.citations) == 0
 
 

@@ -1,0 +1,1 @@
+"""What the graph of a corpus costs: building it, keeping it, walking along it."""
