@@ -1,4 +1,4 @@
-"""The service composed from the settings: API, dispatcher, webhooks and worker, here on one event loop. No Ray.
+"""The service composed from the settings: API and evaluator, here on one event loop. No Ray.
 
 `cluster.serving` makes pools of processes from the same pieces.
 """
@@ -20,54 +20,44 @@ from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
 from cluster.engine_parts import NOTHING_SHARED, SharedParts
-from cluster.job_performer import make_worker
+from cluster.evaluator import Evaluator, open_evaluator
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.reward_judge import known_judges
 from cluster.settings import Settings
-from cluster.telemetry import trace_export
 from cluster.typical_usage import typical_evaluations
-from cluster.webhooks import check_webhook_address, load_secret_cipher, open_deliverer, re_encrypt_secrets
+from cluster.webhooks import check_webhook_address, load_secret_cipher
 from orchestrator.api.application import create_app
 from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import id_generator
 from orchestrator.api.searchable_corpus import SearchableCorpora
 from orchestrator.api.services import RewardJudges, Services
 from orchestrator.event_loop_lag import watch_event_loop
-from orchestrator.execution.dispatcher import Dispatcher, PeriodicTask
-from orchestrator.execution.ports import WorkerPool
-from orchestrator.execution.worker import LocalWorkerPool, Worker
 from orchestrator.jobs.api_keys import KeyPlan, generate_key
 from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.jobs.models import TenantId, TenantPlan
 from orchestrator.store import (
     Database,
     NotificationListener,
-    NotificationsMissed,
     PgEvents,
     PgItemOutcomes,
     PgJobs,
     PgKeys,
-    PgLeases,
     PgLedger,
     PgRewardGroups,
     PgRewards,
     PgServiceMetrics,
     PgTenants,
     PgUsage,
-    Subscription,
 )
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.webhooks import PgWebhooks
-from orchestrator.webhooks.delivery import WebhookDeliverer
 
 __all__ = [
-    "DispatchService",
     "Service",
     "api_services",
     "check_readiness",
     "create_first_key",
-    "open_dispatch_service",
     "open_service",
     "process_name",
 ]
@@ -141,70 +131,7 @@ async def _check_language_model(engine: Engine) -> Check:
     return Check(name=name, ok=True, detail=f"{', '.join(models)} within reach." if models else "None is configured.")
 
 
-@dataclass(frozen=True)
-class DispatchService:
-    dispatcher: Dispatcher
-    deliverer: WebhookDeliverer
-
-    async def run(self) -> None:
-        """Until it is cancelled; `drain` first."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self.dispatcher.run())
-            group.create_task(self.deliverer.run())
-
-    async def drain(self, seconds: float) -> None:
-        await self.dispatcher.drain(seconds)
-
-
-@asynccontextmanager
-async def open_dispatch_service(
-    name: str,
-    settings: Settings,
-    database: Database,
-    listener: NotificationListener,
-    evaluators: WorkerPool,
-    clock: Clock,
-) -> AsyncIterator[DispatchService]:
-    jobs, outbox, cipher = PgJobs(database), PgWebhooks(database), load_secret_cipher(settings)
-    await re_encrypt_secrets(outbox, cipher)
-    purge = PeriodicTask("delete what is kept no longer", settings.work.purge_seconds, lambda: jobs.purge(clock.now()))
-    with trace_export(database) as traces:
-        dispatcher = Dispatcher(
-            name=name,
-            leases=PgLeases(database, settings.queue),
-            pool=evaluators,
-            listener=listener,
-            settings=settings.work,
-            lease_seconds=settings.queue.lease_seconds,
-            clock=clock,
-            periodic=(purge, *traces),
-        )
-        async with (
-            listener.subscribe("assayer_jobs") as notifications,
-            open_deliverer(settings.webhooks, outbox, cipher, _WakeOnFinishedJob(notifications), clock) as deliverer,
-        ):
-            yield DispatchService(dispatcher, deliverer)
-
-
-@dataclass(frozen=True)
-class _WakeOnFinishedJob:
-    """Wakes whoever delivers when a job has ended."""
-
-    notifications: Subscription
-
-    async def next(self, timeout: float) -> str | None:
-        try:
-            async with asyncio.timeout(timeout):
-                while (said := await self.notifications.next(timeout)) == "queued":
-                    continue
-        except TimeoutError:
-            return None
-        return None if isinstance(said, NotificationsMissed) else said
-
-
 _FIRST_TENANT = TenantId("default")
-_MARGIN_SECONDS = 5.0
-"""For what the worker gives back to be seen by the dispatcher."""
 
 
 @dataclass(frozen=True)
@@ -213,40 +140,35 @@ class Service:
 
     app: FastAPI
     database: Database
-    worker: Worker
-    dispatching: DispatchService
+    evaluator: Evaluator
 
     async def run(self) -> None:
         """Until it is cancelled; `drain` first."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.worker.run())
-            group.create_task(self.dispatching.run())
+            group.create_task(self.evaluator.run())
             group.create_task(watch_event_loop())
 
     async def drain(self, seconds: float) -> None:
         """Leases nothing more, lets what is in hand end within that time, and gives the rest back."""
-        await asyncio.gather(self.dispatching.drain(seconds + _MARGIN_SECONDS), self.worker.drain(seconds))
+        await self.evaluator.drain(seconds)
 
 
 @asynccontextmanager
 async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) -> AsyncIterator[Service]:
     """Raises ConfigurationError and StorageError; what else is unavailable is told by the jobs that need it."""
     clock = SystemClock()
-    name = process_name()
     async with (
         open_database(settings) as database,
         NotificationListener(database) as listener,
         open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, parts=parts) as engine,
     ):
-        worker = make_worker(name, settings, database, listener, engine)
 
         async def ready() -> list[Check]:
             return await check_readiness(database, engine)
 
         services = api_services(settings, database, listener, clock, engine.corpora, ready)
-        evaluators = LocalWorkerPool(worker)
-        async with open_dispatch_service(name, settings, database, listener, evaluators, clock) as dispatching:
-            yield Service(create_app(services), database, worker, dispatching)
+        async with open_evaluator(process_name(), settings, database, listener, engine, clock) as evaluator:
+            yield Service(create_app(services), database, evaluator)
 
 
 async def create_first_key(database: Database) -> str | None:

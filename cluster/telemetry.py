@@ -9,7 +9,7 @@ from prometheus_client import start_http_server
 
 from assayer.errors import ConfigurationError
 from cluster.settings import MetricsSettings
-from orchestrator.execution.dispatcher import PeriodicTask
+from orchestrator.execution.chores import Chore
 from orchestrator.store import Database
 from orchestrator.store.finished_jobs import PgFinishedJobs
 
@@ -47,8 +47,8 @@ _SECONDS = 2.0
 
 
 @contextmanager
-def trace_export(database: Database) -> Iterator[tuple[PeriodicTask, ...]]:
-    """What the dispatcher has to do for it, if anything."""
+def trace_export(database: Database) -> Iterator[tuple[Chore, ...]]:
+    """What has to be done for it, if anything."""
     if not any(os.environ.get(name) for name in _ENDPOINTS):
         yield ()
         return
@@ -62,10 +62,6 @@ def trace_export(database: Database) -> Iterator[tuple[PeriodicTask, ...]]:
         return
     exporter = OTLPSpanExporter()
     try:
-        yield (
-            PeriodicTask(
-                "tell the collector of traces", _SECONDS, TraceExporter(PgFinishedJobs(database), exporter).send
-            ),
-        )
+        yield (Chore("tell the collector of traces", _SECONDS, TraceExporter(PgFinishedJobs(database), exporter).send),)
     finally:
         exporter.shutdown()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Settings of the service: database, API keys, queue, dispatcher and workers, batches, webhooks, HTTP API.
+"""Settings of the service: database, API keys, queue, workers, batches, webhooks, HTTP API.
 
 Reading them loads neither a database driver nor a web framework.
 """
@@ -23,7 +23,7 @@ class DatabaseSettings(Frozen):
     url: SecretStr | None = None
     """`postgresql://user:password@host:5432/name`; without it the embedded server is used."""
     max_connections: int = Field(default=8, ge=1, le=500)
-    """Of this process."""
+    """Of this process. One that does jobs needs at least 2: its chores hold one as a lock."""
     connect_seconds: float = Field(default=5.0, gt=0)
     """For one connection, and for a configured server to answer at the start."""
     command_seconds: float = Field(default=30.0, gt=0)
@@ -63,13 +63,13 @@ class ExecutionSettings(Frozen):
     progress_seconds: float = Field(default=1.0, gt=0)
     """Between two progress events of one job."""
     poll_seconds: float = Field(default=5.0, gt=0)
-    """How long the dispatcher relies on notifications before it polls."""
+    """How long a worker relies on notifications before it polls."""
     expire_seconds: float = Field(default=5.0, gt=0)
     """Between two searches for expired leases."""
     purge_seconds: float = Field(default=86_400.0, gt=0)
     """Between two deletions of jobs past their retention."""
     interactive_places: int = Field(default=1, ge=0)
-    """Slots kept free for interactive jobs, as long as one is left for the others."""
+    """Of each worker, kept free for interactive jobs, as long as one is left for the others."""
     longest_pause_seconds: float = Field(default=10.0, gt=0)
     """Between two attempts while the database is out of reach."""
     settling_seconds: float = Field(default=600.0, gt=0)

@@ -34,8 +34,8 @@ def _options() -> argparse.Namespace:
     many = kinds.add_parser("crowd", help=crowd.__doc__)
     many.add_argument("--jobs", type=int, default=10_000)
     many.add_argument("--weights", type=float, nargs="+", default=[5, 3, 2, 1, 1])
-    many.add_argument("--dispatchers", type=int, default=3, help="processes")
-    many.add_argument("--places", type=int, default=64, help="of one dispatcher")
+    many.add_argument("--workers", type=int, default=3, help="processes")
+    many.add_argument("--places", type=int, default=64, help="of one worker")
     many.add_argument("--work", type=float, default=0.05, help="mean seconds that a job takes")
     many.add_argument("--beat", type=float, default=0.1, help="seconds between heartbeats; the service's are 10")
     many.add_argument("--rows", type=int, default=500, help="of one submission")
@@ -71,7 +71,7 @@ def _plan(options: argparse.Namespace) -> crowd.Plan:
     return crowd.Plan(
         jobs=options.jobs,
         weights=options.weights,
-        dispatchers=options.dispatchers,
+        workers=options.workers,
         places=options.places,
         work_seconds=options.work,
         beat_seconds=options.beat,
@@ -105,7 +105,7 @@ def _show(options: argparse.Namespace, seen: crowd.Seen, server_cpu: float) -> N
     ends = [seconds for one in efforts for seconds in one.finish_seconds]
     wall = seen.drain_seconds
     durable = "commits do not wait for the disk" if options.not_durable else "commits wait for the disk"
-    print(f"\n{seen.enqueued:,} jobs, {len(efforts)} dispatchers of {options.places} places; {durable}")
+    print(f"\n{seen.enqueued:,} jobs, {len(efforts)} workers of {options.places} places; {durable}")
     print(f"enqueued, {options.rows} at once    {seen.enqueued / seen.enqueue_seconds:>8,.0f} jobs/s")
     print(f"enqueued one by one       {seen.singles / seen.single_seconds:>8,.0f} jobs/s, 8 clients")
     print(f"leased                    {leased / wall:>8,.0f} jobs/s in {calls:,} calls")
@@ -114,7 +114,7 @@ def _show(options: argparse.Namespace, seen: crowd.Seen, server_cpu: float) -> N
     print(f"together                  {(leased + beaten + finished) / wall:>8,.0f} operations/s over {wall:.1f} s")
     print(f"a call of lease           {_spread(each)}")
     print(f"a call of finish          {_spread(ends)}")
-    print(f"CPU of the dispatchers    {sum(one.cpu_seconds for one in efforts):>8.1f} s")
+    print(f"CPU of the workers        {sum(one.cpu_seconds for one in efforts):>8.1f} s")
     print(f"CPU of PostgreSQL         {server_cpu:>8.1f} s, all phases")
     lost = seen.enqueued - seen.done
     print(f"done {seen.done:,}, lost {lost}, done twice {finished - seen.done}, events {seen.events:,}")

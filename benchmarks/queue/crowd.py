@@ -1,4 +1,4 @@
-"""Tenants of different weights fill the queue one after the other; dispatchers in several processes empty it."""
+"""Tenants of different weights fill the queue one after the other; workers in several processes empty it."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ _TEXT = "We propose to smelt ore with sunlight and measure what it yields. " * 3
 class Plan:
     jobs: int
     weights: Sequence[float]
-    dispatchers: int
+    workers: int
     places: int
     work_seconds: float
     beat_seconds: float
@@ -105,9 +105,9 @@ def job(name: str) -> NewJob:
 
 async def _drain(url: str, plan: Plan) -> list[Effort]:
     loop = asyncio.get_running_loop()
-    with ProcessPoolExecutor(plan.dispatchers, get_context("spawn")) as members:
+    with ProcessPoolExecutor(plan.workers, get_context("spawn")) as members:
         shifts = [
-            Shift(url, number, plan.places, plan.work_seconds, plan.beat_seconds) for number in range(plan.dispatchers)
+            Shift(url, number, plan.places, plan.work_seconds, plan.beat_seconds) for number in range(plan.workers)
         ]
         return list(await asyncio.gather(*(loop.run_in_executor(members, run, shift) for shift in shifts)))
 

@@ -1,4 +1,4 @@
-"""One dispatcher with its workers, in a process of its own: leases, beats, works for a moment, finishes."""
+"""One worker, in a process of its own: leases, beats, works for a moment, finishes."""
 
 import asyncio
 import random
@@ -51,7 +51,7 @@ async def _run(shift: Shift) -> Effort:
         member = _Member(shift, PgLeases(database, QueueSettings()))
         async with asyncio.TaskGroup() as tasks:
             beating = tasks.create_task(member.beat())
-            await member.dispatch(tasks)
+            await member.lease(tasks)
             beating.cancel()
         return member.effort
 
@@ -65,7 +65,7 @@ class _Member:
         self._free = asyncio.Event()
         self.effort = Effort()
 
-    async def dispatch(self, tasks: asyncio.TaskGroup) -> None:
+    async def lease(self, tasks: asyncio.TaskGroup) -> None:
         while True:
             self._free.clear()
             free = self._shift.places - len(self._held)

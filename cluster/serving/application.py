@@ -6,8 +6,8 @@ from ray import serve
 from ray.serve import Application, Deployment
 
 from assayer.errors import ConfigurationError, CorpusError
-from cluster.serving.dispatcher_pool import DispatcherReplica
 from cluster.serving.evaluator_pool import EvaluatorReplica
+from cluster.serving.evaluator_scaling import more_evaluators
 from cluster.serving.index_pool import IndexReplica
 from cluster.serving.ingress_pool import IngressReplica
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica
@@ -23,11 +23,11 @@ __all__ = ["NAME", "build"]
 NAME = "assayer"
 _RETRY_SECONDS = 5
 """`Retry-After` of what Serve itself refuses."""
-_MARGIN = 8
-"""Calls to an evaluator beside its jobs: whether all is well."""
+_GIVING_BACK_SECONDS = 15.0
+"""After a drain an evaluator gives back what it could not finish."""
 _BUSY = 0.6
-"""Of the calls that a process may have in work: above it a pool grows. Jobs wait in the database and not before the
-evaluators, whose places are all that tells how much there is to do, and of which one is kept free."""
+"""Of the calls (or jobs) that a process may have in work: above it a pool grows. Jobs wait in the database and not
+before the evaluators, whose places are all that tells how much there is to do, and of which one is kept free."""
 
 
 def build(args: ReplicaConfig) -> Application:
@@ -40,11 +40,18 @@ def build(args: ReplicaConfig) -> Application:
         )
     config = ReplicaConfig(profile=args.profile, serving=serving)
     pools = _pools(settings, config)
-    evaluator = _deployed("evaluator", EvaluatorReplica, serving.evaluator, serving, _MARGIN).bind(config, **pools)
-    dispatcher = _deployed("dispatcher", DispatcherReplica, serving.dispatcher, serving).bind(config, evaluator)
+    evaluators = _deployed(
+        "evaluator",
+        EvaluatorReplica,
+        serving.evaluator,
+        serving,
+        policy={"policy_function": more_evaluators},
+        stop_seconds=_GIVING_BACK_SECONDS,
+    )
+    evaluator = evaluators.bind(config, **pools)
     front = serve.ingress()(IngressReplica)
     return _deployed("ingress", front, serving.ingress, serving).bind(
-        config, evaluator, pools.get("index", ()), pools.get("embedder"), dispatcher=dispatcher
+        config, evaluator, pools.get("index", ()), pools.get("embedder")
     )
 
 
@@ -82,8 +89,15 @@ def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
     ]
 
 
-def _deployed(name: str, kind: type[Any], pool: PoolSettings, serving: ServingSettings, margin: int = 0) -> Deployment:
-    """`margin` is how many calls beside its work a process takes."""
+def _deployed(
+    name: str,
+    kind: type[Any],
+    pool: PoolSettings,
+    serving: ServingSettings,
+    policy: dict[str, Any] | None = None,
+    stop_seconds: float = 0.0,
+) -> Deployment:
+    """`policy` of growth where it is not Serve's own; `stop_seconds` that a process takes to stop after its drain."""
     if pool.most is None:
         size: dict[str, Any] = {"num_replicas": pool.replicas}
     else:
@@ -92,17 +106,18 @@ def _deployed(name: str, kind: type[Any], pool: PoolSettings, serving: ServingSe
                 "min_replicas": pool.replicas,
                 "max_replicas": pool.most,
                 "target_ongoing_requests": max(1.0, _BUSY * pool.ongoing),
+                **({"policy": policy} if policy else {}),
             }
         }
     return serve.deployment(
         name=name,
         ray_actor_options={"num_cpus": pool.cpus, "num_gpus": pool.gpus},
-        max_ongoing_requests=pool.ongoing + margin,
+        max_ongoing_requests=pool.ongoing,
         max_queued_requests=pool.queued,
         backpressure_config={"status_code": 503, "retry_after_s": _RETRY_SECONDS},
         health_check_period_s=serving.health_seconds,
         health_check_timeout_s=serving.health_seconds,
-        graceful_shutdown_timeout_s=serving.drain_seconds,
+        graceful_shutdown_timeout_s=serving.drain_seconds + stop_seconds,
         graceful_shutdown_wait_loop_s=0.5,
         logging_config={"enable_access_log": False},
         **size,

@@ -1,4 +1,4 @@
-"""Evaluators as a pool: each works on as many jobs as it has places, with the parts that it shares with the others."""
+"""Evaluators as a pool: each leases as many jobs as it has places for, and shares costly parts with the others."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -10,9 +10,10 @@ from ray.serve.handle import DeploymentHandle
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
 from cluster.engine_parts import SharedParts
-from cluster.job_performer import make_worker
+from cluster.evaluator import Evaluator, open_evaluator
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.service import check_readiness, process_name
+from cluster.serving.evaluator_scaling import JOBS_IN_HAND
 from cluster.serving.index_pool import IndexReplica, pooled_corpora
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica, PooledDocuments, PooledSourceGateway
 from cluster.serving.llm_pool import LlmReplica, PooledLlmTransport
@@ -22,9 +23,6 @@ from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, b
 from cluster.settings import Settings
 from orchestrator.api.common_schemas import Check
 from orchestrator.event_loop_lag import watch_event_loop
-from orchestrator.execution.ports import LeaseOutcome
-from orchestrator.execution.worker import Worker
-from orchestrator.jobs.models import Lease
 from orchestrator.store import Database, NotificationListener
 
 __all__ = ["EvaluatorReplica"]
@@ -37,7 +35,7 @@ _LLM_QUEUE_SECONDS = 900.0
 class _EvaluatorContext:
     database: Database
     engine: Engine
-    worker: Worker
+    evaluator: Evaluator
     working: "asyncio.Task[None]"
 
 
@@ -66,9 +64,13 @@ class EvaluatorReplica(Replica):
         )
         self._context = await BackgroundContext.open(_open_evaluator(settings, parts))
 
-    async def perform(self, lease: Lease) -> LeaseOutcome:
-        """To the end of the work, or `refused` when every place is taken."""
-        return await self._context.value.worker.perform(lease)
+    async def drain(self, seconds: float) -> None:
+        """Leases nothing more, waits that long for what is in hand, and gives the rest back into the queue."""
+        await self._context.value.evaluator.drain(seconds)
+
+    async def record_autoscaling_stats(self) -> dict[str, float]:
+        """What `more_evaluators` decides by; Serve asks for it now and then."""
+        return {JOBS_IN_HAND: float(self._context.value.evaluator.worker.in_hand)}
 
     async def examine(self) -> list[Check]:
         """What evaluations need, as this process sees it."""
@@ -78,7 +80,7 @@ class EvaluatorReplica(Replica):
     async def check_health(self) -> None:
         context = self._context.value
         ensure_running(self._context.task, "The evaluator")
-        ensure_running(context.working, "The worker")
+        ensure_running(context.working, "Its work")
 
     async def __del__(self) -> None:
         await self._context.close()
@@ -91,11 +93,12 @@ async def _open_evaluator(settings: Settings, parts: SharedParts) -> AsyncIterat
         listener = await stack.enter_async_context(NotificationListener(database))
         opening = open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, parts=parts)
         engine = await stack.enter_async_context(opening)
-        worker = make_worker(process_name(), settings, database, listener, engine)
-        working = await stack.enter_async_context(background_task(worker.run()))
+        evaluating = open_evaluator(process_name(), settings, database, listener, engine, engine.clock)
+        evaluator = await stack.enter_async_context(evaluating)
+        working = await stack.enter_async_context(background_task(evaluator.run()))
         await stack.enter_async_context(background_task(watch_event_loop()))
-        stack.push_async_callback(worker.drain, 0)
-        yield _EvaluatorContext(database, engine, worker, working)
+        stack.push_async_callback(evaluator.drain, settings.serving.drain_seconds)
+        yield _EvaluatorContext(database, engine, evaluator, working)
 
 
 def _with_concurrency(settings: Settings) -> Settings:

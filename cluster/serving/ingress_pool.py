@@ -11,7 +11,6 @@ from assayer.ports import Embedder
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.service import api_services
-from cluster.serving.dispatcher_pool import DispatcherReplica
 from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.index_pool import IndexReplica, PooledCorpora, pooled_corpora
 from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder
@@ -36,9 +35,7 @@ class IngressReplica(Replica):
         evaluator: DeploymentHandle[EvaluatorReplica],
         index: Sequence[DeploymentHandle[IndexReplica]] = (),
         embedder: DeploymentHandle[EmbedderReplica] | None = None,
-        dispatcher: DeploymentHandle[DispatcherReplica] | None = None,
     ) -> None:
-        """`dispatcher` is not asked for anything; every deployment has to be reached from the first one."""
         settings = self.begin(config)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)

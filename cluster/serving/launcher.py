@@ -16,7 +16,7 @@ from ray.serve.schema import ApplicationStatus
 
 from assayer.errors import Defect
 from cluster.serving.application import NAME, build
-from cluster.serving.dispatcher_pool import DispatcherReplica
+from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.replica import ReplicaConfig
 
 __all__ = ["ListenAddress", "run_until_stopped"]
@@ -58,9 +58,11 @@ def run_until_stopped(
             if status.status is ApplicationStatus.DEPLOY_FAILED:
                 raise Defect(f"The service fell apart: {status.message}")
         say("Letting what runs come to its end; interrupt again to stop at once.")
-        dispatcher = serve.get_deployment_handle("dispatcher", NAME)
-        drain = getattr(dispatcher, DispatcherReplica.drain.__name__)
-        drain.remote(drain_seconds).result(timeout_s=drain_seconds + _MARGIN_SECONDS)
+        evaluators = serve.get_deployment_handle("evaluator", NAME)
+        drain = EvaluatorReplica.drain.__name__
+        drained = evaluators.broadcast(drain, drain_seconds)
+        # One that dies meanwhile has nothing left to give back: its leases expire.
+        drained.results(timeout_s=drain_seconds + _MARGIN_SECONDS, return_exceptions=True)
 
 
 @contextmanager

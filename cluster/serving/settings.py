@@ -35,7 +35,6 @@ class ServingSettings(Frozen):
     one_machine: bool = True
     """Whether everything runs where the data directory is; otherwise the database and the stores must be servers."""
     ingress: PoolSettings = PoolSettings(ongoing=768, queued=256)
-    dispatcher: PoolSettings = PoolSettings()
     evaluator: PoolSettings = PoolSettings(ongoing=16)
     """`ongoing` is how many jobs one process works on."""
     llm: PoolSettings = PoolSettings(ongoing=4096, queued=8192)
@@ -59,11 +58,9 @@ class ServingSettings(Frozen):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        for name in ("ingress", "dispatcher", "evaluator"):
+        for name in ("ingress", "evaluator"):
             if getattr(self, name).replicas == 0:
                 raise ValueError(f"there is no service without the {name}: give it at least 1 process")
-        if self.dispatcher.replicas != 1 or self.dispatcher.most is not None:
-            raise ValueError("one dispatcher hands out the jobs of all: give it 1 process")
         if self.llm.most is not None:
             raise ValueError("processes of the LLM line share the endpoint's limit evenly: their number is fixed")
         return self

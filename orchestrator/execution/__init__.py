@@ -1,1 +1,1 @@
-"""From the queue to the verdict: the dispatcher leases jobs, workers run them, and neither's death loses one."""
+"""From the queue to the verdict: workers lease jobs and run them, and no worker's death loses one."""

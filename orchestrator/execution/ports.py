@@ -1,7 +1,7 @@
-"""Ports of the dispatcher and the worker. Adapters are in `orchestrator.store` and `cluster`."""
+"""Ports of the worker. Adapters are in `orchestrator.store` and `cluster`."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
 from assayer.models import EvaluationId
@@ -10,34 +10,19 @@ from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import EventKind, JobId, JobState, JobVerdict, Lease
 
 __all__ = [
-    "Capacity",
     "JobEventLog",
     "JobPerformer",
     "LeaseLost",
-    "LeaseOutcome",
     "LeaseStore",
     "OnRunStarted",
-    "WorkerPool",
 ]
 
 OnRunStarted: TypeAlias = Callable[[EvaluationId, dict[str, Any]], Awaitable[None]]
 """Called with the run's id and all that determines the result. Raises LeaseLost: then no work may be done."""
 
-LeaseOutcome = Literal["ended", "refused", "abandoned"]
-"""What became of a lease in a worker. ended: the work on it is over, one way or another; refused: the worker had no
-free slot; abandoned: the lease expired because the worker could not reach the database."""
-
 
 class LeaseLost(Exception):
     """The job was leased to somebody else, or cancelled."""
-
-
-class Capacity(NamedTuple):
-    """Of all workers together, as far as it is known."""
-
-    places: int
-    taken: int
-    """Jobs of an earlier dispatcher included."""
 
 
 class LeaseStore(Protocol):
@@ -82,14 +67,4 @@ class JobPerformer(Protocol):
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
         """Does the work; the verdict leaves out its cost. Calls `begun` once, before anything is spent. Raises an
         AssayerError, or what `begun` raised. Once cancelled it spends nothing more."""
-        ...
-
-
-class WorkerPool(Protocol):
-    """All workers, wherever they run."""
-
-    async def capacity(self) -> Capacity: ...
-
-    async def perform(self, lease: Lease) -> LeaseOutcome:
-        """Returns when the work on it has ended. Raises anything at all when the worker died."""
         ...

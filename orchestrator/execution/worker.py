@@ -1,8 +1,9 @@
-"""Runs leased jobs, each to its verdict, whatever happens to the others, to the dispatcher or to the database."""
+"""Leases jobs from the queue and runs each to its verdict, whatever happens to the others or to the database."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -12,61 +13,30 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, w
 
 from assayer.errors import AssayerError, Defect, StorageError
 from assayer.models import EvaluationId
-from assayer.ports import Clock, ProgressEvent
+from assayer.ports import Clock
 from assayer.run.context_variables import log_context
+from orchestrator.execution.free_places import pause_after_failures, slots_to_ask_for
+from orchestrator.execution.job_progress import JobProgress
 from orchestrator.execution.lease_renewal import LeaseLossReason, LeaseRenewal
 from orchestrator.execution.metrics import ATTEMPTS, IN_WORK, SECONDS, count_fault
-from orchestrator.execution.ports import (
-    Capacity,
-    JobEventLog,
-    JobPerformer,
-    LeaseLost,
-    LeaseOutcome,
-    LeaseStore,
-)
+from orchestrator.execution.ports import JobEventLog, JobPerformer, LeaseLost, LeaseStore
 from orchestrator.jobs.models import JobId, JobVerdict, Lease
 from orchestrator.jobs.retry_policy import Retry, outcome_of_error
 from orchestrator.settings import ExecutionSettings
 from orchestrator.store.notifications import NotificationSource, handle_job_notifications
 
-__all__ = ["STOP_PAUSE_SECONDS", "JobProgress", "LocalWorkerPool", "Worker"]
+__all__ = ["Worker"]
 
 _LOG = logging.getLogger(__name__)
 _CANCELLING_SECONDS = 10.0
 """Cancelled work ends at its next await; taking longer is a defect, and not waited for."""
 
-STOP_PAUSE_SECONDS = 0.5
+_STOP_PAUSE_SECONDS = 0.5
 """Seconds before a job whose process is told to stop may start elsewhere. With a pause it does not count as a loss."""
 _EVENT_SECONDS = 5.0
 """Longest time for writing one event."""
 
 T = TypeVar("T")
-
-
-class JobProgress:
-    """Collects the progress that a job reports, for the events that are written now and then.
-
-    Implements `assayer.ports.Progress`.
-    """
-
-    def __init__(self) -> None:
-        self._stages: dict[str, tuple[int, int]] = {}
-        self._changed = False
-
-    def report(self, event: ProgressEvent) -> None:
-        self._changed |= self._stages.get(event.stage) != (event.done, event.total)
-        self._stages[event.stage] = (event.done, event.total)
-
-    def take_changes(self) -> dict[str, Any] | None:
-        """All stages so far, in the order in which they started; None when nothing has changed since the last call."""
-        if not self._changed:
-            return None
-        self._changed = False
-        return {"stages": [{"stage": name, "done": d, "total": t} for name, (d, t) in self._stages.items()]}
-
-    def mark_unsaved(self) -> None:
-        """The changes taken last could not be stored."""
-        self._changed = True
 
 
 @dataclass
@@ -79,12 +49,16 @@ class _HeldJob:
     """Known once it has started."""
     event_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while an event is written, so that none comes after the verdict."""
-    ended: LeaseOutcome = "ended"
+    abandoned: bool = False
+    """Its lease expired because the database was out of reach."""
     task: "asyncio.Task[None] | None" = None
 
 
 class Worker:
-    """Runs at most `places` jobs at once, all in one event loop, in which `run` must run meanwhile."""
+    """Takes jobs from the queue whenever it has a free place, and runs at most `places` at once, all in one event loop.
+
+    Any number of workers may share the queue: the store decides who gets what.
+    """
 
     def __init__(
         self,
@@ -107,7 +81,11 @@ class Worker:
         self._settings = settings
         self._jobs: dict[UUID, _HeldJob] = {}
         self._renewal = LeaseRenewal(leases, lease_seconds, clock, self._on_lease_lost)
-        self._draining = False
+        self._leasing = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._draining = asyncio.Event()
+        self._giving_back: set[asyncio.Task[None]] = set()
+        """Of leases that expired while the database was out of reach."""
 
     async def run(self) -> None:
         """Until it is cancelled; then jobs that still run end as if the process had died. `drain` first."""
@@ -115,29 +93,22 @@ class Worker:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._renewal.run())
                 group.create_task(self._report_progress())
+                group.create_task(self._lease_until_drained())
                 group.create_task(handle_job_notifications(self._listener, self))
         finally:
             await self._cancel(list(self._jobs.values()))
+            for task in self._giving_back:
+                task.cancel()
 
     @property
-    def capacity(self) -> Capacity:
-        return Capacity(0 if self._draining else self._places, len(self._jobs))
+    def in_hand(self) -> int:
+        """Jobs that run here."""
+        return len(self._jobs)
 
-    async def perform(self, lease: Lease) -> LeaseOutcome:
-        """Returns when the work on the lease has ended. A caller that goes away does not stop it; calling again with
-        the same lease waits for the same work."""
-        job = self._jobs.get(lease.token)
-        if job is None:
-            if self._draining or len(self._jobs) >= self._places:
-                return "refused"
-            job = self._jobs[lease.token] = _HeldJob(lease)
-            self._renewal.add(lease.token)
-            job.task = asyncio.create_task(self._run(job), name=f"job {lease.job}")
-            # Not in the task: cancelled before its first step, it would run nothing of itself.
-            job.task.add_done_callback(partial(self._release, job))
-        if job.task is not None:
-            await asyncio.wait((job.task,))  # neither cancels the task nor raises what it ended with
-        return job.ended
+    @property
+    def tokens(self) -> frozenset[UUID]:
+        """Of the leases of jobs that run here."""
+        return frozenset(self._jobs)
 
     def on_cancelled(self, job: JobId) -> None:
         """Stops the work on a job that its row already says is cancelled."""
@@ -146,21 +117,64 @@ class Worker:
                 self._on_lease_lost(token, "revoked")
 
     def on_missed(self) -> None:
-        """Renews all leases at once, which tells which still hold: a cancellation may have been missed."""
+        """Looks for jobs, and renews all leases at once, which tells which still hold: a cancellation may have been
+        missed."""
         self._renewal.renew_soon()
+        self._wake.set()
 
     def on_queued(self) -> None:
-        """Only dispatchers act on it."""
+        self._wake.set()
 
     async def drain(self, seconds: float) -> None:
         """Takes no more jobs, lets those that run end within that time, and gives the rest back to the queue."""
-        self._draining = True
+        self._draining.set()
+        self._wake.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CANCELLING_SECONDS), self._leasing:
+                pass  # what was being leased is in hand now
         tasks = [job.task for job in self._jobs.values() if job.task is not None]
         if tasks and seconds > 0:
             await asyncio.wait(tasks, timeout=seconds)
         left = list(self._jobs.values())
         await self._cancel(left)
         await asyncio.gather(*(self._give_back(job.lease) for job in left))
+
+    async def _lease_until_drained(self) -> None:
+        failures = 0
+        while not self._draining.is_set():
+            self._wake.clear()
+            try:
+                while await self._lease_some():
+                    continue
+                failures = 0
+            except (AssayerError, TimeoutError) as error:
+                failures += 1
+                _LOG.warning("nothing could be leased: %s", error)
+            if failures:
+                pause, until = pause_after_failures(failures, self._settings.longest_pause_seconds), self._draining
+            else:
+                pause, until = self._settings.poll_seconds, self._wake
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await until.wait()
+
+    async def _lease_some(self) -> bool:
+        """Whether there may be more for the places that are left."""
+        async with self._leasing:
+            slots = slots_to_ask_for(self._places, len(self._jobs), self._settings.interactive_places)
+            if self._draining.is_set() or not slots.free:
+                return False
+            leases = await self._leases.acquire(self.name, slots)
+            for lease in leases:
+                self._start(lease)
+            return len(leases) == slots.free
+
+    def _start(self, lease: Lease) -> None:
+        job = self._jobs[lease.token] = _HeldJob(lease)
+        self._renewal.add(lease.token)
+        job.task = asyncio.create_task(self._run(job), name=f"job {lease.job}")
+        # Not in the task: cancelled before its first step, it would run nothing of itself.
+        job.task.add_done_callback(partial(self._release, job))
 
     async def _cancel(self, jobs: list[_HeldJob]) -> None:
         tasks = [job.task for job in jobs if job.task is not None]
@@ -173,7 +187,7 @@ class Worker:
         try:
             async with asyncio.timeout(_CANCELLING_SECONDS):
                 await self._leases.give_back(
-                    lease, "Its worker was told to stop.", attempt_failed=False, after_seconds=STOP_PAUSE_SECONDS
+                    lease, "Its worker was told to stop.", attempt_failed=False, after_seconds=_STOP_PAUSE_SECONDS
                 )
         except (AssayerError, TimeoutError) as error:
             _LOG.warning("job %s could not be given back, its lease will expire: %s", lease.job, error)
@@ -183,7 +197,7 @@ class Worker:
         if job is None or job.task is None:
             return
         if why == "expired":
-            job.ended = "abandoned"
+            job.abandoned = True
         _LOG.info("the lease of job %s was lost (%s)", job.lease.job, why)
         job.task.cancel()
 
@@ -212,10 +226,24 @@ class Worker:
     def _release(self, job: _HeldJob, task: "asyncio.Task[None]") -> None:
         self._renewal.remove(job.lease.token)
         del self._jobs[job.lease.token]
+        self._wake.set()
+        if job.abandoned:
+            giving_back = asyncio.create_task(self._give_back_abandoned(job.lease))
+            self._giving_back.add(giving_back)
+            giving_back.add_done_callback(self._giving_back.discard)
         if not task.cancelled() and (error := task.exception()) is not None:
             _LOG.error(
                 "the outcome of job %s could not be stored, its lease will expire", job.lease.job, exc_info=error
             )
+
+    async def _give_back_abandoned(self, lease: Lease) -> None:
+        """As an outage, not as a loss, where nobody else has taken it back by then."""
+        why = "Its worker could not reach the database."
+        give_back = partial(self._leases.give_back, lease, why, attempt_failed=False)
+        try:
+            await self._retried(partial(give_back, after_seconds=_STOP_PAUSE_SECONDS))
+        except AssayerError as error:
+            _LOG.warning("job %s could not be given back, its lease has expired: %s", lease.job, error)
 
     async def _attempt(self, job: _HeldJob) -> JobVerdict | Retry:
         try:
@@ -289,16 +317,3 @@ class Worker:
             except (AssayerError, TimeoutError) as error:
                 job.progress.mark_unsaved()
                 _LOG.warning("the progress of job %s could not be written: %s", job.lease.job, error)
-
-
-@dataclass(frozen=True)
-class LocalWorkerPool:
-    """The pool of a service in one process: its only worker."""
-
-    worker: Worker
-
-    async def capacity(self) -> Capacity:
-        return self.worker.capacity
-
-    async def perform(self, lease: Lease) -> LeaseOutcome:
-        return await self.worker.perform(lease)

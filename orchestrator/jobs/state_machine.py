@@ -56,7 +56,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class GivenBack:
-    """The worker or dispatcher gave it back, to be tried again."""
+    """The worker gave it back, to be tried again."""
 
     why: str
     cause: RetryCause

@@ -39,7 +39,7 @@ _WAITING = """
     SELECT true FROM jobs WHERE state = 'queued' AND ready_at <= statement_timestamp() ORDER BY tenant, priority LIMIT 1
 """
 
-# The lock lets one dispatcher at a time decide; the statements after it see what the last one did.
+# The lock lets one worker at a time decide; the statements after it see what the last one did.
 _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
 
 _HEADS = """

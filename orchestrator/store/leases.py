@@ -91,7 +91,7 @@ _BURY = finish_statement(
 
 
 class PgLeases:
-    """For any number of dispatchers and workers at once; a writer that no longer holds the lease changes nothing."""
+    """For any number of workers at once; a writer that no longer holds the lease changes nothing."""
 
     def __init__(self, database: Database, settings: QueueSettings, draw: Callable[[], UUID] = uuid4) -> None:
         self._database = database

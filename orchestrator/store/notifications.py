@@ -1,4 +1,4 @@
-"""PostgreSQL notifications: sending them, listening to them, and handing those about jobs to dispatchers and workers.
+"""PostgreSQL notifications: sending them, listening to them, and handing those about jobs to workers.
 
 Notifications are hints: whoever misses one finds the rows all the same. They are sent right after the commit of what
 they announce, not in the same transaction: PostgreSQL lets one transaction with notifications commit at a time, each

@@ -19,7 +19,7 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "serve"
 FILES = ("laptop", "small-cluster", "cpu-cluster", "gpu-cluster", "closed-cluster")
-SERVICE = {"ingress", "dispatcher", "evaluator"}
+SERVICE = {"ingress", "evaluator"}
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +114,7 @@ def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.Monkey
     ("serving", "why"),
     [
         ({"evaluator": {"replicas": 0}}, "no service without the evaluator"),
-        ({"dispatcher": {"replicas": 2}}, "one dispatcher"),
+        ({"dispatcher": {"replicas": 1}}, "dispatcher"),
         ({"llm": {"replicas": 1, "most": 4}}, "their number is fixed"),
         ({"index": {"replicas": 4, "most": 2}}, "at most 2"),
         ({"indexx": {"replicas": 1}}, "indexx"),

@@ -149,7 +149,7 @@ async def test_connection_lost_is_told_and_later_events_are_heard(queue: Queue) 
 
 
 async def test_server_killed_under_the_queue_loses_and_doubles_nothing() -> None:
-    """Writers, dispatchers and a listener at work while the server is killed twice."""
+    """Writers, workers and a listener at work while the server is killed twice."""
     names = [f"j{number:03}" for number in range(150)]
     with tempfile.TemporaryDirectory(prefix="assayer-pg-") as folder:
         home = Path(folder) / "postgres"

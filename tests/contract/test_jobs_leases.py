@@ -187,17 +187,17 @@ async def test_suspects_run_one_at_a_time_and_others_beside_them(queue: Queue) -
     assert [lease.job for lease in await queue.lease(3)] == ["beside"]
 
 
-async def test_many_dispatchers_at_once_never_lease_a_job_twice(queue: Queue) -> None:
+async def test_many_workers_at_once_never_lease_a_job_twice(queue: Queue) -> None:
     names = [f"j{number:03}" for number in range(120)]
     await queue.add(*(job(name) for name in names))
 
-    async def dispatch(worker: str) -> list[str]:
+    async def lease_all(worker: str) -> list[str]:
         mine: list[str] = []
         while leases := await queue.lease(7, worker=worker):
             mine += [lease.job for lease in leases]
         return mine
 
-    taken = await asyncio.gather(*(dispatch(f"w{number}") for number in range(6)))
+    taken = await asyncio.gather(*(lease_all(f"w{number}") for number in range(6)))
 
     assert sorted(one for mine in taken for one in mine) == names
 

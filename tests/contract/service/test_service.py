@@ -76,7 +76,7 @@ class Running:
 
     async def taken(self) -> int:
         """Places of the worker."""
-        return self.service.worker.capacity.taken
+        return self.service.evaluator.worker.in_hand
 
     async def job(self, work: JobRequest, document: bytes | None = None) -> Job:
         """One that was handed to the store, when it has ended."""

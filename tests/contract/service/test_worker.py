@@ -13,14 +13,15 @@ from assayer.errors import LlmUnavailable
 from assayer.models import EvaluationId
 from assayer.ports import Progress
 from cluster.clock import SystemClock
-from orchestrator.execution.dispatcher import Dispatcher
+from orchestrator.execution.chores import Chore, run_chores
 from orchestrator.execution.ports import JobPerformer, OnRunStarted
-from orchestrator.execution.worker import LocalWorkerPool, Worker
+from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import Job, JobId, JobVerdict, Lease, TenantId, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.settings import ExecutionSettings, QueueSettings
 from orchestrator.store import Database, NotificationListener, PgAnswerCache, PgEvents, PgJobs, PgLeases, PgTenants
+from orchestrator.store.chore_lock import PgChoreLock
 from tests.contract.store_records import answered, call
 from tests.polling import wait_until_async
 from tests.unit.execution.in_memory_stores import IDEA
@@ -107,7 +108,7 @@ async def queue(database: Database) -> Queue:
 
 @asynccontextmanager
 async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 30) -> AsyncIterator[Worker]:
-    """With a dispatcher beside it."""
+    """Beside it expired leases are taken back."""
     clock = SystemClock()
     async with NotificationListener(queue.database) as listener:
         worker = Worker(
@@ -121,9 +122,9 @@ async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 
             lease_seconds=lease_seconds,
             clock=clock,
         )
-        evaluators = LocalWorkerPool(worker)
-        dispatcher = Dispatcher("dispatcher", queue.leases, evaluators, listener, WORK, lease_seconds, clock)
-        loops = [asyncio.create_task(loop) for loop in (worker.run(), dispatcher.run())]
+        expiring = Chore("expire leases", WORK.expire_seconds, queue.leases.expire)
+        chores = run_chores([expiring], PgChoreLock(queue.database), WORK.longest_pause_seconds)
+        loops = [asyncio.create_task(loop) for loop in (worker.run(), chores)]
         try:
             yield worker
         finally:
@@ -134,7 +135,7 @@ async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 
 
 async def idle(worker: Worker) -> None:
     async def taken() -> int:
-        return worker.capacity.taken
+        return worker.in_hand
 
     await wait_until_async(taken, lambda taken: taken == 0)
 

@@ -1,4 +1,4 @@
-"""In-memory implementations of the ports of the dispatcher and the worker."""
+"""In-memory implementations of the ports of the worker."""
 
 import asyncio
 import datetime as dt
@@ -11,7 +11,7 @@ from assayer.errors import StorageError
 from assayer.ideas.parsing import parse_idea
 from assayer.models import EvaluationId
 from assayer.ports import Progress
-from orchestrator.execution.ports import Capacity, LeaseOutcome, OnRunStarted
+from orchestrator.execution.ports import OnRunStarted
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import EventKind, JobId, JobState, JobVerdict, Lease, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
@@ -66,6 +66,11 @@ class InMemoryLeases:
         self.beats = 0
         self.away = False
         self.changed = asyncio.Event()
+        self.on_acquire: Callable[[], object] = lambda: None
+
+    def put(self, lease: Lease) -> None:
+        self.queued.append(lease)
+        self.held[lease.token] = lease
 
     def take(self, lease: Lease) -> None:
         """By somebody else, or by a cancellation."""
@@ -87,6 +92,7 @@ class InMemoryLeases:
         self.asked.append(places)
         self._notice()
         self._reach()
+        self.on_acquire()
         given, self.queued = self.queued[: places.free], self.queued[places.free :]
         return given
 
@@ -187,18 +193,3 @@ class EndlessJob:
             self.stopped.set()
             raise
         return DONE
-
-
-class FakeWorkerPool:
-    """Evaluators that do with each lease what the test says."""
-
-    def __init__(self, places: int, perform: Callable[[Lease], Awaitable[LeaseOutcome]]) -> None:
-        self.places = places
-        self.taken = 0
-        self._perform = perform
-
-    async def capacity(self) -> Capacity:
-        return Capacity(self.places, self.taken)
-
-    async def perform(self, lease: Lease) -> LeaseOutcome:
-        return await self._perform(lease)

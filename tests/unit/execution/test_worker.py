@@ -1,12 +1,16 @@
-"""A worker with twins of the stores: every lease comes to its end, and nothing else does."""
+"""A worker with twins of the stores: free places are filled, every lease comes to its end, and nothing else does."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from assayer.errors import InputError, LlmUnavailable
 from assayer.ports import Progress, ProgressEvent
+from orchestrator.execution.free_places import pause_after_failures, slots_to_ask_for
 from orchestrator.execution.ports import OnRunStarted
 from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import JobVerdict, Lease
@@ -24,8 +28,10 @@ from tests.unit.execution.in_memory_stores import (
     lease_of,
 )
 
-PATIENCE = ExecutionSettings(progress_seconds=3_600, longest_pause_seconds=0.01)
-"""Progress is told at the end only, so that no test waits for it."""
+PATIENCE = ExecutionSettings(
+    progress_seconds=3_600, poll_seconds=3_600, longest_pause_seconds=0.01, interactive_places=0
+)
+"""Progress is told at the end only, and nothing polls, so that no test waits for it."""
 
 
 class World:
@@ -48,6 +54,15 @@ class World:
             lease_seconds=30,
             clock=self.clock,
         )
+
+    async def ended(self, *leases: Lease) -> None:
+        """The work on them is over, one way or another: their places are free, and the queue was asked for more."""
+        tokens = {lease.token for lease in leases}
+
+        def free() -> bool:
+            return not tokens & self.worker.tokens and not any(one.token in tokens for one in self.leases.queued)
+
+        await self.leases.until(free)
 
 
 @asynccontextmanager
@@ -72,17 +87,17 @@ async def test_a_job_that_is_done_has_its_verdict() -> None:
     lease = lease_of()
     world = World(lease)
     async with working(world) as worker:
-        assert await worker.perform(lease) == "ended"
+        await world.ended(lease)
+        assert worker.in_hand == 0
     assert world.leases.finished == {lease.job: DONE}
     assert world.leases.begun == [(lease.job, RUN)]
-    assert worker.capacity == (4, 0)
 
 
 async def test_an_input_that_cannot_be_used_is_a_verdict_with_its_reason() -> None:
     lease = lease_of()
     world = World(lease, job_1=failing(InputError("The idea is empty.", "Write it.")))
-    async with working(world) as worker:
-        await worker.perform(lease)
+    async with working(world):
+        await world.ended(lease)
     verdict = world.leases.finished[lease.job]
     assert (verdict.state, verdict.run_id) == ("failed", RUN)
     assert verdict.problem is not None
@@ -92,8 +107,8 @@ async def test_an_input_that_cannot_be_used_is_a_verdict_with_its_reason() -> No
 async def test_an_endpoint_out_of_reach_sends_the_job_back_without_blame() -> None:
     lease = lease_of()
     world = World(lease, job_1=failing(LlmUnavailable("Nobody answers.")))
-    async with working(world) as worker:
-        await worker.perform(lease)
+    async with working(world):
+        await world.ended(lease)
     why, attempt_failed, seconds = world.leases.given_back[lease.job]
     assert ("Nobody answers." in why, attempt_failed, seconds > 0) == (True, False, True)
     assert world.leases.finished == {}
@@ -103,67 +118,25 @@ async def test_a_defect_in_one_job_touches_no_other() -> None:
     first, second = lease_of(1), lease_of(2)
     endless = EndlessJob()
     world = World(first, second, job_1=failing(ZeroDivisionError("division by zero")), job_2=endless)
-    async with working(world) as worker:
-        other = asyncio.create_task(worker.perform(second))
+    async with working(world):
         await endless.begun.wait()
-        await worker.perform(first)
+        await world.ended(first)
         endless.release.set()
-        await other
+        await world.ended(second)
     why, attempt_failed, _ = world.leases.given_back[first.job]
     assert ("ZeroDivisionError" in why, attempt_failed) == (True, True)
     assert world.leases.finished[second.job].state == "done"
-
-
-async def test_a_caller_that_goes_away_does_not_stop_the_work() -> None:
-    lease = lease_of()
-    endless = EndlessJob()
-    world = World(lease, job_1=endless)
-    async with working(world) as worker:
-        caller = asyncio.create_task(worker.perform(lease))
-        await endless.begun.wait()
-        caller.cancel()
-        await asyncio.gather(caller, return_exceptions=True)
-        endless.release.set()
-        await world.leases.until(lambda: lease.job in world.leases.finished)
-    assert not endless.stopped.is_set()
-
-
-async def test_the_same_lease_handed_over_twice_is_worked_on_once() -> None:
-    lease = lease_of()
-    endless = EndlessJob()
-    world = World(lease, job_1=endless)
-    async with working(world) as worker:
-        both = [asyncio.create_task(worker.perform(lease)) for _ in range(2)]
-        await endless.begun.wait()
-        endless.release.set()
-        assert await asyncio.gather(*both) == ["ended", "ended"]
-    assert world.leases.begun == [(lease.job, RUN)]
-
-
-async def test_a_worker_without_a_free_place_refuses() -> None:
-    first, second = lease_of(1), lease_of(2)
-    endless = EndlessJob()
-    world = World(first, second, places=1, job_1=endless)
-    async with working(world) as worker:
-        held = asyncio.create_task(worker.perform(first))
-        await endless.begun.wait()
-        assert worker.capacity == (1, 1)
-        assert await worker.perform(second) == "refused"
-        endless.release.set()
-        await held
-    assert second.token in world.leases.held
 
 
 async def test_a_cancellation_that_is_heard_stops_the_work_at_once() -> None:
     lease = lease_of()
     endless = EndlessJob()
     world = World(lease, job_1=endless)
-    async with working(world) as worker:
-        held = asyncio.create_task(worker.perform(lease))
+    async with working(world):
         await endless.begun.wait()
         world.leases.take(lease)
         world.notifications.subscription.put(f"cancelled {lease.job}")
-        assert await held == "ended"
+        await world.ended(lease)
     assert endless.stopped.is_set()
     assert (world.leases.finished, world.leases.given_back) == ({}, {})
 
@@ -172,11 +145,10 @@ async def test_a_job_cancelled_before_its_first_step_leaves_its_place() -> None:
     lease = lease_of()
     world = World(lease)
     async with working(world) as worker:
-        held = asyncio.create_task(worker.perform(lease))
-        # After the step that makes the job's task, before that task's own first one.
-        asyncio.get_running_loop().call_soon(worker.on_cancelled, lease.job)
-        assert await held == "ended"
-        assert worker.capacity.taken == 0
+        # With the step that makes the job's task, before that task's own first one.
+        world.leases.on_acquire = lambda: asyncio.get_running_loop().call_soon(worker.on_cancelled, lease.job)
+        await world.ended(lease)
+        assert worker.in_hand == 0
     assert (world.leases.begun, world.leases.finished) == ([], {})
 
 
@@ -184,15 +156,14 @@ async def test_a_cancellation_that_was_missed_is_found_by_asking_which_leases_ho
     lost, kept = lease_of(1), lease_of(2)
     first, second = EndlessJob(), EndlessJob()
     world = World(lost, kept, job_1=first, job_2=second)
-    async with working(world) as worker:
-        held = [asyncio.create_task(worker.perform(lease)) for lease in (lost, kept)]
+    async with working(world):
         await first.begun.wait()
         await second.begun.wait()
         world.leases.take(lost)
         world.notifications.subscription.mark_missed()
-        assert await held[0] == "ended"
+        await world.ended(lost)
         second.release.set()
-        await held[1]
+        await world.ended(kept)
     assert first.stopped.is_set()
     assert list(world.leases.finished) == [kept.job]
 
@@ -201,8 +172,8 @@ async def test_a_job_whose_lease_was_lost_before_it_began_is_not_begun() -> None
     lease = lease_of()
     world = World(lease)
     world.leases.take(lease)
-    async with working(world) as worker:
-        assert await worker.perform(lease) == "ended"
+    async with working(world):
+        await world.ended(lease)
     assert (world.leases.begun, world.leases.finished, world.leases.given_back) == ([], {}, {})
 
 
@@ -211,13 +182,15 @@ async def test_a_worker_that_nobody_hears_stops_its_work_before_the_lease_is_ano
     endless = EndlessJob()
     world = World(lease, job_1=endless)
     async with working(world) as worker:
-        held = asyncio.create_task(worker.perform(lease))
         await endless.begun.wait()
         world.leases.away = True
         world.clock.seconds = 25.0
         worker.on_missed()
-        assert await held == "abandoned"
-    assert endless.stopped.is_set()
+        await endless.stopped.wait()
+        world.leases.away = False
+        await world.leases.until(lambda: lease.job in world.leases.given_back)
+    why, attempt_failed, seconds = world.leases.given_back[lease.job]
+    assert ("could not reach the database" in why, attempt_failed, seconds > 0) == (True, False, True)
 
 
 async def test_a_verdict_waits_for_a_database_that_is_away() -> None:
@@ -231,31 +204,30 @@ async def test_a_verdict_waits_for_a_database_that_is_away() -> None:
         refused += 1
         return refused == 4
 
-    async with working(world) as worker:
-        held = asyncio.create_task(worker.perform(lease))
+    async with working(world):
         await endless.begun.wait()
         world.leases.away = True
         endless.release.set()
         await world.leases.until(tried)
         world.leases.away = False
-        await held
+        await world.leases.until(lambda: lease.job in world.leases.finished)
     assert world.leases.finished[lease.job].state == "done"
 
 
 async def test_draining_lets_work_end_takes_nothing_new_and_gives_the_rest_back_unblamed() -> None:
     quick, slow, late = lease_of(1), lease_of(2), lease_of(3)
     first, second = EndlessJob(), EndlessJob()
-    world = World(quick, slow, late, job_1=first, job_2=second)
+    world = World(quick, slow, late, places=2, job_1=first, job_2=second)
     async with working(world) as worker:
-        held = [asyncio.create_task(worker.perform(lease)) for lease in (quick, slow)]
         await first.begun.wait()
         await second.begun.wait()
         draining = asyncio.create_task(worker.drain(3_600))
+        await asyncio.sleep(0)  # for the draining to begin
         first.release.set()
-        await held[0]
-        assert await worker.perform(late) == "refused"
+        await world.leases.until(lambda: quick.job in world.leases.finished)
         await worker.drain(0)
         await draining
+    assert world.leases.queued == [late]
     assert list(world.leases.finished) == [quick.job]
     why, attempt_failed, seconds = world.leases.given_back[slow.job]
     assert ("told to stop" in why, attempt_failed, seconds > 0) == (True, False, True)
@@ -271,8 +243,8 @@ async def test_progress_is_told_as_one_event_of_all_stages_before_the_verdict() 
         return DONE
 
     world = World(lease, job_1=script)
-    async with working(world) as worker:
-        await worker.perform(lease)
+    async with working(world):
+        await world.ended(lease)
     stages = [{"stage": "search", "done": 2, "total": 2}, {"stage": "judge", "done": 1, "total": 2}]
     assert world.events.appended == [(lease.job, "progress", {"stages": stages})]
 
@@ -287,8 +259,8 @@ async def test_progress_that_cannot_be_told_costs_nothing() -> None:
 
     world = World(lease, job_1=script)
     world.events.away = True
-    async with working(world) as worker:
-        await worker.perform(lease)
+    async with working(world):
+        await world.ended(lease)
     assert world.leases.finished[lease.job].state == "done"
 
 
@@ -300,8 +272,8 @@ async def begun_under(before: dict[str, Any] | None, now: dict[str, Any]) -> lis
         return DONE
 
     world = World(lease, job_1=script)
-    async with working(world) as worker:
-        await worker.perform(lease)
+    async with working(world):
+        await world.ended(lease)
     return world.events.appended
 
 
@@ -313,3 +285,60 @@ async def test_a_later_attempt_under_another_request_says_what_changed() -> None
 async def test_a_first_attempt_and_one_under_the_same_request_say_nothing() -> None:
     assert await begun_under(None, {"models": ["m"]}) == []
     assert await begun_under({"models": ["m"]}, {"models": ["m"]}) == []
+
+
+counts = st.integers(0, 40)
+
+
+@given(counts, counts, counts)
+def test_no_more_is_asked_for_than_there_are_places_and_some_are_kept_for_those_who_wait(
+    places: int, taken: int, interactive: int
+) -> None:
+    batch = 0
+    everybody = taken
+    while (asked := slots_to_ask_for(places, everybody, interactive)).free:
+        assert 0 <= asked.interactive_only <= asked.free <= places - everybody
+        if asked.free == asked.interactive_only:
+            break
+        batch += asked.free - asked.interactive_only
+        everybody += asked.free - asked.interactive_only
+    free = max(0, places - taken)
+    assert batch == free - min(free, interactive, max(0, places - 1))
+
+
+@given(st.integers(0, 10_000))
+def test_pauses_grow_to_the_longest(failures: int) -> None:
+    assert 0 < pause_after_failures(failures, 10.0) <= pause_after_failures(failures + 1, 10.0) <= 10.0
+
+
+async def test_a_place_that_becomes_free_is_filled_at_once() -> None:
+    leases = [lease_of(number) for number in range(3)]
+    jobs = [EndlessJob() for _ in leases]
+    world = World(*leases, places=2, **{f"job_{number}": job for number, job in enumerate(jobs)})
+    async with working(world):
+        await jobs[0].begun.wait()
+        await jobs[1].begun.wait()
+        assert world.leases.queued == [leases[2]]
+        jobs[0].release.set()
+        await jobs[2].begun.wait()
+    assert [slots.free for slots in world.leases.asked] == [1, 1, 1]
+
+
+async def test_what_is_queued_is_leased_when_it_is_notified() -> None:
+    world = World()
+    async with working(world):
+        await world.leases.until(lambda: len(world.leases.asked) == 1)
+        lease = lease_of()
+        world.leases.put(lease)
+        world.notifications.subscription.put("queued")
+        await world.leases.until(lambda: lease.job in world.leases.finished)
+
+
+async def test_a_database_that_is_away_is_waited_for() -> None:
+    lease = lease_of()
+    world = World(lease)
+    world.leases.away = True
+    async with working(world):
+        await world.leases.until(lambda: len(world.leases.asked) == 3)
+        world.leases.away = False
+        await world.leases.until(lambda: lease.job in world.leases.finished)

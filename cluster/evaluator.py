@@ -1,0 +1,85 @@
+"""An evaluator: leases jobs and does them with its engine, and does its part of the service's chores and deliveries."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from assayer.ports import Clock
+from cluster.engine import Engine
+from cluster.job_performer import make_worker
+from cluster.settings import Settings
+from cluster.telemetry import trace_export
+from cluster.webhooks import load_secret_cipher, open_deliverer, re_encrypt_secrets
+from orchestrator.execution.chores import Chore, ChoreLock, run_chores
+from orchestrator.execution.worker import Worker
+from orchestrator.store import Database, NotificationListener, NotificationsMissed, PgJobs, PgLeases, Subscription
+from orchestrator.store.chore_lock import PgChoreLock
+from orchestrator.store.webhooks import PgWebhooks
+from orchestrator.webhooks.delivery import WebhookDeliverer
+
+__all__ = ["Evaluator", "open_evaluator"]
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Any number of them, in any number of processes, share one database and need know nothing of each other."""
+
+    worker: Worker
+    deliverer: WebhookDeliverer
+    chores: tuple[Chore, ...]
+    lock: ChoreLock
+    longest_pause: float
+    """Seconds between two attempts while the database is out of reach."""
+
+    async def run(self) -> None:
+        """Until it is cancelled; `drain` first."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.worker.run())
+            group.create_task(self.deliverer.run())
+            group.create_task(run_chores(self.chores, self.lock, self.longest_pause))
+
+    async def drain(self, seconds: float) -> None:
+        """Leases nothing more, lets what is in hand end within that time, and gives the rest back."""
+        await self.worker.drain(seconds)
+
+
+@asynccontextmanager
+async def open_evaluator(
+    name: str, settings: Settings, database: Database, listener: NotificationListener, engine: Engine, clock: Clock
+) -> AsyncIterator[Evaluator]:
+    jobs, outbox, cipher = PgJobs(database), PgWebhooks(database), load_secret_cipher(settings)
+    leases, work = PgLeases(database, settings.queue), settings.work
+    await re_encrypt_secrets(outbox, cipher)
+    with trace_export(database) as traces:
+        async with (
+            listener.subscribe("assayer_jobs") as notifications,
+            open_deliverer(settings.webhooks, outbox, cipher, _WakeOnFinishedJob(notifications), clock) as deliverer,
+        ):
+            yield Evaluator(
+                worker=make_worker(name, settings, database, listener, engine),
+                deliverer=deliverer,
+                chores=(
+                    Chore("take back expired leases", work.expire_seconds, leases.expire),
+                    Chore("delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now())),
+                    *traces,
+                ),
+                lock=PgChoreLock(database),
+                longest_pause=work.longest_pause_seconds,
+            )
+
+
+@dataclass(frozen=True)
+class _WakeOnFinishedJob:
+    """Wakes whoever delivers when a job has ended."""
+
+    notifications: Subscription
+
+    async def next(self, timeout: float) -> str | None:
+        try:
+            async with asyncio.timeout(timeout):
+                while (said := await self.notifications.next(timeout)) == "queued":
+                    continue
+        except TimeoutError:
+            return None
+        return None if isinstance(said, NotificationsMissed) else said
