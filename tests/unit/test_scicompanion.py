@@ -268,3 +268,13 @@ def test_a_record_of_citing_a_paper_of_years_later_is_taken_for_a_mistake() -> N
 def test_an_abstract_that_is_cut_is_marked() -> None:
     assert with_sign("Cells are counted.", "Cells are counted.") == "Cells are counted."
     assert with_sign("Cells are", "Cells are counted.") == "Cells are […]"
+
+
+@pytest.mark.parametrize("found", [1, 2, 3])
+async def test_paper_that_led_to_a_recommended_one_is_a_reference_though_the_walk_left_it_behind(found: int) -> None:
+    """Walks bring up their best papers alone; what they passed on the way is named as the reason all the same."""
+    evaluation, graph = await evaluated(backends_without_llm(), OPTIONS.model_copy(update={"found": found}))
+    labels = {one.label for one in evaluation.report.references}
+    reasons = [why for one in graph.recommended for why in one.found]
+    assert {why.label for why in reasons if why.label} <= labels
+    assert all(one.found for one in graph.recommended)

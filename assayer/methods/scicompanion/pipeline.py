@@ -7,6 +7,7 @@ and Algorithm 1. What the paper leaves open, and what stands in its place here: 
 from collections.abc import Sequence
 
 from assayer.backends import Backends
+from assayer.citing.labels import paper_of
 from assayer.literature.library import Library
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.scicompanion.dimensions import venue_dimensions
@@ -16,7 +17,7 @@ from assayer.methods.scicompanion.graph import GraphLimits, empty_graph
 from assayer.methods.scicompanion.history import GraphHistory
 from assayer.methods.scicompanion.options import METHOD, SciCompanionOptions
 from assayer.methods.scicompanion.prompt_state import CompanionState
-from assayer.methods.scicompanion.retrieval import recommended_references
+from assayer.methods.scicompanion.retrieval import recommended_references, with_known_reasons
 from assayer.models import EvidenceEdge, FitLevel, Idea, ModuleDepth, Notice
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.accounting import Started
@@ -36,13 +37,16 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: SciCompani
     state, exploring = await measured(explored(idea, backends, library, run, options, fit.level))
     evaluated, judging = await measured(_judged(state, backends, run, options, dimensions))
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
-    recommended = recommended_references(idea, state.graph, state.found, options.recommended)
+    best = recommended_references(idea, state.graph, state.found, options.recommended)
+    on_the_way = {paper_of(why.label) for one in best for why in one.found if why.label} - state.found.papers.keys()
+    papers = {**state.found.papers, **{one.id: one for one in await library.papers(sorted(on_the_way))}}
+    recommended = [with_known_reasons(one, papers) for one in best]
     findings = Findings(
         summary=evaluated.summary,
         parts=(evaluated.part,),
         depth=(ModuleDepth(module="graph", levels=exploring), ModuleDepth(module="evaluation", levels=judging)),
         corpus_fit=fit,
-        papers=state.found.papers,
+        papers=papers,
         notices=_notices(state),
         graph=state.history.record(state.steps, recommended),
     )

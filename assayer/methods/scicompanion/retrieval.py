@@ -2,10 +2,10 @@
 which of all papers found are recommended.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assayer.citing.labels import marker
+from assayer.citing.labels import marker, paper_of
 from assayer.literature.library import Library
 from assayer.methods.scicompanion.graph import NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
@@ -20,6 +20,7 @@ __all__ = [
     "publication_years",
     "recommended_references",
     "retrieve",
+    "with_known_reasons",
 ]
 
 _REFERENCES = 200
@@ -160,3 +161,9 @@ def recommended_references(
         )
         for rank, paper in enumerate(list(titles.values())[:limit], start=1)
     )
+
+
+def with_known_reasons(one: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:
+    """Without the reasons that name a paper of which nothing is known, such as one outside the window."""
+    known = tuple(why for why in one.found if why.label is None or paper_of(why.label) in papers)
+    return one.model_copy(update={"found": known})
