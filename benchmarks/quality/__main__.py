@@ -11,7 +11,7 @@ search        what reports rest on: relevance density, topic coverage, diversity
 citations     what authors cited, found again: searches in one step against walks along citations
 ratings       reviewers' mean rating told from title and abstract, on the venue's scale: what is below the mean's error
 references    the check of an idea's own references: real ones found, invented and wrong ones told
-scores        ratings of ICLR on its own scale: SciCompanion, words, embeddings, what a search tells, the mean
+scores        ratings of ICLR: SciCompanion, what a search tells, what earlier years teach, beside the mean
 rewards       ideas that should earn nothing, before guards and judges; debates of seats whose errors are known
 
 Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that the way

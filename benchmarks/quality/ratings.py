@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.scoring.metrics import Estimate
+from assayer.text.code_links import without_code_links
 from benchmarks.quality.figures import Figure, Kind, figure, table
 from benchmarks.quality.given import Given
-from benchmarks.quality.grapheval.data import DATA, read_records, without_links
+from benchmarks.quality.grapheval.data import DATA, read_records
 
 __all__ = ["MEAN", "RatedYear", "figures_of", "predictions", "rated_years", "ratings"]
 
@@ -52,7 +53,7 @@ def rated_years(seed: int = 0) -> Iterator[RatedYear]:
         picks = [int(drawn.integers(len(one["ratings"]))) for one in rated]
         yield RatedYear(
             name,
-            [without_links(f"{one['title']}\n{one['abstract']}") for one in rated],
+            [without_code_links(f"{one['title']}\n{one['abstract']}") for one in rated],
             np.array([np.mean(one["ratings"]) for one in rated]),
             np.array([one["ratings"][pick] for one, pick in zip(rated, picks, strict=True)], np.float64),
             np.array([_mean(np.delete(one["ratings"], pick)) for one, pick in zip(rated, picks, strict=True)]),
