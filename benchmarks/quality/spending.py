@@ -19,7 +19,7 @@ KNOWN: Mapping[str, Spent] = {
     "opinions": Spent(calls=1, prompt_tokens=750, completion_tokens=150, usd=None),
     "reviews": Spent(calls=1, prompt_tokens=1_600, completion_tokens=700, usd=None),
     "titles": Spent(calls=1, prompt_tokens=160, completion_tokens=350, usd=None),
-    "venue scores": Spent(calls=8, prompt_tokens=75_000, completion_tokens=12_000, usd=None),
+    "venue scores": Spent(calls=8, prompt_tokens=74_000, completion_tokens=10_400, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
 """Per item, measured through the simulator (docs/quality/innoeval.md); a model's own words may be longer or shorter. Of
