@@ -185,6 +185,7 @@ def _disk(size: _Size, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
             (*passages, have["passage_bytes"]),
         ),
         _sum("Ids, dates, citations", "bytes", (*papers, have["table_bytes"]), (*references, have["edge_bytes"])),
+        _sum("Names and claims", "bytes", (*papers, have["content_bytes"])),
         _sum("Vectors, half precision", "bytes", (*texts, 2 * size.dimensions)),
         _sum(f"Index ({size.kind})", "bytes", (*texts, size.code_bytes), (*lists, 4 * size.dimensions)),
         _sum("Words", "bytes", (*texts, have["posting_bytes"]), (*vocabulary, have["vocabulary_bytes"])),
@@ -206,7 +207,7 @@ def _totals(disk: Sequence[PlannedFigure], size: _Size, wanted: CapacityRequest)
 
 
 def _memory(size: _Size, disk: Sequence[PlannedFigure], have: PlanningConstants) -> tuple[PlannedFigure, ...]:
-    _, tables, _, index, words = disk
+    _, tables, _, _, index, words = disk
     sample = min(size.rows, size.lists * _TRAINED_ON)
     return (
         PlannedFigure(

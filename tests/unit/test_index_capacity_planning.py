@@ -28,6 +28,7 @@ _FILES = {
         "cited.npy",
         "citing.npy",
     ),
+    "Names and claims": ("contents/",),
     "Vectors, half precision": ("papers/vectors.npy", "passages/vectors.npy"),
     "Words": ("words/papers/", "words/passages/"),
 }
