@@ -103,3 +103,9 @@ def test_simulated_answers_make_a_turn(role: DebateRole, question: DebateQuestio
     spoken = spoken_turn(ITEM, question.round, Seat(role, 1), output.model_validate_json(made.text))
     assert spoken.ballot in (("go_on", "halt") if role == "moderator" else ("match", "no_match"))
     assert spoken.turn.argument
+
+
+@CASES
+def test_every_field_stands_on_a_line_of_its_own(role: DebateRole, question: DebateQuestion) -> None:
+    text = DEBATE_TASKS[role].messages(question)[1].content
+    assert not re.search(r"[^\n ] *- `[a-z_]+`:", text)
