@@ -51,6 +51,7 @@ from orchestrator.store import (
 )
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.sessions import PgSessions
 from orchestrator.store.webhooks import PgWebhooks
 
 __all__ = [
@@ -86,6 +87,8 @@ def api_services(
         judges=RewardJudges(known_judges(settings.debate), settings.debate.composition),
         tenants=PgTenants(database),
         keys=PgKeys(database, settings.keys),
+        access=settings.access,
+        sessions=PgSessions(database, settings.access),
         usage=PgUsage(database),
         costs=PgEvaluationCosts(database),
         erasures=PgErasures(database),

@@ -26,6 +26,7 @@ from assayer.ranking.options import RankingOptions
 from assayer.reports.release import ReleaseMinima
 from cluster.serving.settings import ServingSettings
 from orchestrator.settings import (
+    AccessSettings,
     ApiKeySettings,
     ApiSettings,
     BatchSettings,
@@ -233,6 +234,8 @@ class Settings(BaseSettings):
     api_key: SecretStr | None = None
     """What they show it."""
     keys: ApiKeySettings = ApiKeySettings()
+    access: AccessSettings = AccessSettings()
+    """Of people who sign in to the console."""
     queue: QueueSettings = QueueSettings()
     work: ExecutionSettings = ExecutionSettings()
     webhooks: WebhookSettings = WebhookSettings()

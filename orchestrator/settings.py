@@ -1,4 +1,4 @@
-"""Settings of the service: database, API keys, queue, workers, batches, webhooks, HTTP API.
+"""Settings of the service: database, API keys, sign-in, queue, workers, batches, webhooks, HTTP API.
 
 Reading them loads neither a database driver nor a web framework.
 """
@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr
 from assayer.models import Frozen
 
 __all__ = [
+    "AccessSettings",
     "ApiKeySettings",
     "ApiSettings",
     "BatchSettings",
@@ -39,6 +40,20 @@ class ApiKeySettings(Frozen):
     """Of all keys of a tenant together, however many it makes and whatever limits it gives them."""
     burst_seconds: float = Field(default=10.0, ge=0)
     """A key, or a tenant, may send at once as many requests as its rate allows in so long."""
+
+
+class AccessSettings(Frozen):
+    """Of people in a browser."""
+
+    url: str | None = Field(default=None, pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}$")
+    """Where people find the service: `https://assayer.example.org`. Needed behind a proxy that ends TLS, and for an
+    identity provider."""
+    session_seconds: float = Field(default=43_200.0, gt=0)
+    """Then one signs in again, whatever one does: half a day."""
+    idle_seconds: float = Field(default=3_600.0, ge=120)
+    """Or after so long without a request."""
+    attempt_seconds: float = Field(default=600.0, gt=0)
+    """How long signing in with an identity provider may take."""
 
 
 class QueueSettings(Frozen):

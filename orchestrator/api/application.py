@@ -14,6 +14,8 @@ from starlette.routing import Match
 from starlette.types import ExceptionHandler
 
 from assayer.errors import InputError, StorageError
+from orchestrator.access import sign_in_pages
+from orchestrator.access.signed_in import SignInNeeded, to_sign_in
 from orchestrator.api.authentication import Authentication
 from orchestrator.api.backpressure import BodyLimit, RequestLimit, StreamLimit, UnreadBodyDrain, UploadLimit
 from orchestrator.api.body_pace import BodyPace
@@ -78,6 +80,7 @@ _ROUTERS = (
     tenants,
     health,
     console,
+    sign_in_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
 """Paths whose bodies may hold many ideas."""
@@ -168,6 +171,7 @@ async def _database_unavailable(request: Request, error: StorageError) -> Respon
 
 
 _HANDLERS: dict[type[Exception], Any] = {
+    SignInNeeded: to_sign_in,
     RequestValidationError: _validation_error,
     HTTPException: _http_problem,
     InputError: _input_error,

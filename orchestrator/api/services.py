@@ -16,7 +16,7 @@ from orchestrator.api.problems import HttpProblem
 from orchestrator.api.searchable_corpus import SearchableCorpora
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
-from orchestrator.settings import ApiSettings, BatchSettings
+from orchestrator.settings import AccessSettings, ApiSettings, BatchSettings
 from orchestrator.store import (
     NotificationListener,
     PgEvents,
@@ -32,6 +32,7 @@ from orchestrator.store import (
 )
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.sessions import PgSessions
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 
@@ -70,6 +71,8 @@ class Services:
     judges: RewardJudges
     tenants: PgTenants
     keys: PgKeys
+    access: AccessSettings
+    sessions: PgSessions
     usage: PgUsage
     costs: PgEvaluationCosts
     erasures: PgErasures

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from assayer.models import Frozen
+from orchestrator.access.roles import MemberId, Role
 from orchestrator.jobs.models import KeyId, TenantId
 
 __all__ = [
@@ -37,6 +38,8 @@ class KeyPlan(Frozen):
     requests_per_minute: int | None = Field(default=None, gt=0)
     """None: the service's setting."""
     expires_at: dt.datetime | None = None
+    member: MemberId | None = None
+    """Whose it is; None: a machine's."""
 
 
 class ApiKey(KeyPlan):
@@ -75,6 +78,10 @@ class AuthenticatedCaller(NamedTuple):
     key: KeyId
     scopes: frozenset[Scope]
     rate: KeyRate
+    name: str
+    """Of the key, or of the person whose it is."""
+    role: Role = "machine"
+    member: MemberId | None = None
 
 
 class KeyRejection(NamedTuple):

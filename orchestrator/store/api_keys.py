@@ -4,6 +4,8 @@ import datetime as dt
 
 import asyncpg
 
+from orchestrator.access.roles import Role
+from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.api_keys import (
     ApiKey,
     AuthenticatedCaller,
@@ -11,6 +13,7 @@ from orchestrator.jobs.api_keys import (
     KeyPlan,
     KeyRate,
     KeyRejection,
+    Scope,
     hash_key,
 )
 from orchestrator.jobs.models import KeyId, TenantId
@@ -21,11 +24,11 @@ from orchestrator.store.json_columns import storable_text
 
 __all__ = ["PgKeys"]
 
-_COLUMNS = "id, tenant, name, scopes, requests_per_minute, created_at, expires_at, revoked_at"
+_COLUMNS = "id, tenant, name, scopes, requests_per_minute, created_at, expires_at, revoked_at, member"
 
 _CREATE = f"""
-    INSERT INTO api_keys (id, tenant, name, hash, scopes, requests_per_minute, expires_at)
-    SELECT $1, tenants.id, $3, $4, $5, $6, $7 FROM tenants WHERE tenants.id = $2
+    INSERT INTO api_keys (id, tenant, name, hash, scopes, requests_per_minute, expires_at, member)
+    SELECT $1, tenants.id, $3, $4, $5, $6, $7, $8 FROM tenants WHERE tenants.id = $2
     ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE api_keys.hash = excluded.hash
     RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
@@ -35,16 +38,17 @@ _CREATE = f"""
 # tenant: it may make as many as it likes.
 _AUTHENTICATE = """
     WITH known AS (
-        SELECT *, coalesce(requests_per_minute, $3) AS per_minute,
+        SELECT api_keys.*, coalesce(person.role, 'machine') AS role, coalesce(person.name, api_keys.name) AS whose,
+               person.removed_at IS NOT NULL AS removed, coalesce(requests_per_minute, $3) AS per_minute,
                60.0::float8 / coalesce(requests_per_minute, $3) * interval '1 second' AS each,
                greatest($4::float8, 60.0::float8 / coalesce(requests_per_minute, $3)) * interval '1 second' AS burst,
                60.0::float8 / $5 * interval '1 second' AS tenant_each,
                greatest($4::float8, 60.0::float8 / $5) * interval '1 second' AS tenant_burst
-        FROM api_keys WHERE hash = $1
+        FROM api_keys LEFT JOIN members AS person ON person.id = api_keys.member WHERE hash = $1
     ), counted AS (
         INSERT INTO key_rates AS rate (key, full_at)
         SELECT id, $2::timestamptz + each FROM known
-        WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+        WHERE revoked_at IS NULL AND NOT removed AND (expires_at IS NULL OR expires_at > $2)
         ON CONFLICT (key) DO UPDATE SET full_at = greatest(rate.full_at, $2) + (SELECT each FROM known)
         WHERE greatest(rate.full_at, $2) + (SELECT each - burst FROM known) <= $2
         RETURNING full_at
@@ -55,7 +59,8 @@ _AUTHENTICATE = """
         WHERE greatest(rate.full_at, $2) + (SELECT tenant_each - tenant_burst FROM known) <= $2
         RETURNING full_at
     )
-    SELECT id, tenant, scopes, per_minute, revoked_at IS NOT NULL AS revoked, expires_at <= $2 AS expired,
+    SELECT id, tenant, scopes, role, whose, member, per_minute,
+           revoked_at IS NOT NULL OR removed AS revoked, expires_at <= $2 AS expired,
            extract(epoch FROM each)::float8 AS each, extract(epoch FROM burst)::float8 AS burst,
            (SELECT extract(epoch FROM full_at - $2)::float8 FROM counted) AS backlog,
            (SELECT extract(epoch FROM full_at - $2)::float8 FROM key_rates WHERE key = known.id) AS backlog_before,
@@ -91,6 +96,7 @@ class PgKeys:
             sorted(plan.scopes),
             plan.requests_per_minute,
             plan.expires_at,
+            plan.member,
         )
 
         async def work(connection: Connection) -> ApiKey | None:
@@ -148,7 +154,10 @@ def _admission(row: asyncpg.Record) -> AuthenticatedCaller | KeyRejection:
         return KeyRejection("rate", backlog + row["each"] - row["burst"], rate, tenant, key)
     if not row["within_tenant_rate"]:
         return KeyRejection("tenant rate", row["tenant_wait"], rate, tenant, key)
-    return AuthenticatedCaller(tenant, key, frozenset(row["scopes"]), rate)
+    role: Role = row["role"]
+    scopes: frozenset[Scope] = frozenset(row["scopes"])
+    allowed = scopes if role == "machine" else scopes & scopes_of_role(role)
+    return AuthenticatedCaller(tenant, key, allowed, rate, row["whose"], role, row["member"])
 
 
 def _key(row: asyncpg.Record) -> ApiKey:

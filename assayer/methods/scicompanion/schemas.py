@@ -18,7 +18,6 @@ from assayer.models import EdgeBasis, EdgeKind, FitLevel, Frozen, NodeKind
 __all__ = [
     "AddedEdge",
     "AddedNode",
-    "AskedQuery",
     "DimensionQuestion",
     "GraphCompletion",
     "GraphPaper",
@@ -76,12 +75,6 @@ class NotedEntry(Frozen):
     text: str
 
 
-class AskedQuery(Frozen):
-    query: str
-    brought: tuple[str, ...]
-    """Labels of the papers in the graph that are nearest to it."""
-
-
 class StateQuestion(Frozen):
     """The idea with graph and notebook as they are now."""
 
@@ -94,7 +87,7 @@ class StateQuestion(Frozen):
     notebook: tuple[NotedEntry, ...]
     refused: tuple[str, ...]
     """Edits of the step before that came to nothing, with the reason."""
-    asked: tuple[AskedQuery, ...]
+    asked: tuple[str, ...]
     """All queries so far."""
     step: int
     steps: int
@@ -107,9 +100,7 @@ class StateQuestion(Frozen):
 
 
 class NextQueries(Frozen):
-    queries: list[GraphQueryText] = Field(
-        max_length=12, description="At most as many as the task asks for, the most promising first."
-    )
+    queries: list[GraphQueryText] = Field(max_length=12, description="The most promising first.")
 
 
 class TraceAnswer(Frozen):
@@ -138,8 +129,7 @@ class AddedEdge(Frozen):
         description="The paper whose words show it, e.g. P3; null if the idea's text or your reading of several does."
     )
     quote: Annotated[str, TextRole.COPIED] = Field(
-        max_length=600,
-        description="6 to 40 consecutive words copied exactly from its title or text as shown; empty if null.",
+        max_length=600, description="6 to 40 consecutive words copied exactly from its title or text; empty if null."
     )
     statement: str = Field(max_length=400, description="At most 25 words: what joins the two. No labels.")
 

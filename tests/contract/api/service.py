@@ -26,7 +26,7 @@ from orchestrator.jobs.api_keys import KeyPlan, Scope, generate_key
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.jobs.models import JobVerdict, Lease, Problem, TenantId, TenantPlan
-from orchestrator.settings import ApiSettings, BatchSettings, QueueSettings
+from orchestrator.settings import AccessSettings, ApiSettings, BatchSettings, QueueSettings
 from orchestrator.store import (
     ApiKeySettings,
     Database,
@@ -46,6 +46,7 @@ from orchestrator.store import (
 )
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.sessions import PgSessions
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.store_records import report
@@ -95,6 +96,8 @@ class Service:
             judges=RewardJudges({"two_analysts": "Two who compare.", "viewpoints": "No model."}, "two_analysts"),
             tenants=PgTenants(database),
             keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),
+            access=AccessSettings(),
+            sessions=PgSessions(database, AccessSettings()),
             usage=PgUsage(database),
             costs=PgEvaluationCosts(database),
             erasures=PgErasures(database),

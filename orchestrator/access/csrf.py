@@ -1,0 +1,55 @@
+"""A change asked for by a browser counts only if a page of ours asked for it: its origin, and a token of the session.
+
+The token is for forms (`csrf_token`) and scripts (`X-CSRF-Token`).
+"""
+
+import hmac
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from orchestrator.access.cookies import session_token
+from orchestrator.access.sessions import csrf_token_of
+from orchestrator.api.problems import HttpProblem
+from orchestrator.settings import AccessSettings
+
+__all__ = ["FIELD", "HEADER", "SAFE_METHODS", "check_csrf", "check_origin", "csrf_token"]
+
+FIELD = "csrf_token"
+HEADER = "X-CSRF-Token"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_FORM = "application/x-www-form-urlencoded"
+
+
+def csrf_token(request: Request) -> str:
+    """For the forms of a page; empty for somebody who has not signed in."""
+    token = session_token(request)
+    return csrf_token_of(token) if token else ""
+
+
+def check_origin(request: Request, settings: AccessSettings) -> None:
+    """Raises HttpProblem (403) unless the request comes from a page of this service. Browsers name the origin of every
+    change."""
+    origin = urlsplit(request.headers.get("origin", ""))
+    if settings.url is not None:
+        ours = urlsplit(settings.url)
+        same = (origin.scheme, origin.netloc) == (ours.scheme, ours.netloc)
+    else:
+        same = origin.scheme in ("http", "https") and origin.netloc == request.headers.get("host")
+    if not same:
+        raise HttpProblem(
+            "forbidden",
+            "The request does not come from a page of this service. Behind a proxy, the operator sets "
+            "ASSAYER_ACCESS__URL to the address that people see.",
+        )
+
+
+async def check_csrf(request: Request, settings: AccessSettings) -> None:
+    """Raises HttpProblem (403). A form that also uploads files sends the token in the header."""
+    check_origin(request, settings)
+    given = request.headers.get(HEADER, "")
+    if not given and request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
+        given = str((await request.form()).get(FIELD, ""))
+    expected = csrf_token(request)
+    if not expected or not hmac.compare_digest(given.encode(), expected.encode()):
+        raise HttpProblem("forbidden", "The page is out of date: reload it, and do this again.")

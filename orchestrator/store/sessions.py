@@ -1,0 +1,66 @@
+"""Sessions of people who have signed in, found by the hash of their token."""
+
+import datetime as dt
+
+from orchestrator.access.sessions import NewSession, Session, hash_token
+from orchestrator.settings import AccessSettings
+from orchestrator.store.database import Database
+from orchestrator.store.json_columns import storable_text
+
+__all__ = ["PgSessions"]
+
+_BEGIN = """
+    INSERT INTO sessions (hash, tenant, role, name, key, member, created_at, seen_at, ends_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8)
+"""
+
+# What a session rests on is looked at every time: a revoked key and a removed member open nothing any more, and a role
+# holds from the moment it is given. That it was seen is written at most once a minute.
+_FIND = """
+    WITH found AS (
+        SELECT session.tenant, coalesce(session.member, session.key) AS subject, session.ends_at, session.member,
+               coalesce(person.name, session.name) AS name, coalesce(person.role, session.role) AS role
+        FROM sessions AS session
+        LEFT JOIN members AS person ON person.id = session.member
+        LEFT JOIN api_keys AS used ON used.id = session.key
+        WHERE session.hash = $1 AND session.ends_at > $2 AND session.seen_at > $3
+          AND person.removed_at IS NULL
+          AND used.revoked_at IS NULL AND (used.expires_at IS NULL OR used.expires_at > $2)
+    ), seen AS (
+        UPDATE sessions SET seen_at = $2
+        WHERE hash = $1 AND seen_at < $2::timestamptz - interval '1 minute' AND EXISTS (SELECT FROM found)
+    )
+    SELECT tenant, subject, name, role, member, ends_at FROM found
+"""
+
+_END = "DELETE FROM sessions WHERE hash = $1"
+_PURGE = "DELETE FROM sessions WHERE ends_at < $1 OR seen_at < $2"
+
+
+class PgSessions:
+    def __init__(self, database: Database, settings: AccessSettings) -> None:
+        self._database = database
+        self._settings = settings
+
+    async def begin(self, token: str, new: NewSession, now: dt.datetime) -> None:
+        """Ends those that are over, of whomever, so that none are left lying about."""
+        await self._database.execute(_PURGE, now, now - self._idle)
+        ends = now + dt.timedelta(seconds=self._settings.session_seconds)
+        name = storable_text(new.name)
+        values = (hash_token(token), new.tenant, new.role, name, new.key, new.member, now, ends)
+        await self._database.execute(_BEGIN, *values)
+
+    async def find(self, token: str, now: dt.datetime) -> Session | None:
+        """None for one that has ended, was never begun, or rests on a key or a member that is no more."""
+        hashed = hash_token(token)
+        if hashed is None:
+            return None
+        row = await self._database.fetch_one(_FIND, hashed, now, now - self._idle)
+        return None if row is None else Session(**dict(row))
+
+    async def end(self, token: str) -> None:
+        await self._database.execute(_END, hash_token(token))
+
+    @property
+    def _idle(self) -> dt.timedelta:
+        return dt.timedelta(seconds=self._settings.idle_seconds)

@@ -1,0 +1,302 @@
+"""Signing in to the console: what opens it, how long for, and what a page of somebody else cannot do."""
+
+import datetime as dt
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx2
+import pytest
+from fastapi import APIRouter, Depends, Request
+
+from orchestrator.access.roles import ACTS, PERMISSIONS, Act
+from orchestrator.access.sessions import NewSession, draw_token
+from orchestrator.access.sign_in_pages import local_path
+from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_to, csrf_token
+from orchestrator.jobs.models import KeyId, TenantId
+from orchestrator.settings import AccessSettings
+from orchestrator.store.sessions import PgSessions
+from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.test_problems import problem
+
+ORIGIN = {"Origin": "http://api"}
+
+
+@pytest.fixture
+def service(service: Service) -> Service:
+    """With a page, as the console's are."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/console/who")
+    async def shown(request: Request, who: SignedInDependency) -> dict[str, str]:
+        return {**who.model_dump(), "csrf": csrf_token(request)}
+
+    @routes.post("/console/who")
+    async def changed(who: SignedInDependency) -> dict[str, str]:
+        return who.model_dump()
+
+    for act in ACTS:
+
+        async def done(who: SignedIn = Depends(allowed_to(act))) -> str:  # noqa: B008 - FastAPI's way
+            return who.role
+
+        routes.get(f"/console/acts/{act.replace(' ', '-')}")(done)
+    service.app.include_router(routes)
+    return service
+
+
+@asynccontextmanager
+async def signed_in(service: Service, key: str, base: str = "http://api") -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=service.app), base_url=base) as browser:
+        answer = await browser.post("/console/sign-in", data={"key": key}, headers={"Origin": base})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/console"), answer.text
+        yield browser
+
+
+async def test_a_key_typed_once_opens_the_console(service: Service) -> None:
+    key = await service.key("submit", "read")
+    async with signed_in(service, key) as browser:
+        shown = await browser.get("/console/who")
+    assert shown.json()["tenant"] == ACME
+    assert shown.json()["role"] == "officer"
+    assert key.startswith(shown.json()["subject"])
+    assert key not in shown.text
+
+
+@pytest.mark.parametrize(
+    ("scopes", "role"),
+    [(("manage",), "owner"), (("admin",), "owner"), (("submit",), "officer"), (("read",), "auditor")],
+)
+async def test_what_a_key_may_do_makes_the_role(service: Service, scopes: tuple[str, ...], role: str) -> None:
+    async with signed_in(service, await service.key(*scopes)) as browser:  # type: ignore[arg-type]  # listed above
+        assert (await browser.get("/console/who")).json()["role"] == role
+
+
+async def test_a_key_for_figures_alone_opens_nothing(service: Service) -> None:
+    async with service.client() as browser:
+        answer = await browser.post("/console/sign-in", data={"key": await service.key("metrics")}, headers=ORIGIN)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+
+
+async def test_a_wrong_key_is_told_on_the_page_and_not_repeated(service: Service) -> None:
+    wrong = "ak_0123_" + "x" * 43
+    async with service.client() as browser:
+        answer = await browser.post("/console/sign-in", data={"key": wrong}, headers=ORIGIN)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
+    assert "There is no such key" in answer.text
+    assert wrong not in answer.text
+
+
+async def test_a_page_leads_to_signing_in_and_back(service: Service) -> None:
+    async with service.client() as browser:
+        sent = await browser.get("/console/who?sort=-score&page=2")
+        assert sent.status_code == 303
+        page = await browser.get(sent.headers["location"])
+        assert 'value="/console/who?sort=-score&amp;page=2"' in page.text
+        body = {"key": await service.key("read"), "next": "/console/who?sort=-score&page=2"}
+        answer = await browser.post("/console/sign-in", data=body, headers=ORIGIN)
+    assert answer.headers["location"] == "/console/who?sort=-score&page=2"
+
+
+async def test_part_of_a_page_is_told_to_leave_it(service: Service) -> None:
+    async with service.client() as browser:
+        answer = await browser.get("/console/who", headers={"HX-Request": "true"})
+    assert (answer.status_code, answer.headers["hx-redirect"]) == (401, "/console/sign-in")
+
+
+@pytest.mark.parametrize(
+    "said", ["https://evil.example/", "//evil.example", "/console/../v1", "/console\n", "/consoles", "/v1/keys", "\\x"]
+)
+def test_nobody_is_led_elsewhere(said: str) -> None:
+    assert local_path(said) in ("/console", "/console/../v1")
+    assert local_path(said).startswith("/console")
+
+
+async def test_cookie_is_for_this_host_alone_and_no_script(service: Service) -> None:
+    key = await service.key("read")
+    async with service.client() as browser:
+        plain = (await browser.post("/console/sign-in", data={"key": key}, headers=ORIGIN)).headers["set-cookie"]
+    async with signed_in(service, key, "https://api") as browser:
+        assert (await browser.get("/console/who")).status_code == 200
+        secure = next(iter(browser.cookies.jar))
+    for attribute in ("HttpOnly", "SameSite=lax", "Path=/", "Max-Age=43200"):
+        assert attribute in plain
+    assert "Secure" not in plain
+    assert (secure.name, secure.secure, secure.domain_specified) == ("__Host-assayer-session", True, False)
+
+
+async def test_signing_out_ends_the_session_wherever_its_cookie_went(service: Service) -> None:
+    async with signed_in(service, await service.key("read")) as browser:
+        stolen = dict(browser.cookies)
+        token = (await browser.get("/console/who")).json()["csrf"]
+        answer = await browser.post("/console/sign-out", data={"csrf_token": token}, headers=ORIGIN)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/console/sign-in")
+        assert not browser.cookies
+    async with service.client() as thief:
+        assert (await thief.get("/console/who", headers=_cookie(stolen))).status_code == 303
+
+
+async def test_signing_in_again_makes_a_new_session_and_ends_the_old(service: Service) -> None:
+    async with signed_in(service, await service.key("read")) as browser:
+        before = dict(browser.cookies)
+        await browser.post("/console/sign-in", data={"key": await service.key("manage")}, headers=ORIGIN)
+        assert dict(browser.cookies) != before
+        assert (await browser.get("/console/who")).json()["role"] == "owner"
+    async with service.client() as other:
+        assert (await other.get("/console/who", headers=_cookie(before))).status_code == 303
+
+
+async def test_a_token_that_somebody_made_up_is_never_taken_over(service: Service) -> None:
+    planted = {"assayer-session": "A" * 43}
+    async with service.client() as browser:
+        answer = await browser.post(
+            "/console/sign-in", data={"key": await service.key("read")}, headers=ORIGIN | _cookie(planted)
+        )
+    assert "A" * 43 not in answer.headers["set-cookie"]
+
+
+async def test_a_session_ends_with_its_key(service: Service) -> None:
+    key = await service.key("manage")
+    async with signed_in(service, key) as browser, service.caller("manage") as manager:
+        assert (await browser.get("/console/who")).status_code == 200
+        await manager.delete(f"/v1/keys/{_id_of(key)}")
+        assert (await browser.get("/console/who")).status_code == 303
+
+
+@dataclass
+class _Clock:
+    """Moved by hand."""
+
+    at: dt.datetime = dt.datetime(2026, 11, 23, 9, tzinfo=dt.UTC)
+
+    def now(self) -> dt.datetime:
+        return self.at
+
+
+@pytest.mark.parametrize(("every", "until"), [(50, 720), (61, 0)])
+async def test_a_session_ends_when_idle_and_after_half_a_day_at_the_latest(
+    service: Service, every: int, until: int
+) -> None:
+    """Looked at so often, in minutes, it lasts that long."""
+    clock = _Clock()
+    service = service.with_services(clock=clock)
+    routes = APIRouter()
+
+    @routes.get("/console/who")
+    async def shown(who: SignedInDependency) -> str:
+        return who.role
+
+    service.app.include_router(routes)
+    async with signed_in(service, await service.key("read")) as browser:
+        lasted = 0
+        while True:
+            clock.at += dt.timedelta(minutes=every)
+            cookies = _cookie(dict(browser.cookies))
+            if (await browser.get("/console/who", headers=cookies)).status_code != 200:
+                break
+            lasted += every
+    assert lasted <= until < lasted + every
+
+
+async def test_only_a_hash_of_the_token_is_stored(service: Service) -> None:
+    async with signed_in(service, await service.key("read")) as browser:
+        (token,) = dict(browser.cookies).values()
+        row = await service.database.fetch_one("SELECT sessions::text AS stored FROM sessions")
+    assert row is not None
+    assert token not in row["stored"]
+    assert token.encode().hex() not in row["stored"]
+
+
+async def test_sessions_that_are_over_are_deleted(service: Service) -> None:
+    key = await service.key("read")
+    async with signed_in(service, key):
+        later = service.services.clock.now() + dt.timedelta(days=1)
+        sessions = PgSessions(service.database, AccessSettings())
+        assert await service.database.fetch("SELECT FROM sessions WHERE ends_at < $1", later)
+        await sessions.begin(draw_token(), NewSession(ACME, "auditor", "x", key=KeyId(_id_of(key))), later)
+        assert not await service.database.fetch("SELECT FROM sessions WHERE ends_at < $1", later)
+
+
+@pytest.mark.parametrize(
+    ("origin", "token", "allowed"),
+    [
+        ("http://api", "right", True),
+        ("http://api", "wrong", False),
+        ("http://api", None, False),
+        ("http://evil.example", "right", False),
+        ("null", "right", False),
+        (None, "right", False),
+    ],
+)
+@pytest.mark.parametrize("way", ["form", "header"])
+async def test_a_change_needs_our_page_and_its_token(
+    service: Service, origin: str | None, token: str | None, allowed: bool, way: str
+) -> None:
+    async with signed_in(service, await service.key("read")) as browser:
+        right = (await browser.get("/console/who")).json()["csrf"]
+        said = {"right": right, "wrong": "0" * len(right), None: None}[token]
+        headers = {} if origin is None else {"Origin": origin}
+        if way == "header":
+            answer = await browser.post(
+                "/console/who", headers=headers | ({"X-CSRF-Token": said} if said is not None else {})
+            )
+        else:
+            answer = await browser.post("/console/who", headers=headers, data={"csrf_token": said or ""})
+    assert answer.status_code == (200 if allowed else 403)
+
+
+async def test_a_token_of_one_session_serves_no_other(service: Service) -> None:
+    async with (
+        signed_in(service, await service.key("read")) as mine,
+        signed_in(service, await service.key("read")) as yours,
+    ):
+        token = (await mine.get("/console/who")).json()["csrf"]
+        answer = await yours.post("/console/who", headers=ORIGIN | {"X-CSRF-Token": token})
+    problem(answer, 403, "forbidden")
+
+
+async def test_signing_in_from_a_page_of_others_is_refused(service: Service) -> None:
+    async with service.client() as browser:
+        body = {"key": await service.key("read")}
+        problem(
+            await browser.post("/console/sign-in", data=body, headers={"Origin": "https://evil.example"}),
+            403,
+            "forbidden",
+        )
+
+
+async def test_behind_a_proxy_the_address_that_people_see_counts(service: Service) -> None:
+    access = AccessSettings(url="https://assayer.example.org")
+    behind = service.with_services(access=access)
+    async with behind.client() as browser:
+        body = {"key": await service.key("read")}
+        answer = await browser.post("/console/sign-in", data=body, headers={"Origin": "https://assayer.example.org"})
+        problem(await browser.post("/console/sign-in", data=body, headers=ORIGIN), 403, "forbidden")
+    assert answer.status_code == 303
+    assert answer.headers["set-cookie"].startswith("__Host-assayer-session=")
+    assert "Secure" in answer.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(("scope", "role"), [("manage", "owner"), ("submit", "officer"), ("read", "auditor")])
+async def test_acts_of_other_roles_are_refused(service: Service, scope: str, role: str) -> None:
+    async with signed_in(service, await service.key(scope)) as browser:  # type: ignore[arg-type]  # listed above
+        for act in ACTS:
+            answer = await browser.get(_act_path(act))
+            assert answer.status_code == (200 if role in PERMISSIONS[act] else 403), act
+
+
+async def test_a_session_is_of_one_tenant(service: Service) -> None:
+    async with signed_in(service, await service.key("read", tenant=OTHER)) as browser:
+        assert (await browser.get("/console/who")).json()["tenant"] == TenantId("other")
+
+
+def _id_of(key: str) -> str:
+    return "_".join(key.split("_")[:2])
+
+
+def _act_path(act: Act) -> str:
+    return f"/console/acts/{act.replace(' ', '-')}"
+
+
+def _cookie(cookies: dict[str, str]) -> dict[str, str]:
+    return {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
