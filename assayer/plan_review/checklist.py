@@ -1,0 +1,82 @@
+"""A checklist of what a plan does not state, by wordings and without a language model.
+
+It says that no wording was recognised, never that something is missing, and it makes no score: a plan of two pages
+need not name its budget, and a plan that names one may be poor. How often it is wrong: docs/quality/plans.md.
+"""
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple, get_args
+
+from assayer.models import Absent, ChecklistItem, ChecklistRow
+from assayer.plan_review.wordings import Wordings, wordings
+from assayer.text.content_words import is_grammar
+from assayer.text.sentences import sentence_spans
+
+__all__ = ["ENGLISH_SHARE", "checklist"]
+
+ENGLISH_SHARE = 0.2
+"""Of the words; running English text has twice as many words of grammar."""
+_LEAST_WORDS = 30
+_LONGEST_QUOTE = 240
+_WORD = re.compile(r"[^\W\d_]{1,40}")
+
+_NOT_ENGLISH = Absent(reason="the wordings that it looks for are English, and the text does not seem to be.")
+_TOO_SHORT = Absent(reason=f"the text has fewer than {_LEAST_WORDS} words.")
+_NOT_EMPIRICAL = "The text speaks of nothing that would be measured, tested or collected."
+_MEETING = "The text speaks of a meeting or of travel to one, not of a study."
+_NOBODY = "The text speaks of no people, animals, personal data or human material."
+
+
+class _Kind(NamedTuple):
+    """What kind of plan it is, as far as wordings tell."""
+
+    meeting: bool
+    empirical: bool
+    living: bool
+    """It involves people, animals, or what is theirs."""
+
+
+_NEEDS_DATA: frozenset[ChecklistItem] = frozenset(("sample_size", "comparator", "measure", "uncertainty", "sharing"))
+_OF_STUDIES: frozenset[ChecklistItem] = _NEEDS_DATA | {"ethics", "risks"}
+
+
+def checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
+    """One row an item, in a fixed order. Time grows with the text and not faster."""
+    words = _WORD.findall(text.casefold())
+    if len(words) < _LEAST_WORDS:
+        return _TOO_SHORT
+    if sum(map(is_grammar, words)) < ENGLISH_SHARE * len(words):
+        return _NOT_ENGLISH
+    known, spans = wordings(), sentence_spans(text)
+    kind = _kind(text, known)
+    return tuple(_row(item, text, kind, known, spans) for item in get_args(ChecklistItem))
+
+
+def _kind(text: str, known: Wordings) -> _Kind:
+    meeting = known.kinds["meeting"].search(text) is not None
+    living = known.kinds["living"].search(known.kinds["nothing_living"].sub(" ", text)) is not None
+    return _Kind(meeting, not meeting and known.kinds["empirical"].search(text) is not None, not meeting and living)
+
+
+def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: list[tuple[int, int]]) -> ChecklistRow:
+    found = known.stated[item].search(text)
+    if found is not None:
+        return ChecklistRow(item=item, outcome="stated", quote=_sentence_of(found, text, spans))
+    if item in _OF_STUDIES and kind.meeting:
+        return ChecklistRow(item=item, outcome="not_applicable", reason=_MEETING)
+    if item in _NEEDS_DATA and not kind.empirical:
+        return ChecklistRow(item=item, outcome="not_applicable", reason=_NOT_EMPIRICAL)
+    if item == "ethics" and not kind.living:
+        return ChecklistRow(item=item, outcome="not_applicable", reason=_NOBODY)
+    return ChecklistRow(item=item, outcome="not_stated")
+
+
+def _sentence_of(found: re.Match[str], text: str, spans: list[tuple[int, int]]) -> str:
+    """The sentence around what was found, cut where it is long."""
+    start, end = spans[max(0, bisect_right(spans, (found.start(), len(text))) - 1)]
+    if end - start > _LONGEST_QUOTE:
+        middle = (found.start() + found.end()) // 2
+        start = max(start, middle - _LONGEST_QUOTE // 2)
+        end = min(end, start + _LONGEST_QUOTE)
+    return " ".join(text[start:end].split())

@@ -1,0 +1,114 @@
+"""What a plan does not state: told by wordings, only where it applies, and never of a text that it cannot read."""
+
+from typing import get_args
+
+import pytest
+
+from assayer.models import Absent, ChecklistItem, ChecklistRow
+from assayer.plan_review.checklist import checklist
+from assayer.plan_review.wordings import wordings
+from tests.unit.processor_time import filled, limited
+
+__all__ = ["limited"]
+
+STUDY = (
+    "We will test whether short naps improve recall. In the laboratory 48 volunteers learn a list of words, then "
+    "nap or stay awake. We measure the share of words recalled and compare both groups by a permutation test."
+)
+PROOF = (
+    "We will prove that every planar graph of this class has a colouring of the wanted kind. The argument goes by "
+    "induction over the blocks of the graph, and we expect the bound to be tight for all but finitely many of them."
+)
+MEETING = (
+    "This award supports the travel of students who attend the conference. The conference will be held in Ghent and "
+    "brings together people who measure the oceans, with talks, posters and two panels for those who are new to it."
+)
+SAYS: dict[ChecklistItem, str] = {
+    "sample_size": "Each arm has 24 mice.",
+    "comparator": "A group without the drug serves as control.",
+    "measure": "The metric is the distance swum.",
+    "uncertainty": "Differences are told by an ANOVA.",
+    "sharing": "All data will be deposited in a public repository.",
+    "ethics": "The animal care committee has approved it, and the IACUC number is known.",
+    "resources": "It runs on eight NVIDIA cards within a budget of 40,000 euros.",
+    "timeline": "Months 1 to 6 go to training, and the milestones are listed below.",
+    "risks": "If the drug does not reach the brain, we will give it by pump instead.",
+}
+
+
+def rows(text: str) -> dict[ChecklistItem, ChecklistRow]:
+    found = checklist(text)
+    assert not isinstance(found, Absent)
+    return {row.item: row for row in found}
+
+
+def outcomes(text: str) -> dict[str, set[str]]:
+    found = rows(text).values()
+    return {one: {row.item for row in found if row.outcome == one} for one in {row.outcome for row in found}}
+
+
+def test_rows_stand_in_a_fixed_order_one_for_each_item() -> None:
+    assert tuple(rows(STUDY)) == get_args(ChecklistItem) == tuple(wordings().stated)
+
+
+def test_study_that_names_sample_and_test_lacks_what_it_does_not_name() -> None:
+    assert outcomes(STUDY) == {
+        "stated": {"sample_size", "comparator", "measure", "uncertainty"},
+        "not_stated": {"sharing", "ethics", "resources", "timeline", "risks"},
+    }
+
+
+def test_what_is_stated_is_quoted_with_its_sentence() -> None:
+    quote = rows(STUDY)["sample_size"].quote
+    assert quote == "In the laboratory 48 volunteers learn a list of words, then nap or stay awake."
+
+
+@pytest.mark.parametrize("item", get_args(ChecklistItem))
+def test_each_item_is_recognised_in_words_of_its_own(item: ChecklistItem) -> None:
+    others = " ".join(text for name, text in SAYS.items() if name != item)
+    assert rows(f"{STUDY} {SAYS[item]}")[item].outcome == "stated"
+    assert rows(f"This is an experiment with mice, and we will learn from it. {others}")[item].outcome == "not_stated"
+
+
+def test_what_is_proved_needs_no_sample_and_no_ethics_and_says_why() -> None:
+    found = rows(PROOF)
+    assert outcomes(PROOF)["not_applicable"] == {
+        "sample_size", "comparator", "measure", "uncertainty", "sharing", "ethics",
+    }  # fmt: skip
+    assert found["sample_size"].reason == "The text speaks of nothing that would be measured, tested or collected."
+    assert found["ethics"].reason.startswith("The text speaks of no people, animals")
+
+
+def test_meeting_is_no_study() -> None:
+    assert outcomes(MEETING)["not_stated"] <= {"resources", "timeline"}
+    assert "meeting" in rows(MEETING)["risks"].reason
+
+
+def test_virtual_animals_need_no_ethics() -> None:
+    text = STUDY.replace("48 volunteers", "48 simulated mice").replace("groups", "groups of virtual animals")
+    assert rows(text)["ethics"].outcome == "not_applicable"
+
+
+def test_text_in_another_language_is_not_accused() -> None:
+    found = checklist(
+        "Wir prüfen, ob ein kurzer Schlaf am Mittag das Gedächtnis stärkt. Dazu lernen achtundvierzig Freiwillige eine "
+        "Liste von Wörtern, schlafen oder bleiben wach, und geben sie danach wieder. Wir vergleichen beide Gruppen."
+    )
+    assert isinstance(found, Absent)
+    assert "English" in found.reason
+
+
+def test_sentence_is_too_little_to_miss_anything_in() -> None:
+    assert isinstance(checklist("Short naps improve recall."), Absent)
+
+
+HOSTILE = [
+    "12 ", "1,", "1 a ", "if the ", "if it does not ", "month 1 ", "over 3 years ", "at the Aa ", "release ",
+    "open source ", "data ", "to the next ", "mean of 1 ", "twelve a.a ", "award ", "workshop aa ", "repeat ", "set of a ",
+    "n", "=", ".\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_checklist_takes_no_more_time_than_its_share(piece: str) -> None:
+    checklist(filled(piece, start=f"{STUDY} ", characters=100_000))
