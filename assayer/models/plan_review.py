@@ -31,7 +31,8 @@ ChecklistItem = Literal[
 ]
 FlawAspect = Literal["scope", "controls", "baselines", "statistics", "measurement", "feasibility", "claim"]
 Certainty = Literal["certain", "likely", "possible"]
-"""`certain`: the plan's own text shows it. `possible`: it hangs on what the plan does not say."""
+"""`certain`: the plan's own text shows it. `likely`: what plans of this kind usually meet. `possible`: it hangs on what
+the plan does not say."""
 
 
 class ChecklistRow(Frozen):
@@ -44,7 +45,6 @@ class ChecklistRow(Frozen):
     """The plan's words that were taken for it; empty unless stated."""
     reason: str = ""
     """Why it does not apply; empty where it does."""
-    read_by: Literal["patterns", "model"] = "patterns"
 
 
 class RowCounts(NamedTuple):
@@ -58,9 +58,9 @@ class PlanQuote(Frozen):
 
     quote: str
     state: Literal["verified", "not_found"]
-    """`verified`: cut from the plan. `not_found`: they do not stand in it so; the point is marked."""
-    place: str | None = None
-    """Heading that the words stand under; None where nobody knows."""
+    """`verified`: cut from the plan. `not_found`: they are not in it, or `objection` says why they are no quote."""
+    objection: str | None = None
+    """Why words that do stand in the plan are not verified: cut from under a negation, glued, too short."""
 
 
 class PlanFlaw(Frozen):
@@ -78,7 +78,7 @@ class PlanFlaw(Frozen):
 
 
 class NearPaper(Frozen):
-    """A paper that may hold what a plan does not compare with."""
+    """A paper that may hold what a plan does not compare with. Nobody has read it for this."""
 
     label: Label
     similarity: float

@@ -14,6 +14,7 @@ from assayer.models.evidence_graph import GraphRecord
 from assayer.models.idea import IdeaId, TextFlag
 from assayer.models.own_references import OwnReferences
 from assayer.models.paper import FieldOrigin, PaperId, Retraction
+from assayer.models.plan_review import PlanReview
 from assayer.models.release import ReportRelease
 from assayer.models.verdict import Verdict
 
@@ -131,6 +132,8 @@ class Report(Frozen):
     own_references: OwnReferences | Absent | None = None
     """Those that the idea itself gives, and what is known of each; None where it gives none, and where the method reads
     no literature."""
+    plan_review: PlanReview | None = None
+    """What can be said of the plan without literature; None where the method does not ask, and in reports of before."""
     coverage: Coverage
     provenance: Provenance
     usage: RunUsage = Field(description="Of this execution only; excluded when two reports are compared.")

@@ -23,6 +23,7 @@ from assayer.models import (
     Paper,
     PaperId,
     Part,
+    PlanReview,
     Provenance,
     Reference,
     Report,
@@ -62,6 +63,8 @@ class Findings:
     background: tuple[Part, ...] = ()
     """Parts that were not judged; they come after the others."""
     verdict: Verdict | None = None
+    plan_review: PlanReview | None = None
+    """Comes last: what it names is numbered after all that was read."""
     notices: tuple[Notice, ...] = ()
     corpus_version: str | None = None
     """Of what was compared with instead of the literature."""
@@ -80,6 +83,7 @@ async def assemble_report(
     board = numbering.apply(findings.board) if findings.board else None
     parts = (*judged, *map(numbering.apply, findings.background))
     graph = numbering.apply(findings.graph) if findings.graph else None
+    plan_review = numbering.apply(findings.plan_review) if findings.plan_review else None
     own_references = await run.own_references if run.own_references else None
     papers = numbering.papers(findings.papers)
     for paper in papers:
@@ -114,6 +118,7 @@ async def assemble_report(
         graph=graph,
         references=references,
         own_references=own_references,
+        plan_review=plan_review,
         coverage=_coverage(run, findings, parts, references, checked),
         provenance=_provenance(backends, run, findings.corpus_version),
         usage=usage(run, started),

@@ -6,7 +6,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from assayer.models import Absent
-from assayer.reports import citation_wording, graph_wording, reference_wording, wording
+from assayer.reports import citation_wording, graph_wording, plan_wording, reference_wording, wording
 
 __all__ = ["environment_with"]
 
@@ -26,5 +26,6 @@ def environment_with(finalize: Callable[[object], object], filters: Mapping[str,
     environment.globals["citation_words"] = citation_wording
     environment.globals["reference_words"] = reference_wording
     environment.globals["graph_words"] = graph_wording
+    environment.globals["plan_words"] = plan_wording
     environment.tests["absent"] = lambda value: isinstance(value, Absent)
     return environment

@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Literal
 
 from assayer_client.literature_graph import GraphRecord
+from assayer_client.plan_reviews import PlanReview
 from assayer_client.points import Citation, ClaimSupport, Point, Score
 from assayer_client.resources import Absent, Dropped, FaultCount, PromptVersion, Resource
 from assayer_client.verdicts import BoardRecord, Verdict
@@ -349,6 +350,8 @@ class Report(Resource):
     own_references: OwnReferences | Absent | None = None
     """Those that the idea itself gives, and what is known of each; None where it gives none, and where the method reads
     no literature."""
+    plan_review: PlanReview | None = None
+    """What can be said of the plan without literature; None where the method does not ask, and in reports of before."""
     coverage: Coverage
     provenance: Provenance
     usage: RunUsage

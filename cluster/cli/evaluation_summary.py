@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from assayer.models import Absent, Part, Point, Report, ReportRelease, Score, Verdict, suspicious_kinds
+from assayer.models import Absent, Part, PlanReview, Point, Report, ReportRelease, Score, Verdict, suspicious_kinds
+from assayer.reports.plan_wording import not_stated
 from assayer.reports.wording import MINIMA, measured
 
 __all__ = ["SummaryRow", "show_summary", "show_summary_table"]
@@ -77,6 +78,16 @@ def show_summary(console: Console, report: Report) -> None:
         for point in points:
             mark = " (quote not verified in its source)" if point.downgraded else ""
             console.print(f"[{colour}]{heading}:[/] {escape(point.text)}{mark}", soft_wrap=True)
+    if report.plan_review is not None:
+        _show_plan_review(console, report.plan_review)
+
+
+def _show_plan_review(console: Console, review: PlanReview) -> None:
+    flaws = () if isinstance(review.flaws, Absent) else review.flaws
+    for flaw in flaws[:3]:
+        console.print(f"[magenta]Doubt, without literature:[/] {escape(flaw.text)}", soft_wrap=True)
+    if missing := not_stated(review):
+        console.print(f"[magenta]Not stated, by wordings:[/] {'; '.join(missing)}", soft_wrap=True)
 
 
 def _show_release(console: Console, release: ReportRelease) -> None:

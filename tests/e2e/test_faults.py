@@ -21,6 +21,7 @@ DROPPED = {
     "scholareval.relevance": "candidate paper",
     "scholareval.comparison": "candidate paper",
     "scholareval.synthesis": "review of a dimension",
+    "plan.flaws": "review of the plan",
     "support.claims": "support check of a claim",
 }
 """What a report misses when a call of a task is lost."""

@@ -43,7 +43,8 @@ from assayer.models import (
     WebResult,
     Window,
 )
-from tests.unit.twins import Answerer
+from assayer.plan_review.task import FLAWS
+from tests.unit.twins import Answerer, no_flaws
 
 CUTOFF = dt.date(2024, 6, 30)
 DAY = dt.timedelta(days=1)
@@ -229,6 +230,7 @@ ANSWERS: Mapping[str, Answerer] = {
     "innoeval.relevance": relevance,
     "innoeval.refinement": refinement,
     "innoeval.grounding": grounding,
+    FLAWS.name: no_flaws,
 }
 
 

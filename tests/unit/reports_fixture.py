@@ -7,6 +7,7 @@ from assayer.models import (
     Absent,
     Assessment,
     Blinding,
+    ChecklistRow,
     Citation,
     CorpusFit,
     Coverage,
@@ -17,11 +18,16 @@ from assayer.models import (
     IdeaId,
     Label,
     MaskedText,
+    MissingComparator,
     ModuleDepth,
+    NearPaper,
     Notice,
     OwnReference,
     OwnReferences,
     Part,
+    PlanFlaw,
+    PlanQuote,
+    PlanReview,
     Point,
     PromptVersion,
     Provenance,
@@ -315,6 +321,47 @@ def _own_references() -> OwnReferences:
     )
 
 
+def _plan_review() -> PlanReview:
+    return PlanReview(
+        checklist=(
+            ChecklistRow(item="sample_size", outcome="stated", quote="Eight text domains in a fixed order."),
+            ChecklistRow(item="ethics", outcome="not_applicable", reason="The text speaks of no people."),
+            ChecklistRow(item="resources", outcome="not_stated"),
+        ),
+        flaws=(
+            PlanFlaw(
+                aspect="controls",
+                text="With one order of 12 domains, what the order does cannot be told from what the method does.",
+                change="Run it in several random orders.",
+                certainty="certain",
+                quote=PlanQuote(quote="Eight text domains in a fixed order", state="verified"),
+                numbers_not_found=("12",),
+            ),
+            PlanFlaw(
+                aspect="claim",
+                text="That nobody knows which examples to rehearse is said too broadly.",
+                change="",
+                certainty="possible",
+                quote=PlanQuote(quote="nobody has ever rehearsed", state="not_found"),
+            ),
+        ),
+        comparators=(
+            MissingComparator(
+                text="Replay of what has the highest gradient conflict",
+                purpose="Whether risk says more than conflict.",
+                quote=PlanQuote(quote="uniform replay and loss-ranked rehearsal", state="verified"),
+                papers=(NearPaper(label=Label("P6"), similarity=0.71),),
+            ),
+            MissingComparator(
+                text="Training on all domains at once",
+                purpose="The upper bound.",
+                quote=PlanQuote(quote="", state="not_found"),
+                papers=Absent(reason="no paper near enough was found."),
+            ),
+        ),
+    )
+
+
 def full_report() -> Report:
     """Every field is used: absent scores, marked quotes, all notices, a gap in the evidence."""
     soundness = _soundness()
@@ -346,6 +393,7 @@ def full_report() -> Report:
         parts=(soundness, _contribution()),
         references=tuple(reference(label) for label in PAPERS),
         own_references=_own_references(),
+        plan_review=_plan_review(),
         coverage=_coverage(),
         provenance=_provenance(),
         usage=RunUsage(

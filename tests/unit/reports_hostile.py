@@ -31,7 +31,7 @@ ADDRESSES = (
 _OUTSIDE = {
     "title", "text", "statement", "basis", "reason", "criterion", "excerpt", "venue", "quote", "what",
     "task", "module", "id", "evaluation_id", "source", "corpus_version", "embedding_model", "assayer_version",
-    "passage",
+    "passage", "change", "purpose",
 }  # fmt: skip
 _LISTS = {"authors", "differences", "models"}
 

@@ -26,6 +26,7 @@ from assayer.methods.scholareval.schemas import (
     Readings,
     ReviewQuestion,
 )
+from assayer.plan_review.task import FLAWS, DoubtedPlan
 from assayer.ranking.comparison import COMPARISON, PairQuestion, comparison_task
 from assayer.ranking.options import RankingOptions
 from benchmarks.attacks.citation_forms import CitationForm, citation_forms
@@ -51,6 +52,7 @@ QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     *SCICOMPANION,
     *CURATION,
     (comparison_task(len(RESPECTS)), PAIR),
+    (FLAWS, DoubtedPlan(idea=IDEA)),
     (SUPPORT, SupportQuestion(items=(SupportItem(label="C1", claim="It works.", passage="It works.", title="Works"),))),
 ]
 FORMS = list(citation_forms())
@@ -60,6 +62,11 @@ EXEMPT = {
     "curation.classification": {"quote": TextRole.COPIED},
     "grapheval.viewpoints": {"viewpoints.words": TextRole.COPIED},
     "innoeval.grounding": {"finds.groundings.quote": TextRole.COPIED},
+    "plan.flaws": {
+        "flaws.quote": TextRole.COPIED,
+        "comparators.quote": TextRole.COPIED,
+        "comparators.query": TextRole.QUERY,
+    },
     "innoeval.advice": {"steps.quote": TextRole.COPIED},
     "support.claims": {"verdicts.carried": TextRole.COPIED},
     "scholareval.reading": {"readings.quote": TextRole.COPIED},

@@ -104,8 +104,8 @@ def test_sentence_is_too_little_to_miss_anything_in() -> None:
 
 HOSTILE = [
     "12 ", "1,", "1 a ", "if the ", "if it does not ", "month 1 ", "over 3 years ", "at the Aa ", "release ",
-    "open source ", "data ", "to the next ", "mean of 1 ", "twelve a.a ", "award ", "workshop aa ", "repeat ", "set of a ",
-    "n", "=", ".\n",
+    "open source ", "data ", "to the next ", "mean of 1 ", "twelve a.a ", "award ", "workshop aa ", "repeat ",
+    "set of a ", "n", "=", ".\n",
 ]  # fmt: skip
 
 

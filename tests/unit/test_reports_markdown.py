@@ -40,7 +40,8 @@ def _headings(report: Report) -> int:
     parts = sum(1 + len(part.assessments) for part in report.parts)
     in_short = 4 * sum("strengths" in type(part.summary).model_fields for part in report.parts)
     sections = ["Summary", "Coverage", "References", "Own references", "Provenance", "Idea"]
-    return 1 + len(sections) + 3 + 3 + parts + in_short + 1
+    plan = 1 + 3
+    return 1 + len(sections) + 3 + 3 + parts + in_short + 1 + plan
 
 
 @pytest.mark.parametrize("hostile", [False, True])

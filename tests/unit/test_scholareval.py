@@ -35,7 +35,7 @@ from tests.unit.scholareval_runs import (
     evaluated,
     twin_backends,
 )
-from tests.unit.twins import In, Out, TwinLlm, a_run
+from tests.unit.twins import In, Out, TwinLlm, a_run, no_flaws
 
 _KINDS = ("support", "contradiction")
 
@@ -59,6 +59,7 @@ async def test_modules_are_five_and_six_levels_deep_and_the_check_of_claims_one_
     assert {depth.module: depth.levels for depth in report.coverage.depth} == {
         "soundness": 5,
         "contribution": 6,
+        "plan": 1,
         "claims": 1,
     }
 
@@ -222,7 +223,7 @@ class _Dawdling(TwinLlm):
     """Leaves the others so many turns before it answers a task of that name."""
 
     def __init__(self, embedder: Embedder, slow: str) -> None:
-        super().__init__(embedder)
+        super().__init__(embedder, {"plan.flaws": no_flaws})
         self._slow = slow
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from assayer.errors import AssayerError
 from assayer.llm import Answer, Task
 from assayer.models import Absent, CallRecord, EvaluationId, FullText, Paper, PaperId, Window
+from assayer.plan_review.task import FoundFlaws
 from assayer.ports import Embedder, ProgressEvent
 from assayer.run.run import Run
 
@@ -58,6 +59,11 @@ class TwinLlm:
             return self._scripted[task.name](data)
         assert task.fallback is not None
         return await task.fallback(data, self._embedder)
+
+
+def no_flaws(_: BaseModel) -> FoundFlaws:
+    """What a reader says who doubts nothing."""
+    return FoundFlaws(flaws=[], comparators=[])
 
 
 class NoFullTexts:

@@ -18,6 +18,7 @@ from assayer.methods.innoeval.search.hybrid_selection import HybridSelection
 from assayer.methods.innoeval.search.iterative_search import IterativeSearch
 from assayer.methods.innoeval.search.slow_reading import SlowReader
 from assayer.models import CorpusFit, Idea, ModuleDepth
+from assayer.plan_review.review import review_plan
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.accounting import Started
 from assayer.run.run import Run
@@ -44,7 +45,10 @@ async def evaluate(
         raise no_reviewers_error()
     started = Started.now(run.clock)
     library = Library(backends.literature, backends.full_texts, run, idea)
-    (pack, fit, search), search_depth = await measured(_collect_evidence(idea, backends, run, options, library))
+    ((pack, fit, search), search_depth), (plan, plan_depth) = await both(
+        measured(_collect_evidence(idea, backends, run, options, library)),
+        measured(review_plan(idea.text[: options.idea_chars], backends.llm, library, run)),
+    )
     board_result, board_depth = await measured(board.deliberate(pack))
     run.report_progress("innoeval", _STAGES, _STAGES)
 
@@ -55,13 +59,15 @@ async def evaluate(
         depth=(
             ModuleDepth(module="search", levels=search_depth),
             ModuleDepth(module="board", levels=board_depth),
+            ModuleDepth(module="plan", levels=plan_depth),
         ),
         corpus_fit=fit,
-        papers={one.paper.id: one.paper for one in sources},
+        papers={one.paper.id: one.paper for one in sources} | plan.papers,
         not_papers={one.paper.id for one in sources if one.kind != "literature"},
         board=board_result.board,
         background=(background_part(pack, search),),
         notices=board_result.notices,
+        plan_review=plan.review,
     )
     return await assemble_report(METHOD, idea, backends, run, started, findings, library)
 

@@ -10,10 +10,11 @@ from assayer.methods.scholareval.contribution import ContributionModule
 from assayer.methods.scholareval.options import METHOD, ScholarEvalOptions
 from assayer.methods.scholareval.soundness import SoundnessModule
 from assayer.models import Absent, Idea, ModuleDepth, Part
+from assayer.plan_review.review import review_plan
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.accounting import Started
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt, measured, together
+from assayer.run.structured_concurrency import Failed, attempt, both, measured, together
 
 __all__ = ["evaluate"]
 
@@ -29,9 +30,11 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: ScholarEva
 
     soundness = SoundnessModule(backends.llm, library, run, options, text, fit.level)
     contribution = ContributionModule(backends.llm, library, run, options, text, fit.level)
-    (sound, sound_depth), (contributed, contribution_depth) = await together(
-        [measured(attempt(soundness.evaluate())), measured(attempt(contribution.evaluate()))]
+    (modules, (plan, plan_depth)) = await both(
+        together([measured(attempt(soundness.evaluate())), measured(attempt(contribution.evaluate()))]),
+        measured(review_plan(text, backends.llm, library, run)),
     )
+    (sound, sound_depth), (contributed, contribution_depth) = modules
     if isinstance(sound, Failed) and isinstance(contributed, Failed):
         raise sound.error
     parts = (
@@ -41,6 +44,7 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: ScholarEva
     depth = (
         ModuleDepth(module="soundness", levels=sound_depth),
         ModuleDepth(module="contribution", levels=contribution_depth),
+        ModuleDepth(module="plan", levels=plan_depth),
     )
 
     findings = Findings(
@@ -48,7 +52,8 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: ScholarEva
         parts=parts,
         depth=depth,
         corpus_fit=fit,
-        papers=soundness.papers | contribution.papers,
+        papers=soundness.papers | contribution.papers | plan.papers,
+        plan_review=plan.review,
     )
     return await assemble_report(METHOD, idea, backends, run, started, findings, library)
 
