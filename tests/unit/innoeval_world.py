@@ -43,8 +43,7 @@ from assayer.models import (
     WebResult,
     Window,
 )
-from assayer.plan_review.task import FLAWS
-from tests.unit.twins import Answerer, no_flaws
+from tests.unit.twins import Answerer
 
 CUTOFF = dt.date(2024, 6, 30)
 DAY = dt.timedelta(days=1)
@@ -230,7 +229,6 @@ ANSWERS: Mapping[str, Answerer] = {
     "innoeval.relevance": relevance,
     "innoeval.refinement": refinement,
     "innoeval.grounding": grounding,
-    FLAWS.name: no_flaws,
 }
 
 

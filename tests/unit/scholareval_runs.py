@@ -17,12 +17,11 @@ from assayer.models import (
     Report,
     Window,
 )
-from assayer.plan_review.task import FLAWS
 from assayer.ports import Embedder
 from assayer.run.run import Run
 from index.memory_corpus import MemoryCorpus
 from tests.unit.scholareval_questions import IDEA
-from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run, no_flaws
+from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 __all__ = [
@@ -74,7 +73,7 @@ def twin_backends(
     failing: Mapping[str, AssayerError] | None = None,
 ) -> tuple[Backends, TwinLlm]:
     embedder: Embedder = HashingEmbedder()
-    llm = TwinLlm(embedder, {FLAWS.name: no_flaws, **(scripted or {})}, failing)
+    llm = TwinLlm(embedder, scripted, failing)
     corpus = MemoryCorpus(corpus_papers(), embedder, fit=fit)
     return Backends(llm=llm, literature=corpus, full_texts=NoFullTexts(), embedder=embedder), llm
 

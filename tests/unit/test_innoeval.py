@@ -50,7 +50,7 @@ async def test_the_search_is_ten_levels_deep_when_every_round_finds_something() 
 
     backends, llm = twin_backends()
     evaluation, _ = await evaluated(replace(backends, web=Endless()), OPTIONS.model_copy(update={"top": 30}))
-    assert {one.module: one.levels for one in evaluation.report.coverage.depth} == {"search": 10, "board": 0}
+    assert {one.module: one.levels for one in evaluation.report.coverage.depth} == {"search": 10, "board": 0, "plan": 1}
     assert [name for name, _ in llm.asked].count("innoeval.refinement") == 3
 
 

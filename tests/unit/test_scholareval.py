@@ -35,7 +35,7 @@ from tests.unit.scholareval_runs import (
     evaluated,
     twin_backends,
 )
-from tests.unit.twins import In, Out, TwinLlm, a_run, no_flaws
+from tests.unit.twins import In, Out, TwinLlm, a_run
 
 _KINDS = ("support", "contradiction")
 
@@ -223,7 +223,7 @@ class _Dawdling(TwinLlm):
     """Leaves the others so many turns before it answers a task of that name."""
 
     def __init__(self, embedder: Embedder, slow: str) -> None:
-        super().__init__(embedder, {"plan.flaws": no_flaws})
+        super().__init__(embedder)
         self._slow = slow
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from assayer.errors import AssayerError
 from assayer.llm import Answer, Task
 from assayer.models import Absent, CallRecord, EvaluationId, FullText, Paper, PaperId, Window
-from assayer.plan_review.task import FoundFlaws
+from assayer.plan_review.task import FLAWS, FoundFlaws
 from assayer.ports import Embedder, ProgressEvent
 from assayer.run.run import Run
 
@@ -20,7 +20,8 @@ Answerer = Callable[[BaseModel], BaseModel]
 
 
 class TwinLlm:
-    """Answers with the task's own fallback, or with what the test scripted for a task, as a model called `twin`."""
+    """Answers with the task's own fallback, or with what the test scripted for a task, as a model called `twin`; it doubts no plan
+    unless told to."""
 
     models = ("twin",)
 
@@ -31,7 +32,7 @@ class TwinLlm:
         failing: Mapping[str, AssayerError] | None = None,
     ) -> None:
         self._embedder = embedder
-        self._scripted = scripted or {}
+        self._scripted = {FLAWS.name: _no_flaws, **(scripted or {})}
         self._failing = failing or {}
         self.asked: list[tuple[str, BaseModel]] = []
 
@@ -61,7 +62,7 @@ class TwinLlm:
         return await task.fallback(data, self._embedder)
 
 
-def no_flaws(_: BaseModel) -> FoundFlaws:
+def _no_flaws(_: BaseModel) -> FoundFlaws:
     """What a reader says who doubts nothing."""
     return FoundFlaws(flaws=[], comparators=[])
 
