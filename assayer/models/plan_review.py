@@ -1,5 +1,6 @@
 """What can be said of a plan from its own text alone: what it does not state, and what a careful reader doubts."""
 
+from collections import Counter
 from typing import Literal, NamedTuple
 
 from assayer.models.assessment import Label
@@ -107,5 +108,5 @@ class PlanReview(Frozen):
 
     @property
     def counts(self) -> RowCounts:
-        outcomes = [] if isinstance(self.checklist, Absent) else [row.outcome for row in self.checklist]
-        return RowCounts(*(outcomes.count(one) for one in RowCounts._fields))
+        outcomes = Counter(() if isinstance(self.checklist, Absent) else (row.outcome for row in self.checklist))
+        return RowCounts(*(outcomes[one] for one in RowCounts._fields))

@@ -20,8 +20,8 @@ Answerer = Callable[[BaseModel], BaseModel]
 
 
 class TwinLlm:
-    """Answers with the task's own fallback, or with what the test scripted for a task, as a model called `twin`; it doubts no plan
-    unless told to."""
+    """Answers with the task's own fallback, or with what the test scripted for a task, as a model called `twin`;
+    it doubts no plan unless told to."""
 
     models = ("twin",)
 
