@@ -49,6 +49,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.sessions import PgSessions
@@ -88,6 +89,7 @@ def api_services(
         tenants=PgTenants(database),
         keys=PgKeys(database, settings.keys),
         access=settings.access,
+        audit_log=PgAuditLog(database),
         sessions=PgSessions(database, settings.access),
         usage=PgUsage(database),
         costs=PgEvaluationCosts(database),

@@ -5,6 +5,7 @@ from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from assayer_client import accounts as account_calls
+from assayer_client import audit_log as audit_calls
 from assayer_client import batches as batch_calls
 from assayer_client import comparisons as comparison_calls
 from assayer_client import corpus as corpus_calls
@@ -66,6 +67,8 @@ class Operations:
     cancel = Operation(evaluation_calls.cancel)
     erase = Operation(evaluation_calls.erase)
     erase_everywhere = Operation(erasure_calls.erase_everywhere)
+    audit_entries = Operation(audit_calls.audit_entries)
+    audit_tip = Operation(audit_calls.audit_tip)
     methods = Operation(evaluation_calls.methods)
     submit_files = Operation(batch_calls.submit_files)
     add_files = Operation(batch_calls.add_files)

@@ -26,7 +26,7 @@ class LazyCommand(TyperCommand):
         return self.command().make_context(info_name, args, parent, **extra)
 
     def command(self) -> Any:
-        module = import_module(f"cluster.cli.{self._name}")
+        module = import_module(f"cluster.cli.{self._name.replace('-', '_')}")
         if hasattr(module, "app"):
             return typer.main.get_group(module.app)
         alone = typer.Typer(add_completion=False)
@@ -105,6 +105,7 @@ COMMANDS = (
     LazyCommand(
         "erase", "Delete all that is stored of one idea or one batch, and every ranking or comparison with it."
     ),
+    LazyCommand("audit-log", "Save and check the log of who did what about decisions."),
     LazyCommand("timeline", "Draw the timeline of an evaluation: queue time, stages, and language model calls."),
     LazyCommand("doctor", "Check the installation: what is configured, what responds and what is missing."),
     LazyCommand("calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes."),

@@ -13,7 +13,7 @@ from orchestrator.access.sessions import csrf_token_of
 from orchestrator.api.problems import HttpProblem
 from orchestrator.settings import AccessSettings
 
-__all__ = ["FIELD", "HEADER", "SAFE_METHODS", "check_csrf", "check_origin", "csrf_token"]
+__all__ = ["FIELD", "HEADER", "SAFE_METHODS", "check_csrf", "check_csrf_header", "check_origin", "csrf_token"]
 
 FIELD = "csrf_token"
 HEADER = "X-CSRF-Token"
@@ -50,6 +50,16 @@ async def check_csrf(request: Request, settings: AccessSettings) -> None:
     given = request.headers.get(HEADER, "")
     if not given and request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
         given = str((await request.form()).get(FIELD, ""))
+    _check_token(request, given)
+
+
+def check_csrf_header(request: Request, settings: AccessSettings) -> None:
+    """The same for requests that only scripts make, before the body is read. Raises HttpProblem (403)."""
+    check_origin(request, settings)
+    _check_token(request, request.headers.get(HEADER, ""))
+
+
+def _check_token(request: Request, given: str) -> None:
     expected = csrf_token(request)
     if not expected or not hmac.compare_digest(given.encode(), expected.encode()):
         raise HttpProblem("forbidden", "The page is out of date: reload it, and do this again.")

@@ -24,6 +24,7 @@ from orchestrator.api.problems import HttpProblem, problem_kind
 from orchestrator.api.readiness import Readiness
 from orchestrator.api.request_log import RequestLogging, database_unavailable, request_record
 from orchestrator.api.routes import (
+    audit_log,
     batch_estimate,
     batch_upload,
     batches,
@@ -78,6 +79,7 @@ _ROUTERS = (
     keys,
     usage,
     tenants,
+    audit_log,
     health,
     console,
     sign_in_pages,
@@ -120,7 +122,14 @@ def create_app(services: Services) -> FastAPI:
     # The last one added is the first one that a request meets.
     app.add_middleware(BodyPace, settings=services.settings)
     app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOAD_PATHS)
-    app.add_middleware(Authentication, keys=services.keys, clock=services.clock, settings=services.settings)
+    app.add_middleware(
+        Authentication,
+        keys=services.keys,
+        sessions=services.sessions,
+        clock=services.clock,
+        settings=services.settings,
+        access=services.access,
+    )
     app.add_middleware(RequestLimit, settings=services.settings)
     app.add_middleware(UnreadBodyDrain, settings=services.settings)
     app.add_middleware(RequestLogging, ids=services.new_id, settings=services.settings)

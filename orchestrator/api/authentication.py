@@ -1,4 +1,5 @@
-"""API keys as bearer tokens, checked before anything of a body is read, and the scopes that routes need."""
+"""API keys as bearer tokens, or the session of somebody who has signed in, checked before anything of a body is read;
+and the scopes that routes need."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -11,13 +12,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assayer.errors import StorageError
 from assayer.ports import Clock
+from orchestrator.access.cookies import session_token
+from orchestrator.access.csrf import SAFE_METHODS, check_csrf_header
+from orchestrator.access.sessions import scopes_of_role
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import database_unavailable, request_record, send_problem
 from orchestrator.jobs import api_keys
 from orchestrator.jobs.api_keys import AuthenticatedCaller, KeyRate, KeyRejection, hash_key
-from orchestrator.jobs.models import TenantId
-from orchestrator.settings import ApiSettings
+from orchestrator.jobs.models import KeyId, TenantId
+from orchestrator.settings import AccessSettings, ApiSettings
 from orchestrator.store import PgKeys
+from orchestrator.store.sessions import PgSessions
 
 __all__ = [
     "Admin",
@@ -25,6 +30,7 @@ __all__ = [
     "Manager",
     "Reader",
     "Submitter",
+    "bearer",
     "bearer_token",
     "rate_headers",
     "require_scope",
@@ -40,7 +46,7 @@ _REASONS = {
     "revoked": "The key has been revoked. A key with the scope `manage` can create a new one: POST /v1/keys.",
 }
 
-_bearer = HTTPBearer(
+bearer = HTTPBearer(
     scheme_name="apiKey",
     bearerFormat="ak_<id>_<secret>",
     description="An API key. Scopes: submit; read; manage (one's own keys, webhooks, deletion); "
@@ -50,11 +56,22 @@ _bearer = HTTPBearer(
 
 
 class Authentication:
-    """Everything below `/v1/` needs a key; one statement checks it and counts the request. The routes check scopes."""
+    """Everything below `/v1/` needs a key or a session; one statement checks it, and counts a key's requests.
+    The routes check scopes and roles."""
 
-    def __init__(self, app: ASGIApp, keys: PgKeys, clock: Clock, settings: ApiSettings) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: PgKeys,
+        sessions: PgSessions,
+        clock: Clock,
+        settings: ApiSettings,
+        access: AccessSettings,
+    ) -> None:
         self._app = app
         self._keys = keys
+        self._sessions = sessions
+        self._access = access
         self._clock = clock
         self._settings = settings
 
@@ -74,19 +91,33 @@ class Authentication:
         record = request_record(scope)
         record.tenant, record.key = caller.tenant, caller.key
         scope["assayer.caller"] = caller
-        await self._app(scope, receive, _with_rate_headers(send, caller))
+        await self._app(scope, receive, send if caller.rate is None else _with_rate_headers(send, caller.rate))
 
     def _guards_metrics(self, scope: Scope) -> bool:
         return scope["path"] == "/metrics" and not self._settings.open_metrics
 
     async def _caller(self, scope: Scope) -> AuthenticatedCaller:
-        """Raises HttpProblem."""
+        """Raises HttpProblem. A page of the console asks with the session's cookie in place of a key."""
+        request = Request(scope)
+        token = session_token(request)
+        if token is not None and "authorization" not in request.headers:
+            return await self._signed_in(request, token)
         found = await self._keys.authenticate(bearer_token(scope), self._clock.now())
         if isinstance(found, KeyRejection):
             record = request_record(scope)
             record.tenant, record.key = found.tenant, found.key
             raise _rejection(found)
         return found
+
+    async def _signed_in(self, request: Request, token: str) -> AuthenticatedCaller:
+        """Raises HttpProblem."""
+        session = await self._sessions.find(token, self._clock.now())
+        if session is None:
+            raise _unauthenticated("expired", "The session has ended. Sign in again: /console/sign-in.")
+        if request.method not in SAFE_METHODS:
+            check_csrf_header(request, self._access)
+        scopes, key = scopes_of_role(session.role), KeyId(session.subject)
+        return AuthenticatedCaller(session.tenant, key, scopes, None, session.name, session.role, session.member)
 
 
 def bearer_token(scope: Scope) -> str:
@@ -138,10 +169,10 @@ def rate_headers(rate: KeyRate) -> dict[str, str]:
     }
 
 
-def _with_rate_headers(send: Send, caller: AuthenticatedCaller) -> Send:
+def _with_rate_headers(send: Send, rate: KeyRate) -> Send:
     async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(rate_headers(caller.rate))
+            MutableHeaders(scope=message).update(rate_headers(rate))
         await send(message)
 
     return with_headers
@@ -150,8 +181,11 @@ def _with_rate_headers(send: Send, caller: AuthenticatedCaller) -> Send:
 def _caller_with_scope(scope: api_keys.Scope) -> Callable[..., Awaitable[AuthenticatedCaller]]:
     """A dependency: the caller, whose key must have the scope."""
 
-    async def caller(request: Request, _: Annotated[object, Security(_bearer, scopes=[scope])]) -> AuthenticatedCaller:
+    async def caller(request: Request, _: Annotated[object, Security(bearer, scopes=[scope])]) -> AuthenticatedCaller:
         found: AuthenticatedCaller = request.scope["assayer.caller"]
+        if found.role == "reviewer":
+            detail = "A reviewer sees what is assigned, after giving a first opinion blind: /v1/assignments."
+            raise HttpProblem("forbidden", detail)
         require_scope(found, scope)
         return found
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from assayer.errors import InputError
 from assayer.ideas.parsing import idea_of_sections, parse_idea
 from assayer.models import Idea, Section
+from orchestrator.api.acting import actor_of
 from orchestrator.api.authentication import Reader, Submitter, require_scope
 from orchestrator.api.backpressure import StreamLimit
 from orchestrator.api.common_schemas import CancelQuery, IdeaBody, JobResource, Page, PageQuery
@@ -175,6 +176,7 @@ async def _cancel_job(
     await find_job(services, caller.tenant, job, kind)
     if query.erase:
         require_scope(caller, "manage")
+        await services.audit_log.erase(caller.tenant, actor_of(caller), job, [job], services.clock.now())
         await services.jobs.delete(caller.tenant, JobId(job))
         return None
     ended = await services.jobs.cancel(caller.tenant, JobId(job))

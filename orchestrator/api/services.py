@@ -30,6 +30,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.sessions import PgSessions
@@ -73,6 +74,7 @@ class Services:
     keys: PgKeys
     access: AccessSettings
     sessions: PgSessions
+    audit_log: PgAuditLog
     usage: PgUsage
     costs: PgEvaluationCosts
     erasures: PgErasures

@@ -77,7 +77,8 @@ class AuthenticatedCaller(NamedTuple):
     tenant: TenantId
     key: KeyId
     scopes: frozenset[Scope]
-    rate: KeyRate
+    rate: KeyRate | None
+    """None: a session, which no rate limit counts."""
     name: str
     """Of the key, or of the person whose it is."""
     role: Role = "machine"

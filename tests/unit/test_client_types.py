@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from assayer_client import (
     accounts,
+    audit_log,
     batches,
     comparisons,
     corpus,
@@ -30,6 +31,7 @@ from assayer_client.reports import Report
 DOCS = Path(__file__).parents[2] / "docs"
 MODULES = (
     accounts,
+    audit_log,
     batches,
     comparisons,
     corpus,

@@ -13,6 +13,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
 from assayer.models.base import Dollars
+from orchestrator.api.acting import actor_of
 from orchestrator.api.authentication import Reader, Submitter
 from orchestrator.api.common_schemas import Body, Page, PageQuery, Resource, RowError
 from orchestrator.api.content_negotiation import negotiated_media_type
@@ -223,6 +224,9 @@ async def results(
     media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
     batch = await _find_batch(services, caller.tenant, id)
+    await services.audit_log.record(
+        caller.tenant, actor_of(caller), "exported", batch.id, services.clock.now(), format=format_name
+    )
     headers = {
         "Vary": "Accept",
         "Cache-Control": "private, no-cache",

@@ -5,6 +5,7 @@ from typing import Self
 from fastapi import APIRouter, Depends
 from pydantic import Field, model_validator
 
+from orchestrator.api.acting import actor_of
 from orchestrator.api.authentication import Manager
 from orchestrator.api.common_schemas import Body, Resource
 from orchestrator.api.content_negotiation import json_only
@@ -70,6 +71,11 @@ async def erase(body: ErasureBody, caller: Manager, services: ServicesDependency
         refused = len(status.rejected)
     found = await services.erasures.find(caller.tenant, body.source, batch)
     if not body.dry_run:
+        # First: should this end half way, the log says more than was done, never less.
+        things = [*(str(one.id) for one in found), *([body.batch] if body.batch else [])]
+        await services.audit_log.erase(
+            caller.tenant, actor_of(caller), body.batch or "an applicant", things, services.clock.now()
+        )
         for one in found:
             if one.state in ("queued", "running"):
                 await services.jobs.cancel(caller.tenant, one.id)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import AfterValidator, Field
 
+from orchestrator.api.acting import actor_of
 from orchestrator.api.authentication import Admin
 from orchestrator.api.common_schemas import Body, Page, PageQuery, Resource
 from orchestrator.api.content_negotiation import json_only
@@ -145,13 +146,15 @@ async def change(id: PathTenant, body: TenantPatch, _: Admin, services: Services
 
 @router.delete("/{id}", status_code=204, responses=problem_responses(404, 409))
 async def delete(id: PathTenant, caller: Admin, services: ServicesDependency) -> None:
-    """Deletes it with its keys, jobs, reports, batches and webhooks. Its running jobs are stopped."""
+    """Deletes it with its keys, jobs, reports, batches, webhooks, and the words of its audit log, whose hashes stay.
+    Its running jobs are stopped."""
     if id == caller.tenant:
         raise HttpProblem(
             "conflict", "A tenant cannot delete itself: this key would go with it. Use another tenant's admin key."
         )
     if not await services.tenants.delete(TenantId(id)):
         raise not_found("tenant", id)
+    await services.audit_log.erase(TenantId(id), actor_of(caller), id, None, services.clock.now())
 
 
 async def _found(services: ServicesDependency, tenant: str) -> Tenant:

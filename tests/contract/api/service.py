@@ -44,6 +44,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.sessions import PgSessions
@@ -97,6 +98,7 @@ class Service:
             tenants=PgTenants(database),
             keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),
             access=AccessSettings(),
+            audit_log=PgAuditLog(database),
             sessions=PgSessions(database, AccessSettings()),
             usage=PgUsage(database),
             costs=PgEvaluationCosts(database),

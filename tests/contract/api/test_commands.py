@@ -5,49 +5,15 @@ import json
 import os
 import re
 import signal
-import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from orchestrator.jobs.models import Problem
 from orchestrator.jobs.requests import RankingRequest
+from tests.contract.api.commands import PROGRAM, Program
 from tests.contract.api.service import ACME, TEXT, Service, served
-
-_PROGRAM = Path(sys.executable).with_name("assayer")
-_SECONDS = 90.0
-
-
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-@dataclass(frozen=True)
-class Program:
-    url: str
-    key: str
-    home: Path
-
-    async def run(self, *arguments: object, **settings: str) -> Ended:
-        own = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
-        given = {"ASSAYER_HOME": str(self.home), "ASSAYER_API_URL": self.url, "ASSAYER_API_KEY": self.key}
-        process = await asyncio.create_subprocess_exec(
-            str(_PROGRAM),
-            *map(str, arguments),
-            cwd=self.home,
-            env=own | given | settings,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        async with asyncio.timeout(_SECONDS):
-            out, err = await process.communicate()
-        return Ended(process.returncode or 0, out.decode(), err.decode())
 
 
 @pytest.fixture
@@ -231,7 +197,7 @@ async def test_submit_that_stops_waiting_says_how_to_go_on(program: Program) -> 
     own = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
     given = {"ASSAYER_HOME": str(program.home), "ASSAYER_API_URL": program.url, "ASSAYER_API_KEY": program.key}
     process = await asyncio.create_subprocess_exec(
-        *(str(_PROGRAM), "submit", "ideas/risk.txt", "--wait"),
+        *(str(PROGRAM), "submit", "ideas/risk.txt", "--wait"),
         cwd=program.home,
         env={**own, **given, "PYTHONUNBUFFERED": "1"},
         stdout=asyncio.subprocess.PIPE,

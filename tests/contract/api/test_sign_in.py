@@ -16,7 +16,7 @@ from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.settings import AccessSettings
 from orchestrator.store.sessions import PgSessions
-from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.service import ACME, BODY, OTHER, Service
 from tests.contract.api.test_problems import problem
 
 ORIGIN = {"Origin": "http://api"}
@@ -283,6 +283,21 @@ async def test_acts_of_other_roles_are_refused(service: Service, scope: str, rol
         for act in ACTS:
             answer = await browser.get(_act_path(act))
             assert answer.status_code == (200 if role in PERMISSIONS[act] else 403), act
+
+
+async def test_a_page_asks_the_api_with_the_session(service: Service) -> None:
+    async with signed_in(service, await service.key("submit", "read")) as browser:
+        token = (await browser.get("/console/who")).json()["csrf"]
+        assert (await browser.get("/v1/evaluations")).status_code == 200
+        assert problem(await browser.get("/v1/keys"), 403, "forbidden").scope == "manage"
+        problem(await browser.post("/v1/evaluations", json=BODY), 403, "forbidden")
+        problem(await browser.post("/v1/evaluations", json=BODY, headers=ORIGIN), 403, "forbidden")
+        asked = await browser.post("/v1/evaluations", json=BODY, headers=ORIGIN | {"X-CSRF-Token": token})
+        assert asked.status_code == 202
+        await browser.post("/console/sign-out", data={"csrf_token": token}, headers=ORIGIN)
+        problem(
+            await browser.get("/v1/evaluations", headers=_cookie({"assayer-session": "A" * 43})), 401, "unauthenticated"
+        )
 
 
 async def test_a_session_is_of_one_tenant(service: Service) -> None:

@@ -1,0 +1,156 @@
+"""The log of people's acts as a chain of hashes: what is changed, taken out or cut off is found.
+
+Each entry's hash covers the hash of the entry before it. What an entry says in words is hashed together with a random
+salt, and only that hash is in the chain: words and salt can be erased together without breaking the chain, and nobody
+can try out later what the words may have been. A later entry says which were erased. The newest number and hash, the
+tip, are published: against a tip that somebody wrote down, an end that was cut off shows.
+"""
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from assayer.models import Frozen
+from orchestrator.access.roles import Role
+from orchestrator.jobs.models import TenantId
+
+__all__ = [
+    "FIRST",
+    "Actor",
+    "AuditEntry",
+    "AuditFault",
+    "AuditTip",
+    "AuditedAct",
+    "audit_faults",
+    "canonical",
+    "content_hash",
+    "entry_hash",
+]
+
+AuditedAct: TypeAlias = Literal[
+    "member invited",
+    "member changed",
+    "member removed",
+    "conflict declared",
+    "conflict withdrawn",
+    "reviewers assigned",
+    "assignment withdrawn",
+    "blind opinion given",
+    "opinion revised",
+    "point judged",
+    "score overridden",
+    "signed off",
+    "exported",
+    "erased",
+]
+
+FIRST = "0" * 64
+"""`previous` of a tenant's first entry."""
+
+
+class Actor(NamedTuple):
+    """Who did it, as the log names them."""
+
+    id: str
+    """Of a member or a key."""
+    name: str
+    """Stands in the words of the entry, and goes when they are erased."""
+    role: Role
+
+
+class AuditEntry(Frozen):
+    """One act."""
+
+    tenant: TenantId
+    number: int
+    """From 1, without gaps."""
+    at: dt.datetime
+    actor: str
+    """Id of the member or key that acted."""
+    role: Role
+    act: AuditedAct
+    about: str
+    """Id of what it is about: an evaluation, a batch, a member."""
+    content: dict[str, Any] | None
+    """What was said and done; null once it was erased."""
+    salt: str | None
+    """Hexadecimal; null with the content."""
+    content_hash: str
+    previous: str
+    """`hash` of the entry before."""
+    hash: str
+
+
+class AuditTip(Frozen):
+    """The end of a tenant's log."""
+
+    tenant: TenantId
+    number: int
+    """How many entries there are."""
+    hash: str
+    """Of the newest one."""
+
+
+class AuditFault(NamedTuple):
+    """Something in a log that cannot be as it is."""
+
+    number: int
+    detail: str
+
+
+def canonical(content: dict[str, Any]) -> str:
+    """JSON with sorted keys and no spaces: the same words always have the same hash."""
+    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def content_hash(salt: str, content: str) -> str:
+    """`content` in its canonical form."""
+    return hashlib.sha256(f"{salt}.{content}".encode()).hexdigest()
+
+
+def entry_hash(entry: AuditEntry) -> str:
+    at = entry.at.astimezone(dt.UTC).isoformat(timespec="microseconds")
+    parts = [entry.previous, entry.tenant, entry.number, at, entry.actor, entry.role, entry.act, entry.about]
+    text = json.dumps([*parts, entry.content_hash], ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def audit_faults(entries: Iterable[AuditEntry], tip: AuditTip | None = None) -> Iterator[AuditFault]:
+    """All that is wrong with a whole log, from its first entry on, in order. `tip`: one that was written down before,
+    or is published now."""
+    previous, number = FIRST, 0
+    silent: set[int] = set()
+    tenant = tip.tenant if tip else None
+    for entry in entries:
+        tenant = tenant or entry.tenant
+        number += 1
+        if entry.number != number:
+            missing = f"entries {number} to {entry.number - 1} are missing" if entry.number > number else "out of order"
+            yield AuditFault(entry.number, f"comes after entry {number - 1}: {missing}")
+            number = entry.number
+        elif entry.previous != previous:
+            yield AuditFault(number, "does not continue the entry before it, which is another one than it was")
+        if entry.tenant != tenant:
+            yield AuditFault(number, f"belongs to another tenant, {entry.tenant}")
+        if entry_hash(entry) != entry.hash:
+            yield AuditFault(number, "was changed: its hash is not that of what it says")
+        yield from _faults_of_content(entry, silent)
+        if tip is not None and entry.number == tip.number and entry.hash != tip.hash:
+            yield AuditFault(number, "is another one than the tip that was published")
+        previous = entry.hash
+    for unexplained in sorted(silent):
+        yield AuditFault(unexplained, "has no words any more, and no later entry says that they were erased")
+    if tip is not None and number < tip.number:
+        yield AuditFault(number + 1, f"the end is cut off: {tip.number} entries were published, {number} are here")
+
+
+def _faults_of_content(entry: AuditEntry, silent: set[int]) -> Iterator[AuditFault]:
+    if entry.content is None or entry.salt is None:
+        silent.add(entry.number)
+        return
+    if content_hash(entry.salt, canonical(entry.content)) != entry.content_hash:
+        yield AuditFault(entry.number, "was changed: its words are not those that were hashed")
+    elif entry.act == "erased":
+        silent.difference_update(entry.content.get("entries", ()))

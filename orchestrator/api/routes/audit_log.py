@@ -1,0 +1,39 @@
+"""`/v1/audit-log`: who did what about decisions, as a chain of hashes that anybody can check."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from orchestrator.access.audit_chain import AuditEntry, AuditTip
+from orchestrator.api.acting import AuditReader
+from orchestrator.api.common_schemas import Body, Page
+from orchestrator.api.openapi import problem_responses
+from orchestrator.api.services import ServicesDependency
+
+__all__ = ["AuditQuery", "router"]
+
+
+class AuditQuery(Body):
+    limit: int = Field(default=500, ge=1, le=1_000)
+    after: int = Field(default=0, ge=0, le=2**53)
+    """`next` of the page before: the number of its last entry."""
+
+
+router = APIRouter(prefix="/v1/audit-log", tags=["audit_log"])
+
+
+@router.get("", responses=problem_responses(422))
+async def entries(
+    query: Annotated[AuditQuery, Query()], caller: AuditReader, services: ServicesDependency
+) -> Page[AuditEntry]:
+    """The log of one's tenant, in the order in which it was written."""
+    found = await services.audit_log.entries(caller.tenant, after=query.after, limit=query.limit + 1)
+    page = found[: query.limit]
+    return Page(items=tuple(page), next=str(page[-1].number) if len(found) > query.limit else None)
+
+
+@router.get("/tip", responses=problem_responses())
+async def tip(caller: AuditReader, services: ServicesDependency) -> AuditTip:
+    """How long the log is, and the hash of its newest entry. Write it down: what is cut off afterwards shows."""
+    return await services.audit_log.tip(caller.tenant)

@@ -1,0 +1,129 @@
+"""The log of people's acts in PostgreSQL, which refuses to change or delete an entry."""
+
+import datetime as dt
+import json
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+
+from orchestrator.access.audit_chain import (
+    FIRST,
+    Actor,
+    AuditedAct,
+    AuditEntry,
+    AuditTip,
+    canonical,
+    content_hash,
+    entry_hash,
+)
+from orchestrator.jobs.models import TenantId
+from orchestrator.store.database import Connection, Database
+
+__all__ = ["PgAuditLog"]
+
+_BEGIN = "INSERT INTO audit_tips (tenant, number, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
+# Those who append to one tenant's log take turns here.
+_TIP = "SELECT number, hash FROM audit_tips WHERE tenant = $1 FOR UPDATE"
+_ADD = """
+    INSERT INTO audit_log (tenant, number, at, actor, role, act, about, content_hash, previous, hash)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+"""
+_ADD_CONTENT = "INSERT INTO audit_contents (tenant, number, about, salt, content) VALUES ($1, $2, $3, $4, $5)"
+_MOVE_TIP = "UPDATE audit_tips SET number = $2, hash = $3 WHERE tenant = $1"
+_ENTRIES = """
+    SELECT entry.*, words.salt, words.content
+    FROM audit_log AS entry LEFT JOIN audit_contents AS words USING (tenant, number)
+    WHERE entry.tenant = $1 AND entry.number > $2 ORDER BY entry.number LIMIT $3
+"""
+# What says that something was erased stays: it names no applicant.
+_FORGET = """
+    DELETE FROM audit_contents USING audit_log AS entry
+    WHERE audit_contents.tenant = $1 AND (audit_contents.about = ANY($2) OR $2 IS NULL)
+      AND entry.tenant = $1 AND entry.number = audit_contents.number AND entry.act <> 'erased'
+    RETURNING entry.number
+"""
+
+
+class PgAuditLog:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        actor: Actor,
+        act: AuditedAct,
+        about: str,
+        now: dt.datetime,
+        **content: Any,
+    ) -> AuditTip:
+        """In the transaction of the act itself: both happen, or neither. `content` is JSON."""
+        await connection.execute(_BEGIN, tenant, FIRST)
+        tip = await connection.fetchrow(_TIP, tenant)
+        if tip is None:  # `_BEGIN` has just seen to it
+            raise LookupError(tenant)
+        salt = secrets.token_hex(16)
+        words = canonical({"by": actor.name} | content)
+        unhashed = AuditEntry(
+            tenant=tenant,
+            number=tip["number"] + 1,
+            at=now,
+            actor=actor.id,
+            role=actor.role,
+            act=act,
+            about=about,
+            content=json.loads(words),
+            salt=salt,
+            content_hash=content_hash(salt, words),
+            previous=tip["hash"],
+            hash="",
+        )
+        entry = unhashed.model_copy(update={"hash": entry_hash(unhashed)})
+        values = (entry.at, entry.actor, entry.role, entry.act, entry.about, entry.content_hash, entry.previous)
+        await connection.execute(_ADD, tenant, entry.number, *values, entry.hash)
+        await connection.execute(_ADD_CONTENT, tenant, entry.number, about, salt, words)
+        await connection.execute(_MOVE_TIP, tenant, entry.number, entry.hash)
+        return AuditTip(tenant=tenant, number=entry.number, hash=entry.hash)
+
+    async def record(
+        self, tenant: TenantId, actor: Actor, act: AuditedAct, about: str, now: dt.datetime, **content: Any
+    ) -> AuditTip:
+        """Of an act that is not a change of the database."""
+
+        async def work(connection: Connection) -> AuditTip:
+            async with connection.transaction():
+                return await self.append(connection, tenant, actor, act, about, now, **content)
+
+        return await self._database.run(work)
+
+    async def erase(
+        self, tenant: TenantId, actor: Actor, about: str, things: Sequence[str] | None, now: dt.datetime
+    ) -> AuditTip:
+        """Deletes the words of all entries about these things (None: all things), and says which. Their hashes stay."""
+
+        async def work(connection: Connection) -> AuditTip:
+            async with connection.transaction():
+                await connection.execute(_BEGIN, tenant, FIRST)
+                await connection.fetchrow(_TIP, tenant)
+                rows = await connection.fetch(_FORGET, tenant, None if things is None else list(things))
+                gone = sorted(row["number"] for row in rows)
+                said = list(things or ())
+                return await self.append(connection, tenant, actor, "erased", about, now, things=said, entries=gone)
+
+        return await self._database.run(work)
+
+    async def tip(self, tenant: TenantId) -> AuditTip:
+        row = await self._database.fetch_one("SELECT number, hash FROM audit_tips WHERE tenant = $1", tenant)
+        return AuditTip(tenant=tenant, **(dict(row) if row else {"number": 0, "hash": FIRST}))
+
+    async def entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:
+        """In order, from the number after `after` on."""
+        return [_entry(row) for row in await self._database.fetch(_ENTRIES, tenant, after, limit)]
+
+
+def _entry(row: asyncpg.Record) -> AuditEntry:
+    content = row["content"]
+    return AuditEntry(**dict(row) | {"content": None if content is None else json.loads(content)})

@@ -1,0 +1,161 @@
+"""The log of acts over HTTP and as a command: who may read it, what writes it, and that nothing in it can be undone."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import StorageError
+from orchestrator.access.audit_chain import Actor, AuditEntry, AuditTip, audit_faults
+from orchestrator.jobs.models import TenantId
+from tests.contract.api.commands import Program
+from tests.contract.api.service import ACME, BODY, OTHER, Service, served
+from tests.contract.api.test_problems import problem
+
+ADA = Actor("mb_ada", "Ada", "officer")
+
+
+async def _write(service: Service, count: int, tenant: TenantId = ACME) -> None:
+    for number in range(count):
+        await service.services.audit_log.record(
+            tenant, ADA, "score overridden", f"ev_{number}", service.services.clock.now(), score=number / 3
+        )
+
+
+async def _log(service: Service, tenant: TenantId = ACME) -> list[AuditEntry]:
+    return await service.services.audit_log.entries(tenant)
+
+
+async def test_entries_come_in_order_page_by_page(service: Service) -> None:
+    await _write(service, 5)
+    await _write(service, 1, OTHER)
+    async with service.caller("manage") as manager:
+        first = (await manager.get("/v1/audit-log?limit=3")).json()
+        second = (await manager.get("/v1/audit-log", params={"limit": 3, "after": first["next"]})).json()
+        tip = AuditTip.model_validate((await manager.get("/v1/audit-log/tip")).json())
+    entries = [AuditEntry.model_validate(one) for one in (*first["items"], *second["items"])]
+    assert [one.number for one in entries] == [1, 2, 3, 4, 5]
+    assert second["next"] is None
+    assert list(audit_faults(entries, tip)) == []
+
+
+async def test_only_who_may_reads_it(service: Service) -> None:
+    for scopes in (("read",), ("submit", "read")):
+        async with service.caller(*scopes) as caller:  # type: ignore[arg-type]  # both are listed above
+            assert problem(await caller.get("/v1/audit-log"), 403, "forbidden").scope == "manage"
+
+
+async def test_many_at_once_make_one_chain(service: Service) -> None:
+    await asyncio.gather(*(_write(service, 4) for _ in range(5)))
+    tip = await service.services.audit_log.tip(ACME)
+    assert tip.number == 20
+    assert list(audit_faults(await _log(service), tip)) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit_log SET actor = 'mb_eve'",
+        "DELETE FROM audit_log WHERE number = 2",
+        "TRUNCATE audit_log",
+        "UPDATE audit_contents SET content = '{}'",
+        "UPDATE audit_tips SET number = 1",
+        "UPDATE audit_tips SET hash = ''",
+        "DELETE FROM audit_tips",
+    ],
+)
+async def test_database_refuses_to_change_what_was_written(service: Service, statement: str) -> None:
+    await _write(service, 2)
+    before = await _log(service)
+    with pytest.raises(StorageError):
+        await service.database.execute(statement)
+    assert await _log(service) == before
+
+
+async def test_erasing_an_applicant_takes_the_words_and_leaves_the_chain(service: Service) -> None:
+    async with service.caller("submit", "read", "manage") as owner:
+        batch = await owner.post("/v1/evaluations", json=BODY)
+        job = batch.json()["id"]
+        await service.finish()
+        now = service.services.clock.now()
+        await service.services.audit_log.record(ACME, ADA, "score overridden", job, now, reason="Dr Who is a friend")
+        await service.services.audit_log.record(ACME, ADA, "score overridden", "ev_other", now, reason="stays")
+        tip = await service.services.audit_log.tip(ACME)
+        assert (await owner.delete(f"/v1/evaluations/{job}?erase=true")).status_code == 204
+    log = await _log(service)
+    assert [entry.act for entry in log] == ["score overridden", "score overridden", "erased"]
+    assert [entry.content is None for entry in log] == [True, False, False]
+    assert log[2].content is not None
+    assert log[2].content["entries"] == [1]
+    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
+    assert list(audit_faults(log, tip)) == []
+    stored = await service.database.fetch("SELECT content FROM audit_contents")
+    assert not any("Dr Who" in row["content"] for row in stored)
+
+
+async def test_erasure_by_name_does_not_write_the_name_down(service: Service) -> None:
+    async with service.caller("submit", "read", "manage") as owner:
+        rows = b'{"id": "A-2026-0007", "text": "' + b"An idea of enough words to be one. " * 9 + b'"}'
+        await owner.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
+        gone = await owner.post("/v1/erasures", json={"source": "A-2026-0007"})
+        dry = await owner.post("/v1/erasures", json={"source": "nobody", "dry_run": True})
+    assert len(gone.json()["jobs"]) == 1
+    assert dry.status_code == 200
+    (entry,) = await _log(service)
+    assert entry.act == "erased"
+    assert "A-2026-0007" not in entry.model_dump_json()
+
+
+async def test_log_of_a_tenant_outlives_it_without_words(service: Service) -> None:
+    await _write(service, 2, OTHER)
+    async with service.caller("admin") as admin:
+        assert (await admin.delete("/v1/tenants/other")).status_code == 204
+    log = await _log(service, OTHER)
+    assert [entry.content is None for entry in log] == [True, True, False]
+    assert list(audit_faults(log, await service.services.audit_log.tip(OTHER))) == []
+
+
+async def test_taking_results_out_is_written_down(service: Service) -> None:
+    async with service.caller() as owner:
+        rows = b'{"id": "a", "text": "' + b"An idea of enough words to be one. " * 9 + b'"}'
+        made = await owner.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
+        batch = made.json()["id"]
+        await owner.get(f"/v1/batches/{batch}/results?format=csv")
+    (entry,) = await _log(service)
+    assert (entry.act, entry.about, entry.role) == ("exported", batch, "machine")
+
+
+@pytest.fixture
+def log_file(tmp_path: Path) -> Path:
+    return tmp_path / "log.jsonl"
+
+
+_DAMAGES: dict[str, Callable[[list[str]], list[str]]] = {
+    "changed": lambda lines: [lines[0].replace("Ada", "Eve"), *lines[1:]],
+    "gap": lambda lines: [lines[0], *lines[2:]],
+    "cut": lambda lines: lines[:-1],
+}
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines(keepends=True)
+
+
+async def test_log_is_saved_and_checked_by_a_command(service: Service, tmp_path: Path, log_file: Path) -> None:
+    await _write(service, 4)
+    async with served(service.app) as url:
+        program = Program(url, await service.key("manage"), tmp_path)
+        saved = await program.run("audit-log", "export", log_file)
+        tip = (await program.run("audit-log", "tip")).out.strip()
+    assert saved.code == 0, saved.err
+    assert saved.out.strip() == tip
+    good = await program.run("audit-log", "verify", log_file, "--tip", tip)
+    assert good.code == 0, good.out
+    assert "4 entries, nothing changed, nothing missing" in good.err
+    lines = await asyncio.to_thread(_lines, log_file)
+    for damage in _DAMAGES.values():
+        await asyncio.to_thread(log_file.write_text, "".join(damage(lines)))
+        found = await program.run("audit-log", "verify", log_file, "--tip", tip)
+        assert found.code == 1
+        assert found.out.startswith("entry ")

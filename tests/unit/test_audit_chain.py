@@ -1,0 +1,146 @@
+"""Whatever is done to a log of acts afterwards is found."""
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.access.audit_chain import (
+    FIRST,
+    AuditEntry,
+    AuditTip,
+    audit_faults,
+    canonical,
+    content_hash,
+    entry_hash,
+)
+from orchestrator.jobs.models import TenantId
+
+ACME = TenantId("acme")
+AT = dt.datetime(2026, 11, 23, 12, tzinfo=dt.UTC)
+
+
+def chain(*contents: dict[str, Any], erased_at: Sequence[int] = ()) -> list[AuditEntry]:
+    """One entry for each, and a last one that says which were erased."""
+    entries: list[AuditEntry] = []
+    for content in (*contents, *([{"by": "Ada", "entries": list(erased_at)}] if erased_at else [])):
+        number = len(entries) + 1
+        salt = f"{number:032x}"
+        last = erased_at and number > len(contents)
+        entry = AuditEntry(
+            tenant=ACME,
+            number=number,
+            at=AT + dt.timedelta(microseconds=number),
+            actor="mb_1",
+            role="officer",
+            act="erased" if last else "score overridden",
+            about=f"ev_{number}",
+            content=content,
+            salt=salt,
+            content_hash=content_hash(salt, canonical(content)),
+            previous=entries[-1].hash if entries else FIRST,
+            hash="",
+        )
+        entries.append(entry.model_copy(update={"hash": entry_hash(entry)}))
+    return [_erased(one) if one.number in erased_at else one for one in entries]
+
+
+def _erased(entry: AuditEntry) -> AuditEntry:
+    return entry.model_copy(update={"content": None, "salt": None})
+
+
+FIVE = chain(*({"by": "Ada", "score": float(number), "reason": "läuft “so”"} for number in range(5)))
+TIP = AuditTip(tenant=ACME, number=5, hash=FIVE[-1].hash)
+
+
+def test_a_log_that_nobody_touched_has_no_faults() -> None:
+    assert list(audit_faults(FIVE, TIP)) == []
+
+
+def test_it_is_the_same_after_it_was_saved_and_read() -> None:
+    read = [AuditEntry.model_validate_json(entry.model_dump_json()) for entry in FIVE]
+    assert list(audit_faults(read, TIP)) == []
+
+
+@given(
+    st.integers(0, 4),
+    st.sampled_from(
+        [
+            {"actor": "mb_2"},
+            {"role": "owner"},
+            {"act": "signed off"},
+            {"about": "ev_9"},
+            {"at": AT},
+            {"content": {"by": "Ada", "score": 9.0, "reason": "läuft “so”"}},
+            {"salt": "0" * 32},
+            {"content_hash": "1" * 64},
+            {"previous": "2" * 64},
+            {"hash": "3" * 64},
+            {"tenant": "other"},
+            {"number": 7},
+            {"content": None},
+            {"content": None, "salt": None},
+        ]
+    ),
+)
+def test_any_change_of_an_entry_is_found(place: int, change: dict[str, Any]) -> None:
+    changed = [*FIVE]
+    changed[place] = changed[place].model_copy(update=change)
+    assert list(audit_faults(changed, TIP))
+
+
+@given(st.integers(0, 4))
+def test_a_change_with_its_hashes_made_anew_is_found_at_the_next_entry(place: int) -> None:
+    changed = [*FIVE]
+    content = {"by": "Ada", "score": 10.0}
+    told = changed[place].model_copy(
+        update={"content": content, "content_hash": content_hash(changed[place].salt or "", canonical(content))}
+    )
+    changed[place] = told.model_copy(update={"hash": entry_hash(told)})
+    assert list(audit_faults(changed, TIP))
+
+
+@given(st.integers(0, 3), st.integers(1, 4))
+def test_a_gap_is_found(start: int, size: int) -> None:
+    assert list(audit_faults(FIVE[:start] + FIVE[start + size :], TIP))
+
+
+@given(st.permutations(range(5)).filter(lambda order: list(order) != sorted(order)))
+def test_another_order_is_found(order: list[int]) -> None:
+    assert list(audit_faults([FIVE[place] for place in order]))
+
+
+@given(st.integers(0, 4))
+def test_a_cut_end_is_found_with_a_tip_and_only_then(kept: int) -> None:
+    assert list(audit_faults(FIVE[:kept])) == []
+    (fault,) = audit_faults(FIVE[:kept], TIP)
+    assert "cut off" in fault.detail
+
+
+def test_an_old_tip_holds_for_a_log_that_went_on() -> None:
+    assert list(audit_faults(FIVE, AuditTip(tenant=ACME, number=2, hash=FIVE[1].hash))) == []
+    assert list(audit_faults(FIVE, AuditTip(tenant=ACME, number=2, hash=FIVE[2].hash)))
+
+
+def test_erased_words_are_no_fault_where_a_later_entry_says_so() -> None:
+    log = chain({"by": "Ada"}, {"by": "Ada"}, erased_at=[1])
+    assert list(audit_faults(log)) == []
+    assert list(audit_faults([_erased(log[0]), _erased(log[1]), log[2]]))
+
+
+def test_erased_words_cannot_be_guessed() -> None:
+    """The hash of few possible words tells nothing without the salt."""
+    log = chain({"by": "Ada", "score": 3}, erased_at=[1])
+    guesses = [content_hash("", canonical({"by": "Ada", "score": score})) for score in range(6)]
+    assert log[0].content_hash not in guesses
+    assert log[0].salt is None
+
+
+@pytest.mark.parametrize("content", [{"b": 1, "a": "é"}, {"a": "é", "b": 1}])
+def test_the_same_words_have_one_form(content: dict[str, Any]) -> None:
+    assert canonical(content) == '{"a":"é","b":1}'
+    assert json.loads(canonical(content)) == content
