@@ -4,7 +4,6 @@ A reading quotes its paper for one stance on one method or dimension. A claim th
 opposite, or for something else, is not carried by those words: it cites the paper without them.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -67,10 +66,21 @@ def _repeats(claim: str, quoted: Quoted | None) -> bool:
     if quoted is None:
         return False
     words = quoted.words.split()[:REPEATED]
-    return (
-        len(words) >= LEAST_REPEATED
-        and re.search(rf"(?<!\w){re.escape(' '.join(words))}(?!\w)", " ".join(claim.split())) is not None
-    )
+    return len(words) >= LEAST_REPEATED and _stands_whole(" ".join(words), " ".join(claim.split()))
+
+
+def _stands_whole(words: str, text: str) -> bool:
+    """Whether they stand in the text without being part of longer words."""
+    at = text.find(words)
+    while at >= 0:
+        if not _in_word(text[max(0, at - 1) : at]) and not _in_word(text[at + len(words) : at + len(words) + 1]):
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+def _in_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
 
 
 def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:

@@ -8,6 +8,7 @@ read in time that grows with it.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from assayer.text.lookalikes import folded, words_of
@@ -176,15 +177,40 @@ Finder = Callable[[str, str], Iterator[tuple[int, int, bool]]]
 def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
     """In order, without overlaps. The text is without labels of our own; `given` makes the words, as `words_of` makes
     them, of everything that was shown: a title among them is not foreign."""
+    seen = _seen(text)
+    found = [one for one in seen.found if not _is_shown_title_with_year(seen.plain, one, given)]
+    found += _titles(seen, given)
+    return _without_overlaps(found)
+
+
+class _Seen(NamedTuple):
+    """What a text looks like to whoever does not know what was shown."""
+
+    plain: str
+    found: tuple[ForeignCitation, ...]
+    titles: tuple[tuple[int, int], ...]
+    runs: tuple[tuple[int, int], ...]
+    """Of capitalised words."""
+
+
+@lru_cache(maxsize=1_024)
+def _seen(text: str) -> _Seen:
+    """A text of an answer is looked at when it is cleaned and when it is checked."""
     plain = folded(text)
-    found = [
+    found = tuple(
         ForeignCitation(start, end, kind, bracketed)
         for kind, find in _FINDERS
         for start, end, bracketed in find(plain, text)
-    ]
-    found = [one for one in found if not _is_shown_title_with_year(plain, one, given)]
-    found += _titles(plain, given)
-    return _without_overlaps(found)
+    )
+    titles = tuple(
+        match.span("title")
+        for pattern in (_QUOTED, _SINGLE_QUOTED)
+        for match in pattern.finditer(plain)
+        if _is_title_like(match["title"])
+        or (_ANNOUNCED.search(plain[max(0, match.start() - 20) : match.start()]) and len(match["title"].split()) >= 4)
+    )
+    runs = tuple(match.span(match.lastgroup or 0) for match in _TITLED_RUN.finditer(plain))
+    return _Seen(plain, found, titles, runs)
 
 
 def _named(match: re.Match[str]) -> bool:
@@ -255,26 +281,18 @@ def _addresses(plain: str, text: str) -> Iterator[tuple[int, int, bool]]:
                 yield (*match.span(), False)
 
 
-def _titles(plain: str, given: Callable[[], str]) -> Iterator[ForeignCitation]:
-    spans = [
-        match.span("title")
-        for pattern in (_QUOTED, _SINGLE_QUOTED)
-        for match in pattern.finditer(plain)
-        if _is_title_like(match["title"])
-        or (_ANNOUNCED.search(plain[max(0, match.start() - 20) : match.start()]) and len(match["title"].split()) >= 4)
-    ]
-    runs = [match.span(match.lastgroup or 0) for match in _TITLED_RUN.finditer(plain)]
-    if spans or runs:
+def _titles(seen: _Seen, given: Callable[[], str]) -> Iterator[ForeignCitation]:
+    if seen.titles or seen.runs:
         shown = given()
         yield from (
             ForeignCitation(start, end, "a title", False)
-            for start, end in spans
-            if f" {words_of(plain[start:end])} " not in shown
+            for start, end in seen.titles
+            if f" {words_of(seen.plain[start:end])} " not in shown
         )
         yield from (
             ForeignCitation(start, end, "a title", False)
-            for start, end in runs
-            if not _is_shown_run(plain[start:end], shown)
+            for start, end in seen.runs
+            if not _is_shown_run(seen.plain[start:end], shown)
         )
 
 

@@ -51,13 +51,13 @@ _Place = tuple[int, int]
 """Start and end among the letters of a source."""
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=512)
 def _letters(source: str) -> Letters:
-    """Kept, since one paragraph is asked about many quotes."""
+    """Kept, since one paragraph is asked about many quotes, in each of the evaluations under way."""
     return Letters.of(spelled(unified(source)))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=512)
 def _origins(source: str) -> list[_Place]:
     return origins(source)
 

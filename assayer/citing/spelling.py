@@ -10,6 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -69,7 +70,8 @@ _MARKS = re.compile(rf"(?:[^\w\s{_SIGNS}{HYPHEN}{BROKEN}{TIED}.,]|_)+")
 _POINTS = re.compile(r"[.,](?:(?![0-9])|(?<![0-9].))|\+(?!\.?[0-9])")
 """Those of sentences and lists; the ones in numbers stay."""
 _SIGN = re.compile(f"[{_SIGNS}]")
-_GAP = re.compile(f"[ {HYPHEN}{BROKEN}]")
+_GAPS = f" {HYPHEN}{BROKEN}"
+_GAP = re.compile(f"[{_GAPS}]")
 
 
 def _one_form(text: str) -> str:
@@ -108,9 +110,14 @@ _SPELLING: tuple[_Step, ...] = (
 """Words, numbers and signs with one gap between any two of them: a space, or a mark for a hyphen."""
 
 
+def _is_plain(text: str) -> bool:
+    """Whether unifying gives a letter for each letter."""
+    return text.isascii() and "&" not in text
+
+
 def unified(text: str) -> str:
     """The first half of the way; ellipses and line ends can still be told."""
-    if text.isascii() and "&" not in text:
+    if _is_plain(text):
         return text.lower().replace("`", "'")
     for pattern, rewrite in _UNIFYING:
         text = pattern.sub(rewrite, text)
@@ -126,10 +133,27 @@ def spelled(text: str) -> str:
 
 def origins(text: str) -> list[tuple[int, int]]:
     """For each letter of `Letters.of(spelled(unified(text)))` the start and end of what it came from in the text."""
-    places = [(at, at + 1) for at in range(len(text))]
-    for pattern, rewrite in (*_UNIFYING, *_SPELLING):
+    places = _letter_places(len(text))
+    if _is_plain(text):
+        text = unified(text)
+    else:
+        for pattern, rewrite in _UNIFYING:
+            text, places = _rewritten(text, places, pattern, rewrite)
+    for pattern, rewrite in _SPELLING:
         text, places = _rewritten(text, places, pattern, rewrite)
-    return [place for letter, place in zip(text, places, strict=True) if not (letter.isspace() or _GAP.match(letter))]
+    return [place for letter, place in zip(text, places, strict=True) if letter not in _GAPS and not letter.isspace()]
+
+
+_SHARED_PLACES = 16_384
+
+
+@cache
+def _shared_places() -> list[tuple[int, int]]:
+    return [(at, at + 1) for at in range(_SHARED_PLACES)]
+
+
+def _letter_places(size: int) -> list[tuple[int, int]]:
+    return _shared_places()[:size] if size <= _SHARED_PLACES else [(at, at + 1) for at in range(size)]
 
 
 def _rewritten(

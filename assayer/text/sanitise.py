@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from assayer.models import TextFlag
@@ -27,6 +28,8 @@ __all__ = ["MOST_FLAGS", "clean_answer", "clean_text", "hidden_flags", "sanitise
 MOST_FLAGS = 20
 """Flags kept of one kind; a text made of tricks needs no longer list."""
 EXCERPT = 160
+_KEPT_CHARS = 4_000
+"""Longer texts are hardly read twice."""
 
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _SPACE = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
@@ -227,6 +230,16 @@ def clean_answer(text: str) -> str:
 
 def sanitise(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     """The clean text, and what was suspicious about it in the order of its places. Idempotent on the text."""
+    return _sanitised_once(text) if len(text) <= _KEPT_CHARS else _sanitised(text)
+
+
+@lru_cache(maxsize=4_096)
+def _sanitised_once(text: str) -> tuple[str, tuple[TextFlag, ...]]:
+    """Titles and abstracts are read for several parts of one evaluation, and for other ideas of the same field."""
+    return _sanitised(text)
+
+
+def _sanitised(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     draft = _clean(text)
     marks = sorted([*draft.marks, *_orders(draft.text, draft.marks)], key=lambda mark: mark.offset)
     return draft.text, tuple(
