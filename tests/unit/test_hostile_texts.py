@@ -13,6 +13,7 @@ from assayer.own_references.passages import passages_citing
 from assayer.reports.markdown import escape
 from assayer.text.headings import find_headings
 from assayer.text.sanitise import sanitise
+from assayer.text.sentences import sentence_spans, sentences
 from tests.unit.processor_time import filled, limited
 
 __all__ = ["limited"]
@@ -80,3 +81,15 @@ def test_references_and_the_passages_that_cite_them_are_read_in_time(unit: str, 
     text = filled(unit, "References\n\n" if not end else "", end)
     found = read_references(Idea(id=IdeaId("x"), title="x", text=text, sections=(), source="x"))
     passages_citing(text, found.entries)
+
+
+@pytest.mark.parametrize("unit", ["<!-- ", "«a. "])
+def test_sentences_of_quotes_that_are_never_closed_are_told_apart_in_time(unit: str) -> None:
+    text = filled(unit, characters=400_000)
+    spans = sentence_spans(text)
+    assert (spans[0][0], spans[-1][1]) == (0, len(text))
+
+
+def test_long_text_has_the_sentences_of_its_paragraphs() -> None:
+    paragraph = "We measure how often two reviewers agree. They read the same plans of research twice."
+    assert sentences("\n\n".join([paragraph] * 1_000)) == sentences(paragraph) * 1_000

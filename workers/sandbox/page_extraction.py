@@ -1,6 +1,7 @@
 """Extracts the article of a web page: text, title, site and date, without menus and footers."""
 
 import datetime as dt
+import re
 from typing import NamedTuple
 
 import lxml.html
@@ -12,6 +13,7 @@ from workers.sandbox.hidden_html_text import HiddenHtmlText, remove_hidden_text
 __all__ = ["ExtractedPage", "PageWithoutText", "extract_article"]
 
 _DECLARED = 2_048
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DATES = {"original_date": True, "extensive_search": False, "outputformat": "%Y-%m-%d", "min_date": "1990-01-01"}
 """Only what the page says in its own metadata and time marks: no guessing from any number in its text."""
 
@@ -51,7 +53,17 @@ def _parse(page: bytes, charset: str) -> lxml.html.HtmlElement:
         tree = lxml.html.document_fromstring(page, parser=parser)
     except (etree.ParserError, ValueError):
         raise PageWithoutText from None
+    for element in tree.iter():
+        _clean(element)
     return tree
+
+
+def _clean(element: etree._Element) -> None:
+    """The parser lets characters pass that lxml refuses when they are put back."""
+    if element.text and _NO_XML.search(element.text):
+        element.text = _NO_XML.sub("", element.text)
+    if element.tail and _NO_XML.search(element.tail):
+        element.tail = _NO_XML.sub("", element.tail)
 
 
 def _parser(encoding: str | None) -> lxml.html.HTMLParser:

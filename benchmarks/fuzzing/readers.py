@@ -1,0 +1,291 @@
+"""Every function that reads text from outside, as a function of one text: what fuzzing feeds and growth tests time.
+
+Whoever writes a public function that takes a text or bytes first, in one of `PACKAGES`, adds it to `READERS` (a test
+says when it is missing), or to `NOT_FROM_OUTSIDE` with the reason.
+"""
+
+import datetime as dt
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from assayer.blinding import blind
+from assayer.citing import (
+    claim_numbers,
+    evidence,
+    foreign_citations,
+    foreign_labels,
+    labels,
+    quote_context,
+    quotes,
+    spelling,
+)
+from assayer.claim_support import overlap
+from assayer.errors import AssayerError
+from assayer.ideas import parsing, records
+from assayer.literature import own_paper, paper_identity, reference_parser, withdrawals
+from assayer.models import CitedWork, Idea, IdeaId, Paper, PaperId
+from assayer.models.window import OPEN
+from assayer.own_references import citing_marks, entries, kept_words, matching, names, passages
+from assayer.reports import escaping, markdown
+from assayer.text import (
+    code_links,
+    content_words,
+    contents,
+    decoding,
+    headings,
+    hidden_markup,
+    injections,
+    lookalikes,
+    sanitise,
+    section_titles,
+    sentences,
+)
+from orchestrator.batches import body_reader, csv_rows, json_rows, rows, uploaded_files
+from orchestrator.settings import BatchSettings
+from workers.full_texts import cited_places, grobid_tei
+from workers.llm import chat_completion, structured_output
+from workers.sandbox import page_extraction
+from workers.sources import arxiv, openalex, query_encoding, record_fields, responses
+from workers.web import search
+
+__all__ = ["NOT_FROM_OUTSIDE", "PACKAGES", "READERS", "REFUSALS"]
+
+PACKAGES = (
+    "assayer.text",
+    "assayer.citing",
+    "assayer.claim_support",
+    "assayer.ideas",
+    "assayer.literature",
+    "assayer.own_references",
+    "assayer.blinding.blind",
+    "assayer.reports.escaping",
+    "assayer.reports.markdown",
+    "orchestrator.batches",
+    "workers.full_texts",
+    "workers.llm.chat_completion",
+    "workers.llm.structured_output",
+    "workers.sandbox.page_extraction",
+    "workers.sources",
+    "workers.web",
+)
+"""Where text from outside is read: proposals, uploads, papers and their records, pages, answers of models."""
+
+REFUSALS = (AssayerError, page_extraction.PageWithoutText)
+"""What a reader may raise, whatever it is given."""
+
+NOT_FROM_OUTSIDE = {
+    "assayer.own_references.borne_out.not_asked": "asks a model about a passage that passages_citing cut",
+    "assayer.reports.markdown.render_markdown": "takes the name of a template",
+    "orchestrator.batches.rows.row_name": "takes the name that display_name has cut",
+    "workers.sources.responses.malformed_response": "takes the name of a source and a message of our own",
+}
+"""Public functions of the packages that take a text of ours first, and why no stranger chooses it."""
+
+_STRAY = re.compile("([\uf780-\uf7ff])")
+_TODAY = dt.date(2026, 11, 1)
+_MOST = 400_000
+_PROSE = "We propose to measure how often reviewers agree with each other about the same plan of research. " * 3
+_PAPER = Paper(id=PaperId("a"), title="On reading claims", abstract=_PROSE, source="corpus")
+_WORKS = tuple(
+    CitedWork(title=f"Replay of text {number}", authors=(f"Lee{number}, A.",), year=2019) for number in range(50)
+)
+_SOURCE = evidence.Evidence(label="P1", paper_id=PaperId("a"), title="", year=2019, text=_PROSE, places=())
+
+
+def _idea(text: str) -> Idea:
+    return Idea(id=IdeaId("x"), title="x", text=text, sections=(), source="x")
+
+
+def _lines() -> rows.LineCounter:
+    return rows.LineCounter(10_000, lambda: False)
+
+
+def _all(read: Iterable[object]) -> list[object]:
+    return list(read)
+
+
+def _quoted(text: str) -> object:
+    return quote_context.objection(text[:300], text, _all_spans(text))
+
+
+def _all_spans(text: str) -> Any:
+    return next(iter(quotes.find_quote(text[:300], text)), ())
+
+
+def _csv(text: str) -> object:
+    return _all(csv_rows.csv_rows(io.BytesIO(_bytes(text)), "a.csv", 1, _MOST, _TODAY, _lines()))
+
+
+def _csv_cell(text: str) -> object:
+    table = f'title,text\na,"{_PROSE} {text.replace(chr(34), chr(34) * 2)}"\n'
+    return _all(csv_rows.csv_rows(io.BytesIO(_bytes(table)), "a.csv", 1, _MOST, _TODAY, _lines()))
+
+
+def _body(text: str, kind: body_reader.BodyKind) -> object:
+    """As the whole body of a batch, read to its rows."""
+    return _all(body_reader.read_rows(io.BytesIO(_bytes(text)), kind, "", BatchSettings(), _TODAY))
+
+
+def _zip(text: str) -> object:
+    """As a file of an archive: one that is damaged is refused long before its text is looked at."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", _bytes(text))
+    return _all(body_reader.read_rows(packed, "zip", "", BatchSettings(), _TODAY))
+
+
+def _form(text: str) -> object:
+    head = b'--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\n'
+    body = io.BytesIO(head + _bytes(text) + b"\r\n--b--\r\n")
+    return _all(uploaded_files.form_files(body, "multipart/form-data; boundary=b", _MOST))
+
+
+def _tei(text: str) -> bytes:
+    """The text as heading, paragraph and reference of a paper that a parser of PDFs wrote."""
+    safe = sanitise.clean_text(text).replace("&", "&amp;").replace("<", "&lt;")
+    return _bytes(
+        '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/><text><body>'
+        f"<div><head>{safe}</head><p>{safe}</p></div></body><back><div><listBibl><biblStruct><analytic>"
+        f"<title>{safe}</title></analytic></biblStruct></listBibl></div></back></text></TEI>"
+    )
+
+
+def _page(text: str) -> object:
+    page = _bytes(f"<html><body><article><h1>A</h1><p>{_PROSE}</p><p>{text}</p></article></body></html>")
+    return page_extraction.extract_article(page, "utf-8", "https://example.org/", _TODAY)
+
+
+def _bytes(text: str) -> bytes:
+    """UTF-8, but U+F780 to U+F7FF are the bytes 0x80 to 0xFF, which are no UTF-8."""
+    pieces = _STRAY.split(text)
+    return b"".join(bytes([ord(one) - 0xF700]) if _STRAY.fullmatch(one) else one.encode() for one in pieces)
+
+
+def _completion(text: str) -> object:
+    """It says with ValueError that something is no answer of a model."""
+    try:
+        return chat_completion.parse_completion(_bytes(text))
+    except ValueError:
+        return None
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "assayer.blinding.blind.spans_to_mask": lambda text: blind.spans_to_mask(text, "A title"),
+    "assayer.citing.claim_numbers.numbers_in": claim_numbers.numbers_in,
+    "assayer.citing.evidence.check_quote": lambda text: evidence.check_quote(text, _SOURCE),
+    "assayer.citing.foreign_citations.foreign_citations": foreign_citations.foreign_citations,
+    "assayer.citing.foreign_labels.foreign_labels": lambda text: _all(foreign_labels.foreign_labels(text, {"P1"})),
+    "assayer.citing.foreign_labels.without_labels": foreign_labels.without_labels,
+    "assayer.citing.labels.canonical": lambda text: labels.canonical(text, {"P1": PaperId("a")}),
+    "assayer.citing.labels.paper_of": labels.paper_of,
+    "assayer.citing.labels.plain": labels.plain,
+    "assayer.citing.labels.relabel": lambda text: labels.relabel(text, {PaperId("a"): "P1"}),
+    "assayer.citing.labels.segments": lambda text: _all(labels.segments(text, ())),
+    "assayer.citing.quote_context.objection": _quoted,
+    "assayer.citing.quotes.find_quote": lambda text: _all(quotes.find_quote(text[:300], text)),
+    "assayer.citing.quotes.stands_in": lambda text: quotes.stands_in(text[:300], text),
+    "assayer.citing.spelling.origins": spelling.origins,
+    "assayer.citing.spelling.places": lambda text: _all(spelling.places(text[:300], text, 0)),
+    "assayer.citing.spelling.spelled": spelling.spelled,
+    "assayer.citing.spelling.unified": spelling.unified,
+    "assayer.claim_support.overlap.said_here": overlap.said_here,
+    "assayer.ideas.parsing.idea_id": lambda text: parsing.idea_id("A title", text),
+    "assayer.ideas.parsing.parse_idea": lambda text: parsing.parse_idea(f"{_PROSE}\n\n{text}", "a test"),
+    "assayer.ideas.records.decode_json": lambda text: records.decode_json(text, "a test"),
+    "assayer.literature.own_paper.is_own_paper": lambda text: own_paper.is_own_paper(
+        text, own_paper.shingles(text), _PAPER
+    ),
+    "assayer.literature.own_paper.shingles": own_paper.shingles,
+    "assayer.literature.paper_identity.arxiv_id": paper_identity.arxiv_id,
+    "assayer.literature.paper_identity.doi": paper_identity.doi,
+    "assayer.literature.paper_identity.family_name": paper_identity.family_name,
+    "assayer.literature.paper_identity.identifiers_in": paper_identity.identifiers_in,
+    "assayer.literature.paper_identity.title_key": paper_identity.title_key,
+    "assayer.literature.reference_parser.parse_references": reference_parser.parse_references,
+    "assayer.literature.withdrawals.says_withdrawn": lambda text: withdrawals.says_withdrawn(text, text),
+    "assayer.own_references.citing_marks.identifier_marks": lambda text: citing_marks.identifier_marks(text, _WORKS),
+    "assayer.own_references.citing_marks.name_marks": lambda text: citing_marks.name_marks(text, _WORKS),
+    "assayer.own_references.citing_marks.number_marks": lambda text: citing_marks.number_marks(text, range(1, 99)),
+    "assayer.own_references.citing_marks.numbers_in": lambda text: citing_marks.numbers_in(text, 99),
+    "assayer.own_references.entries.read_references": lambda text: entries.read_references(_idea(text)),
+    "assayer.own_references.kept_words.without_names": lambda text: kept_words.without_names(text, {("Lee",)}),
+    "assayer.own_references.matching.without_identifiers": matching.without_identifiers,
+    "assayer.own_references.names.is_named_in": lambda text: names.is_named_in("Lee, A.", text),
+    "assayer.own_references.names.may_be_same": lambda text: names.may_be_same(text, text[::-1]),
+    "assayer.own_references.passages.passages_citing": lambda text: passages.passages_citing(text, _WORKS),
+    "assayer.reports.escaping.cell": escaping.cell,
+    "assayer.reports.escaping.one_line": escaping.one_line,
+    "assayer.reports.escaping.printable": escaping.printable,
+    "assayer.reports.escaping.web_url": escaping.web_url,
+    "assayer.reports.markdown.escape": markdown.escape,
+    "assayer.text.code_links.without_code_links": code_links.without_code_links,
+    "assayer.text.contents.contents_of": lambda text: contents.contents_of("A title", text),
+    "assayer.text.contents.text_with_title": lambda text: contents.text_with_title("A title", text),
+    "assayer.text.content_words.content_words": content_words.content_words,
+    "assayer.text.content_words.is_grammar": content_words.is_grammar,
+    "assayer.text.decoding.decode_text": lambda text: decoding.decode_text(_bytes(text), "a test"),
+    "assayer.text.decoding.encoding_of": lambda text: decoding.encoding_of(io.BytesIO(_bytes(text)), "a test"),
+    "assayer.text.headings.find_headings": headings.find_headings,
+    "assayer.text.headings.split_at": lambda text: headings.split_at(text, headings.find_headings(text), "Overview"),
+    "assayer.text.hidden_markup.hidden_spans": hidden_markup.hidden_spans,
+    "assayer.text.hidden_markup.without_tags": hidden_markup.without_tags,
+    "assayer.text.injections.find_orders": lambda text: _all(injections.find_orders(text)),
+    "assayer.text.lookalikes.folded": lookalikes.folded,
+    "assayer.text.lookalikes.words_of": lookalikes.words_of,
+    "assayer.text.sanitise.clean_answer": sanitise.clean_answer,
+    "assayer.text.sanitise.clean_text": sanitise.clean_text,
+    "assayer.text.sanitise.sanitise": sanitise.sanitise,
+    "assayer.text.section_titles.is_back_title": section_titles.is_back_title,
+    "assayer.text.section_titles.is_known_title": section_titles.is_known_title,
+    "assayer.text.section_titles.is_main_title": section_titles.is_main_title,
+    "assayer.text.section_titles.number_of": section_titles.number_of,
+    "assayer.text.section_titles.opens_part": section_titles.opens_part,
+    "assayer.text.section_titles.part_of": section_titles.part_of,
+    "assayer.text.section_titles.proposal_part_of": section_titles.proposal_part_of,
+    "assayer.text.section_titles.split_printed_number": section_titles.split_printed_number,
+    "assayer.text.section_titles.tells_methods_or_results": section_titles.tells_methods_or_results,
+    "assayer.text.section_titles.without_number": section_titles.without_number,
+    "assayer.text.sentences.sentence_spans": sentences.sentence_spans,
+    "assayer.text.sentences.sentences": sentences.sentences,
+    "orchestrator.batches.body_reader.read_rows": lambda text: _body(text, "zip"),
+    "orchestrator.batches.body_reader.read_rows, a file of an archive": _zip,
+    "orchestrator.batches.csv_rows.csv_rows": _csv,
+    "orchestrator.batches.csv_rows.csv_rows, one cell": _csv_cell,
+    "orchestrator.batches.json_rows.json_rows": lambda text: _all(
+        json_rows.json_rows(io.BytesIO(_bytes(text)), "a.json", 1, _TODAY)
+    ),
+    "orchestrator.batches.json_rows.jsonl_rows": lambda text: _all(
+        json_rows.jsonl_rows(io.BytesIO(_bytes(text)), "a.jsonl", 1, _MOST, _TODAY, _lines())
+    ),
+    "orchestrator.batches.rows.bounded_lines": lambda text: _all(
+        rows.bounded_lines(io.BytesIO(_bytes(text)), "utf-8", _MOST, _lines())
+    ),
+    "orchestrator.batches.rows.check_readable": lambda text: rows.check_readable(text, "utf-8", "a test"),
+    "orchestrator.batches.rows.display_name": rows.display_name,
+    "orchestrator.batches.uploaded_files.form_files": _form,
+    "workers.full_texts.cited_places.read_citing_paper": lambda text: cited_places.read_citing_paper(_tei(text)),
+    "workers.full_texts.grobid_tei.parse_tei": lambda text: grobid_tei.parse_tei(_tei(text)),
+    "workers.full_texts.grobid_tei.read_tei": lambda text: grobid_tei.read_tei(_bytes(text), "a test"),
+    "workers.llm.chat_completion.parse_completion": _completion,
+    "workers.llm.structured_output.find_json_objects": structured_output.find_json_objects,
+    "workers.sandbox.page_extraction.extract_article": _page,
+    "workers.sources.arxiv.read_page": lambda text: arxiv.read_page(_bytes(text), 0),
+    "workers.sources.arxiv.search_query": lambda text: arxiv.search_query(text, OPEN),
+    "workers.sources.openalex.work_id": openalex.work_id,
+    "workers.sources.query_encoding.allowed_in_filter": query_encoding.allowed_in_filter,
+    "workers.sources.query_encoding.path_segment": query_encoding.path_segment,
+    "workers.sources.query_encoding.plain_query": query_encoding.plain_query,
+    "workers.sources.record_fields.clean_prose": record_fields.clean_prose,
+    "workers.sources.record_fields.distinct_links": record_fields.distinct_links,
+    "workers.sources.record_fields.make_paper_id": lambda text: record_fields.make_paper_id("a", text),
+    "workers.sources.record_fields.one_line": record_fields.one_line,
+    "workers.sources.record_fields.parse_date": record_fields.parse_date,
+    "workers.sources.record_fields.strip_markup": record_fields.strip_markup,
+    "workers.sources.record_fields.web_link": record_fields.web_link,
+    "workers.sources.responses.parse_xml": lambda text: responses.parse_xml(_bytes(text), "a test"),
+    "workers.web.search.read_shown_date": lambda text: search.read_shown_date(text, _TODAY),
+}
+"""By full name; a function with two ways in has a second entry, named after a comma."""

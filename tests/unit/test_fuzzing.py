@@ -1,0 +1,52 @@
+"""The fuzzer finds what crashes and what hangs, and goes on; it repeats itself with the same seed."""
+
+from collections.abc import Callable
+
+import pytest
+
+from assayer.errors import AssayerError, InputError
+from benchmarks.fuzzing.child import Readers
+from benchmarks.fuzzing.hunting import Found, Hunt, Limits
+
+
+def crashes(text: str) -> None:
+    if len(text) > 10:
+        raise KeyError(text)
+
+
+def hangs(text: str) -> None:
+    while len(text) > 10:
+        pass
+
+
+def refuses(text: str) -> None:
+    raise InputError("Not this one.")
+
+
+READERS: dict[str, Callable[[str], object]] = {"hangs": hangs, "crashes": crashes, "refuses": refuses, "reads": len}
+REFUSALS = (AssayerError,)
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Found]:
+    hunt = Hunt(Readers(__name__), list(READERS), 1, Limits(processor_seconds=0.2, cases=8, characters=1_000))
+    hunt.run(0)
+    return hunt.found
+
+
+def test_crash_is_told_with_its_kind_its_place_and_the_shortest_text(found: dict[str, Found]) -> None:
+    ((what, text),) = found["crashes"].crashes.items()
+    assert what.startswith("KeyError in crashes, line ")
+    assert len(text) > 10
+    assert found["crashes"].cases == 8
+
+
+def test_reader_that_hangs_is_killed_and_the_next_ones_have_their_turn(found: dict[str, Found]) -> None:
+    (text,) = found["hangs"].hangs
+    assert len(text) > 10
+    assert found["reads"].cases == found["refuses"].cases == 8
+
+
+def test_refusal_is_no_crash(found: dict[str, Found]) -> None:
+    assert found["refuses"].crashes == {}
+    assert found["reads"] == Found(cases=8, slowest=found["reads"].slowest)
