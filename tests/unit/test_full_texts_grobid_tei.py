@@ -1,7 +1,9 @@
 """GROBID's TEI is read into sections, references and captions; hostile XML is refused."""
 
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 from assayer.errors import Unreadable
@@ -9,7 +11,9 @@ from assayer.methods.scholareval.paper_evidence import methods_and_results
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.sample import SAMPLE
 from benchmarks.simulator.outside.teis import ENTITY_BOMB, paper_tei
+from workers.documents import PdfLimits
 from workers.full_texts.grobid_tei import MAX_TEI_BYTES, parse_tei
+from workers.full_texts.tei_reader import TeiReader
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "grobid" / "paper.tei.xml"
 REFERENCES_OF_THE_REAL_PAPER = 49
@@ -114,3 +118,38 @@ def test_hostile_or_empty_xml_is_refused_with_its_cause(document: bytes, cause: 
     with pytest.raises(Unreadable) as refused:
         parse_tei(document)
     assert refused.value.cause == cause
+
+
+async def test_tei_is_read_in_a_process_of_its_own_and_refused_in_the_same_words() -> None:
+    reader = TeiReader(PdfLimits(), 1)
+    whole = tei("<div><head>A heading</head><p>Words of it.</p></div>")
+    assert await reader.read(whole, "The TEI of a paper") == parse_tei(whole)
+    with pytest.raises(Unreadable, match="The TEI of a paper declares") as refused:
+        await reader.read(ENTITY_BOMB.encode(), "The TEI of a paper")
+    assert refused.value.cause == "markup"
+
+
+@pytest.mark.parametrize(
+    ("limits", "causes"),
+    [
+        ({"wall_seconds": 0.001}, {"time"}),
+        ({"memory_bytes": 60_000_000}, {"memory", "broken_parser"}),
+        ({"characters": 1}, {"too_much_text"}),
+    ],
+)
+async def test_tei_that_takes_more_than_it_may_is_unreadable_and_its_process_is_gone(
+    limits: dict[str, Any], causes: set[str]
+) -> None:
+    text = tei("<div><head>A</head><p>" + "word " * 300_000 + "</p></div>")
+    with pytest.raises(Unreadable) as refused:
+        await TeiReader(PdfLimits(**limits), 1).read(text, "The TEI of a paper")
+    assert refused.value.cause in causes
+    assert not psutil.Process().children()
+
+
+def test_heads_of_very_many_figures_are_read_in_time() -> None:
+    text = tei(
+        "<div><head>A</head><p>Words.</p></div><figure><head>" + "Fig. 1 " * 200_000 + "It shows.</head></figure>"
+    )
+    (caption,) = parse_tei(text).captions
+    assert caption.text == "It shows."

@@ -1,6 +1,5 @@
 """Reads a stored document once: by GROBID where there is one, else by a child of this process."""
 
-import asyncio
 import re
 from typing import Protocol
 
@@ -8,9 +7,10 @@ from assayer.errors import FullTextError, ParserUnavailable, Unreadable
 from assayer.ports import Clock
 from workers.full_texts.archive import FullTextArchive
 from workers.full_texts.embedded_parser import EmbeddedParser
-from workers.full_texts.grobid_tei import TEI_PARSER_VERSION, parse_tei
+from workers.full_texts.grobid_tei import TEI_PARSER_VERSION
 from workers.full_texts.metrics import PARSE_FAILURES, PARSE_SECONDS, PARSED
 from workers.full_texts.parsed_paper import ParsedPaper, ParserName
+from workers.full_texts.tei_reader import TeiReader
 
 __all__ = ["CachingDocumentReader", "TeiParser"]
 
@@ -31,10 +31,16 @@ class TeiParser(Protocol):
 
 class CachingDocumentReader:
     def __init__(
-        self, archive: FullTextArchive, grobid: TeiParser | None, embedded: EmbeddedParser, clock: Clock
+        self,
+        archive: FullTextArchive,
+        grobid: TeiParser | None,
+        teis: TeiReader,
+        embedded: EmbeddedParser,
+        clock: Clock,
     ) -> None:
         self._archive = archive
         self._grobid = grobid
+        self._teis = teis
         self._embedded = embedded
         self._clock = clock
 
@@ -65,7 +71,7 @@ class CachingDocumentReader:
             return None
         try:
             tei = await self._tei(grobid, sha256, _name("grobid", version), source, seconds)
-            paper = await asyncio.to_thread(parse_tei, tei, f"The TEI of {source}")
+            paper = await self._teis.read(tei, f"The TEI of {source}")
         except ParserUnavailable:
             PARSE_FAILURES.labels("grobid", "out_of_reach").inc()
             return None

@@ -15,6 +15,7 @@ from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.pdf_fetcher import ArchivedPdf, ArchivingPdfFetcher, PdfDownloader, RepositoryPace
 from workers.full_texts.pdf_locations import PdfLocation
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
+from workers.full_texts.tei_reader import TeiReader
 from workers.remote.rate_limit import InMemoryRateLimitStore, RateLimitStore
 
 __all__ = ["DocumentStore", "open_document_store"]
@@ -49,7 +50,9 @@ async def open_document_store(
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(GrobidPool(grobid)) if grobid.urls else None
         archive = FullTextArchive(FileStorage(store), settings, clock)
-        reader = CachingDocumentReader(archive, pool, EmbeddedParser(settings.pdf, settings.parsers_at_once), clock)
+        teis = TeiReader(settings.pdf, settings.parsers_at_once)
+        embedded = EmbeddedParser(settings.pdf, settings.parsers_at_once)
+        reader = CachingDocumentReader(archive, pool, teis, embedded, clock)
         pace = RepositoryPace(settings, rate_limits or InMemoryRateLimitStore(clock), clock)
         fetcher = ArchivingPdfFetcher(archive, downloader, claims or InMemoryClaims(clock), pace, settings)
         yield DocumentStore(fetcher, reader)

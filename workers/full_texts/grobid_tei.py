@@ -242,10 +242,11 @@ def _captions(root: etree._Element) -> Iterator[Caption]:
 def _labels(head: str) -> tuple[list[str], str]:
     """`Fig. 3 Fig. 4 What it shows` apart; where GROBID joined two figures, both labels."""
     labels: list[str] = []
-    while match := _LABELLED.match(head):
+    end = 0
+    while match := _LABELLED.match(head, end):
         labels += [match["label"]] if match["label"] else []
-        head = head[match.end() :]
-    return labels, head
+        end = match.end()
+    return labels, head[end:]
 
 
 def _references(root: etree._Element) -> Iterator[CitedWork]:
