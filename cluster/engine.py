@@ -34,11 +34,12 @@ from cluster.viewpoint_graphs import open_judge
 from index import CorpusFullTexts, CorpusVersionCache
 from index.memory_corpus import MemoryCorpus
 from index.versions.verification_cache import VerificationCache
-from orchestrator.store import Database, PgAnswerCache, PgReports
+from orchestrator.store import Database, PgAnswerCache, PgRateLimits, PgReports
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
 from workers.llm.chat_completion import LlmTransport
 from workers.llm.fallback_llm import FallbackLlm
+from workers.llm.shared_admission import shared_transport
 from workers.reranking.reranker import CrossEncoderReranker
 
 __all__ = ["METHODS", "Engine", "open_engine", "open_llm"]
@@ -260,9 +261,8 @@ async def open_engine(
         beyond_papers = any(METHODS[method].beyond_papers for method in methods)
         literature = await stack.enter_async_context(open_literature(settings, database, clock, beyond_papers, parts))
         nothing = MemoryCorpus((), embedder)
-        llm = await open_llm(
-            settings, database, embedder, stack, must_answer=not for_service, transport=parts.llm_transport
-        )
+        shared = shared_transport(settings.llm, PgRateLimits(database), clock) if for_service and settings.llm else None
+        llm = await open_llm(settings, database, embedder, stack, must_answer=not for_service, transport=shared)
         yield Engine(
             settings=settings,
             backends=Backends(
@@ -354,8 +354,8 @@ async def open_llm(
     must_answer: bool = True,
     transport: LlmTransport | None = None,
 ) -> Llm:
-    """The gateway, or the tasks' fallbacks where no model is configured. Raises LlmUnavailable when nobody answers
-    there and it must."""
+    """The gateway, or the tasks' fallbacks where no model is configured. Without a `transport` it has the limits of the
+    endpoint for itself. Raises LlmUnavailable when nobody answers there and it must."""
     if settings.llm is None:
         return FallbackLlm(embedder)
     from workers.llm.gateway import LlmGateway

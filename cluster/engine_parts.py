@@ -9,7 +9,6 @@ from index import FullTextLookup
 from orchestrator.api.searchable_corpus import SearchableCorpus
 from workers.full_texts.acquisition import DocumentReader, PdfFetcher
 from workers.literature.local_corpus import LocalCorpus
-from workers.llm.chat_completion import LlmTransport
 from workers.remote.request import SourceFetcher
 
 __all__ = ["NOTHING_SHARED", "CorpusVersions", "CorpusWithFullTexts", "SharedDocuments", "SharedParts"]
@@ -39,7 +38,6 @@ class SharedDocuments(PdfFetcher, DocumentReader, Protocol):
 class SharedParts:
     """None: the engine makes its own."""
 
-    llm_transport: LlmTransport | None = None
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     corpora: Callable[[Embedder], CorpusVersions] | None = None

@@ -25,7 +25,7 @@ __all__ = ["KINDS", "Chaos", "Ground", "Outcome", "run"]
 Ground = Literal["one-process", "ray", "ray-nodes"]
 """Without Ray; on a Ray of the service's own; on a Ray of a head and two nodes that can be lost."""
 
-_POOLS = ("evaluator", "llm", "ingress")
+_POOLS = ("evaluator", "ingress")
 KINDS: Mapping[Ground, tuple[str, ...]] = {
     "one-process": ("service", "postgres"),
     "ray": (*_POOLS, "index", "embedder", "proxy", "controller", "postgres", "service"),

@@ -26,8 +26,6 @@ class Measured(NamedTuple):
     seconds: float
     cpu_seconds: float
     """Of the process in which the gateway is."""
-    transport_cpu_seconds: float
-    """Of the process in which the transport is, where that is another."""
     bytes_in_flight: float
     """Growth of its memory for each call in flight."""
     faults: Counter[str]
@@ -56,15 +54,12 @@ async def measure(
     seconds: float,
     characters: int,
     first: int,
-    transport: psutil.Process | None = None,
 ) -> Measured:
-    """Questions are numbered from `first`, so that no two measurements ask the same; `transport` is the process of the
-    transport, where that is another."""
+    """Questions are numbered from `first`, so that no two measurements ask the same."""
     numbers = itertools.count(first)
     tally, process, clock = _Tally(), psutil.Process(), SystemClock()
     gc.collect()
     before, started, used = process.memory_info().rss, time.monotonic(), _cpu(process)
-    used_there = _cpu(transport) if transport else 0.0
     until = started + seconds
     most = before
 
@@ -93,7 +88,6 @@ async def measure(
         tally.calls,
         time.monotonic() - started,
         _cpu(process) - used,
-        _cpu(transport) - used_there if transport else 0.0,
         (most - before) / in_flight,
         tally.faults,
         tally.failed,

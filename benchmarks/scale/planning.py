@@ -58,7 +58,6 @@ def plan_scale(load: Load, have: Assumptions) -> ScalePlan:
     follow = max(reversed(wanted), key=lambda name: wanted[name])
     pods, gpus = wanted[follow], _gpus(load, have)
     pods_usd = pods * have["usd_a_pod_hour"]
-    in_flight = calls * have["answer_seconds"]
     return ScalePlan(
         cores=cores,
         memory_bytes=memory,
@@ -69,8 +68,6 @@ def plan_scale(load: Load, have: Assumptions) -> ScalePlan:
         usd_an_hour=pods_usd + gpus * have["usd_a_gpu_hour"],
         usd_an_hour_with_endpoint=pods_usd + load.ideas * _token_usd(load, have),
         limits={
-            "processor of the line": calls * have["line_ms_a_call"] / 1000,
-            "calls in flight of the line": in_flight / have["line_calls"],
             "database's processors": calls * have["database_ms_a_call"] / 1000 / have["database_cores"],
             "database's connections": processes * have["connections_a_process"] / (have["connections"] / 2),
             "most pods": pods / have["most_pods"],

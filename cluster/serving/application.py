@@ -11,7 +11,6 @@ from cluster.serving.evaluator_scaling import more_evaluators
 from cluster.serving.index_pool import IndexReplica
 from cluster.serving.ingress_pool import IngressReplica
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica
-from cluster.serving.llm_pool import LlmReplica
 from cluster.serving.model_pools import EmbedderReplica, RerankerReplica
 from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import PoolSettings, ServingSettings
@@ -59,8 +58,6 @@ def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application |
     """By the name under which evaluators are given them; what is not configured needs none."""
     serving = settings.serving
     pools: dict[str, Application | list[Application]] = {}
-    if serving.llm.replicas and settings.llm is not None:
-        pools["line"] = _deployed("llm", LlmReplica, serving.llm, serving).bind(config)
     if serving.embedder.replicas:
         pools["embedder"] = _deployed("embedder", EmbedderReplica, serving.embedder, serving).bind(config)
     if serving.reranker.replicas and settings.reranker.model is not None:

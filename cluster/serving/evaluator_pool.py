@@ -16,7 +16,6 @@ from cluster.service import check_readiness, process_name
 from cluster.serving.evaluator_scaling import JOBS_IN_HAND
 from cluster.serving.index_pool import IndexReplica, pooled_corpora
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica, PooledDocuments, PooledSourceGateway
-from cluster.serving.llm_pool import LlmReplica, PooledLlmTransport
 from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
@@ -26,9 +25,6 @@ from orchestrator.event_loop_lag import watch_event_loop
 from orchestrator.store import Database, NotificationListener
 
 __all__ = ["EvaluatorReplica"]
-
-_LLM_QUEUE_SECONDS = 900.0
-"""For which a question may wait for its turn, beside the time that the endpoint may take."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,6 @@ class EvaluatorReplica(Replica):
     async def __init__(  # type: ignore[misc]  # Serve awaits it
         self,
         config: ReplicaConfig,
-        line: DeploymentHandle[LlmReplica] | None = None,
         embedder: DeploymentHandle[EmbedderReplica] | None = None,
         reranker: DeploymentHandle[RerankerReplica] | None = None,
         index: Sequence[DeploymentHandle[IndexReplica]] = (),
@@ -55,7 +50,6 @@ class EvaluatorReplica(Replica):
         shared = (serving.call_seconds, serving.patience_seconds)
         patient = (settings.full_texts.work_seconds, serving.patience_seconds)
         parts = SharedParts(
-            llm_transport=_llm_transport(line, settings),
             embedder=await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else None,
             reranker=await PooledReranker.open(PoolClient(reranker, *shared)) if reranker else None,
             corpora=pooled_corpora([PoolClient(one, *shared) for one in index], settings) if index else None,
@@ -104,10 +98,3 @@ async def _open_evaluator(settings: Settings, parts: SharedParts) -> AsyncIterat
 def _with_concurrency(settings: Settings) -> Settings:
     places = {"concurrency": settings.serving.evaluator.ongoing}
     return settings.model_copy(update={"evaluation": settings.evaluation.model_copy(update=places)})
-
-
-def _llm_transport(handle: DeploymentHandle[LlmReplica] | None, settings: Settings) -> PooledLlmTransport | None:
-    if handle is None or settings.llm is None:
-        return None
-    seconds = settings.llm.request_timeout_seconds + _LLM_QUEUE_SECONDS
-    return PooledLlmTransport(PoolClient(handle, seconds, settings.serving.patience_seconds), settings.llm.base_url)

@@ -37,8 +37,6 @@ class ServingSettings(Frozen):
     ingress: PoolSettings = PoolSettings(ongoing=768, queued=256)
     evaluator: PoolSettings = PoolSettings(ongoing=16)
     """`ongoing` is how many jobs one process works on."""
-    llm: PoolSettings = PoolSettings(ongoing=4096, queued=8192)
-    """One process has the whole endpoint's limit; several share it evenly."""
     embedder: PoolSettings = PoolSettings()
     reranker: PoolSettings = PoolSettings(replicas=0)
     index: PoolSettings = PoolSettings()
@@ -61,6 +59,4 @@ class ServingSettings(Frozen):
         for name in ("ingress", "evaluator"):
             if getattr(self, name).replicas == 0:
                 raise ValueError(f"there is no service without the {name}: give it at least 1 process")
-        if self.llm.most is not None:
-            raise ValueError("processes of the LLM line share the endpoint's limit evenly: their number is fixed")
         return self

@@ -22,7 +22,7 @@ from tests.corpus_papers import ON_TOPIC
 from tests.e2e.program import addresses, reading
 from tests.polling import wait_until
 
-POOLS = {"ingress", "evaluator", "llm", "embedder", "reranker", "index", "literature", "full_texts"}
+POOLS = {"ingress", "evaluator", "embedder", "reranker", "index", "literature", "full_texts"}
 MOST = 2
 PLACES = 4
 QUEUED = 0

@@ -20,7 +20,7 @@ from tests.cluster.running import ENDED, Running, running
 from tests.corpus_papers import ON_TOPIC
 from tests.polling import wait_until
 
-KINDS = ("evaluator", "llm", "ingress", "index", "embedder")
+KINDS = ("evaluator", "ingress", "index", "embedder")
 
 
 @pytest.fixture(scope="module")

@@ -97,3 +97,44 @@ async def test_record_same_key_at_once_gives_one_answer_and_every_row(store: Sto
     assert found is not None
     assert found.value in values
     assert len(await store.ledger()) == 100
+
+
+async def test_question_without_an_answer_is_claimed_once_and_by_its_claimant_again(database: Database) -> None:
+    mine, other = PgAnswerCache(database), PgAnswerCache(database)
+
+    assert await mine.find_or_claim("k", 60.0) == "claimed"
+    assert await other.find_or_claim("k", 60.0) == "elsewhere"
+    assert await mine.find_or_claim("k", 60.0) == "claimed"
+    await mine.record(failed("k"), None)
+    assert await other.find_or_claim("k", 60.0) == "claimed"
+
+
+async def test_answer_ends_the_claim_and_is_what_all_others_find(database: Database) -> None:
+    mine, other = PgAnswerCache(database), PgAnswerCache(database)
+    await mine.find_or_claim("k", 60.0)
+
+    await mine.record(answered("k"), answer("k"))
+
+    assert await other.find_or_claim("k", 60.0) == answer("k")
+    assert await database.fetch("SELECT FROM reply_claims") == []
+
+
+async def test_claim_of_another_process_is_not_ended_by_what_this_one_records(database: Database) -> None:
+    mine, other = PgAnswerCache(database), PgAnswerCache(database)
+    await mine.find_or_claim("k", 60.0)
+
+    await other.record(failed("k"), None)
+
+    assert await other.find_or_claim("k", 60.0) == "elsewhere"
+
+
+async def test_claim_that_nobody_renews_runs_out(database: Database) -> None:
+    mine, other = PgAnswerCache(database), PgAnswerCache(database)
+    await mine.find_or_claim("dead", 60.0)
+    await mine.find_or_claim("alive", 60.0)
+    await database.execute("UPDATE reply_claims SET expires_at = clock_timestamp()")
+
+    await mine.renew_claims(["alive"], 60.0)
+
+    assert await other.find_or_claim("dead", 60.0) == "claimed"
+    assert await other.find_or_claim("alive", 60.0) == "elsewhere"

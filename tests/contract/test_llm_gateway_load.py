@@ -16,7 +16,7 @@ from tests.contract.llm_gateways import a_gateway, the_settings
 from tests.contract.scripted_llm import Dropped, Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
 from workers.llm.answer_store import InMemoryAnswerStore
-from workers.llm.client import EndpointTransport
+from workers.llm.client import EndpointTransport, own_admission
 
 GOOD = say(an_answer())
 CALLS = 400
@@ -25,11 +25,13 @@ CALLS = 400
 async def test_calls_in_flight_grow_from_the_start_to_the_maximum() -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.3
-        transport = EndpointTransport(the_settings(llm, concurrency={"start": 8, "max": 32}), SystemClock())
+        settings = the_settings(llm, concurrency={"start": 8, "max": 32})
+        admission = own_admission(settings, SystemClock())
+        transport = EndpointTransport(settings, SystemClock(), admission)
         async with a_gateway(llm, transport=transport) as gateway:
             run = a_run()
             await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(200)))
-        assert transport.slots.peak == 32
+        assert admission.peak == 32
         assert llm.peak <= 32
         assert len(llm.connections) <= 32
 
@@ -37,11 +39,13 @@ async def test_calls_in_flight_grow_from_the_start_to_the_maximum() -> None:
 async def test_small_maximum_is_kept_from_the_start() -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.02
-        transport = EndpointTransport(the_settings(llm, concurrency={"max": 2}), SystemClock())
+        settings = the_settings(llm, concurrency={"max": 2})
+        admission = own_admission(settings, SystemClock())
+        transport = EndpointTransport(settings, SystemClock(), admission)
         async with a_gateway(llm, transport=transport) as gateway:
             run = a_run()
             await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(20)))
-        assert (llm.peak, transport.slots.peak) == (2, 2)
+        assert (llm.peak, admission.peak) == (2, 2)
 
 
 async def test_endpoint_with_a_cap_is_not_driven_against_it_and_everything_is_answered() -> None:

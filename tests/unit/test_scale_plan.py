@@ -19,7 +19,6 @@ HAVE = read_assumptions()
 PLAIN = HAVE.replaced(
     [
         "cpu_ms_a_call=100",
-        "line_ms_a_call=5",
         "answer_seconds=10",
         "levels=9",
         "ideas_a_process=5",
@@ -46,8 +45,6 @@ def test_a_plan_worked_out_by_hand() -> None:
     assert plan.gpus == 14  # 1,000 / 3,600 of 20 s of reading and 5 s of writing, half busy: 13.9
     assert plan.usd_an_hour == 4 * 1 + 14 * 3
     assert plan.usd_an_hour_with_endpoint == pytest.approx(4 + 1_000 * (0.2 + 0.1))
-    assert plan.limits["processor of the line"] == pytest.approx(0.05)
-    assert plan.limits["calls in flight of the line"] == pytest.approx(100 / 2_000)
     assert plan.limits["database's connections"] == pytest.approx(150 / 450)
     assert plan.nearest_limit == "database's connections"
 

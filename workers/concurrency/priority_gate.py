@@ -73,6 +73,11 @@ class PriorityGate(Generic[Slot]):
         """How many wait."""
         return sum(map(len, self._queues.values()))
 
+    def waiting(self, priority: int) -> int:
+        """How many wait with that priority."""
+        queue = self._queues.get(priority)
+        return len(queue) if queue is not None else 0
+
     @asynccontextmanager
     async def slot(self, priority: int = 0, owner: str = "", avoid: Collection[Slot] = ()) -> AsyncIterator[Slot]:
         slot = await self.acquire(priority, owner, avoid)

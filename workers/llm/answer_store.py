@@ -2,13 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
+from tenacity import AsyncRetrying, retry_if_result, wait_random_exponential
 
-from assayer.errors import AssayerError
+from assayer.errors import AssayerError, StorageError
 from assayer.llm import Answer
 from assayer.models import CachedAnswer, CallRecord, Fault, LedgerRow
 from assayer.ports import Clock
@@ -20,10 +22,28 @@ from workers.llm.settings import Price
 __all__ = ["AnswerStore", "CallLedger", "CallUsage", "InMemoryAnswerStore"]
 
 
+_CLAIM_SECONDS = 12.0
+"""How long others wait for what a process that died was asking."""
+
+
+_WAITING = AsyncRetrying(
+    retry=retry_if_result(lambda found: found == "elsewhere"), wait=wait_random_exponential(multiplier=0.1, max=1.0)
+)
+
+
 class AnswerStore(Protocol):
     """Raises StorageError when the store is out of reach."""
 
     async def find(self, key: str) -> CachedAnswer | None: ...
+
+    async def find_or_claim(self, key: str, seconds: float) -> CachedAnswer | Literal["claimed", "elsewhere"]:
+        """Where there is no answer, the question is this process's to ask (`claimed`) unless another one asks it at
+        the moment. The claim holds until what came of it is recorded, or for so many seconds."""
+        ...
+
+    async def renew_claims(self, keys: Collection[str], seconds: float) -> None:
+        """These claims of this process hold for so many seconds from now."""
+        ...
 
     async def record(self, row: LedgerRow, answer: CachedAnswer | None, instead_of: CachedAnswer | None = None) -> None:
         """Writes the ledger row, and the answer when there is one, in one transaction. An answer that is
@@ -41,6 +61,13 @@ class InMemoryAnswerStore:
 
     async def find(self, key: str) -> CachedAnswer | None:
         return self.answers.get(key)
+
+    async def find_or_claim(self, key: str, seconds: float) -> CachedAnswer | Literal["claimed", "elsewhere"]:
+        """Nobody else asks: within one process `LlmGateway` asks each question once."""
+        return await self.find(key) or "claimed"
+
+    async def renew_claims(self, keys: Collection[str], seconds: float) -> None:
+        pass
 
     async def record(self, row: LedgerRow, answer: CachedAnswer | None, instead_of: CachedAnswer | None = None) -> None:
         self.ledger.append(row)
@@ -107,9 +134,26 @@ class CallLedger:
         self._answers = answers
         self._clock = clock
         self._writes: set[asyncio.Task[None]] = set()
+        self._claims: set[str] = set()
+        self._renewing: asyncio.Task[None] | None = None
 
-    async def find(self, key: str) -> CachedAnswer | None:
-        return await self._answers.find(key)
+    async def find_or_claim(self, key: str) -> CachedAnswer | None:
+        """None where the question is ours to ask now; while another process asks it, its end is waited for."""
+        found = await self._answers.find_or_claim(key, _CLAIM_SECONDS)
+        if found == "elsewhere":
+            found = await _WAITING(self._answers.find_or_claim, key, _CLAIM_SECONDS)
+        return found if isinstance(found, CachedAnswer) else None
+
+    @contextmanager
+    def renewed_claim(self, key: str) -> Iterator[None]:
+        """While the question is asked."""
+        self._claims.add(key)
+        if self._renewing is None:
+            self._renewing = asyncio.create_task(self._renew_claims(), name="claims of questions")
+        try:
+            yield
+        finally:
+            self._claims.discard(key)
 
     async def record_hit(self, run: Run, cached: CachedAnswer, value: Out) -> Answer[Out]:
         record = cached.record.model_copy(update={"cached": True})
@@ -128,7 +172,16 @@ class CallLedger:
         self._start(self._recorded(self._failure(run, key, usage, "The caller went away.")))
 
     async def aclose(self) -> None:
-        await asyncio.gather(*self._writes, return_exceptions=True)
+        if self._renewing is not None:
+            self._renewing.cancel()
+        await asyncio.gather(*self._writes, *filter(None, [self._renewing]), return_exceptions=True)
+
+    async def _renew_claims(self) -> None:
+        while True:
+            await asyncio.sleep(_CLAIM_SECONDS / 3)
+            if self._claims:
+                with suppress(StorageError):  # at worst a question is paid twice
+                    await self._answers.renew_claims(self._claims, _CLAIM_SECONDS)
 
     def _recorded(
         self, row: LedgerRow, answer: CachedAnswer | None = None, instead_of: CachedAnswer | None = None

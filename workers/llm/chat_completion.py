@@ -3,7 +3,6 @@
 All of it pickles: the transport may be in another process.
 """
 
-import hashlib
 import json
 import re
 from functools import cache, lru_cache
@@ -188,11 +187,6 @@ class ChatRequest(NamedTuple):
     """The same question asked for another answer is another request too."""
     answers_of: str = ""
     """Who alone may be given the result too; empty: whoever makes the same request."""
-
-    @property
-    def key(self) -> bytes:
-        """Equal for the same request, whoever makes it."""
-        return hashlib.sha256(repr(tuple(self)).encode()).digest()
 
     @property
     def prompt_tokens(self) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.ports import Clock
-from workers.concurrency.priority_gate import PriorityGate
+from workers.llm.admission import CallAdmission, OwnAdmission
 from workers.llm.chat_completion import (
     ChatRequest,
     ChatResult,
@@ -27,16 +27,14 @@ from workers.llm.errors import (
     TransientLlmFailure,
     explain_rejection,
 )
-from workers.llm.limiter import AdaptiveLimit, AdaptiveSlots
+from workers.llm.limiter import AdaptiveLimit
 from workers.llm.metrics import ASKED, IN_FLIGHT, LIMIT
 from workers.llm.settings import LlmSettings, StructuredSetting
 
-__all__ = ["DialectAdapter", "EndpointTransport", "probe"]
+__all__ = ["DialectAdapter", "EndpointTransport", "own_admission", "probe"]
 
 PROBE_SECONDS = 20.0
 _PROBE_TOKENS = 16
-_URGENT, _OTHERS = 0, 1
-"""Priorities at the gate."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -105,15 +103,13 @@ class _SendTimer:
 class EndpointTransport:
     """Implements `workers.llm.chat_completion.LlmTransport`. Belongs to one event loop; close it there."""
 
-    def __init__(self, settings: LlmSettings, clock: Clock) -> None:
+    def __init__(self, settings: LlmSettings, clock: Clock, admission: CallAdmission | None = None) -> None:
+        """Without an `admission` the limit is this process's own. It closes the one it has."""
         self._clock = clock
         self._longest_wait = settings.retry_after_max_seconds
         self._endpoint = EndpointClient(settings, clock)
         self._dialects = DialectAdapter(self._endpoint, settings.structured)
-        most = settings.concurrency.max
-        limit = AdaptiveLimit(min(settings.concurrency.start, most), most)
-        self.slots = AdaptiveSlots(limit, clock.monotonic)
-        self._gate = PriorityGate(self.slots)
+        self._admission = admission or own_admission(settings, clock)
 
     @property
     def address(self) -> str:
@@ -125,10 +121,10 @@ class EndpointTransport:
             try:
                 return await self._admitted(request, requester, sends)
             finally:
-                LIMIT.set(self.slots.limit.value)
+                LIMIT.set(self._admission.most)
 
     async def _admitted(self, request: ChatRequest, requester: Requester, sends: _SendTimer) -> ChatResult:
-        async with self._gate.slot(_URGENT if requester.urgent else _OTHERS) as call:
+        async with self._admission.admitted(requester.urgent) as call:
             try:
                 with IN_FLIGHT.track_inprogress():
                     completion = await self._dialects.send(request.model, request.body, sends.on_send)
@@ -147,7 +143,7 @@ class EndpointTransport:
                 raise asyncio.CancelledError(sends.stats()) from None
             read, written = request.usage(completion)
             kind = (request.model, request.task, read.bit_length(), written.bit_length())
-            call.answered(kind, self._clock.monotonic() - sends.last)
+            call.answered(kind, self._clock.monotonic() - sends.last, read + written)
         return ChatResult(completion, sends.stats())
 
     async def reach(self) -> None:
@@ -157,7 +153,14 @@ class EndpointTransport:
         await probe(self._dialects, model)
 
     async def aclose(self) -> None:
+        await self._admission.aclose()
         await self._dialects.aclose()
+
+
+def own_admission(settings: LlmSettings, clock: Clock) -> OwnAdmission:
+    """For a process that shares the endpoint with no other."""
+    most = settings.concurrency.max
+    return OwnAdmission(AdaptiveLimit(min(settings.concurrency.start, most), most), clock.monotonic)
 
 
 async def probe(endpoint: DialectAdapter, model: str) -> None:

@@ -234,7 +234,7 @@ class LlmGateway:
         """From the cache, or paid for. An error of the LLM is everybody's who asks the same; all others are the run's
         own."""
         try:
-            cached = await self._ledger.find(key)
+            cached = await self._ledger.find_or_claim(key)
             value = None if cached is None else _value_if_valid(cached, task, data)
             if cached is not None and value is not None:
                 return _Answered(await self._ledger.record_hit(run, cached, value), cached)
@@ -256,7 +256,8 @@ class LlmGateway:
         conversation = RepairConversation(task, model, messages, self._settings, run.answers_of)
         usage = self._new_usage(task, model)
         try:
-            value = await self._converse(task, data, run, conversation, usage)
+            with self._ledger.renewed_claim(key):
+                value = await self._converse(task, data, run, conversation, usage)
         except (LlmError, BudgetExhausted) as error:
             await self._ledger.record_failed(run, key, usage, error)
             raise

@@ -1,17 +1,17 @@
 """How many calls may be in flight: grows while the endpoint keeps up, backs off when it does not.
 
-`AdaptiveLimit` decides (events in, limit out; no clock, no asyncio); `AdaptiveSlots` are what a `PriorityGate` hands
-out by it. The limit is judged in
-rounds of half its size. A round counts only calls that were sent since the limit last changed, so that one
-burst of trouble is answered once. Latencies are compared with calls of the same kind only, so that calls
-whose answers are merely long say nothing about the endpoint's health.
+`CallLimit` decides (counts in, limit out; no clock, no asyncio) and may be shared by processes: its fields are plain.
+`AdaptiveLimit` is that of one process alone, event by event. The limit is judged in rounds of half its size. A round
+counts only calls that were sent since the limit last changed, so that one burst of trouble is answered once. Latencies
+are compared with calls of the same kind only, so that calls whose answers are merely long say nothing about the
+endpoint's health.
 """
 
 import math
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-__all__ = ["AdaptiveLimit", "AdaptiveSlots", "AdmittedCall"]
+__all__ = ["AdaptiveLimit", "CallCounts", "CallLimit", "LatencyBaselines"]
 
 TROUBLE_SHARE = 0.15
 """Of a round's calls turned away (429, 503, timeouts): above it the limit is halved. Below, they are noise
@@ -57,15 +57,49 @@ class _Baseline:
         self.updated = now
 
 
+class LatencyBaselines:
+    """What calls of each kind take on an endpoint that keeps up."""
+
+    def __init__(self) -> None:
+        self._of: dict[Hashable, _Baseline] = {}
+
+    def compare(self, kind: Hashable, seconds: float, now: float) -> float | None:
+        """The logarithm of how many times as long as usual the call took; None while nobody knows what is usual."""
+        baseline = self._of.setdefault(kind, _Baseline())
+        log_seconds = math.log(max(seconds, 1e-3))
+        ratio = None if baseline.value is None else log_seconds - baseline.value
+        baseline.add(log_seconds, now)
+        return ratio
+
+
 @dataclass
-class _Round:
-    size: int
+class CallCounts:
+    """What came of calls that were sent under one limit."""
+
     calls: int = 0
     turned_away: int = 0
-    peak: int = 0
-    """Most calls in flight."""
+    retry_after: float | None = None
+    """The longest that the endpoint asked to wait, in seconds."""
     rated: int = 0
+    """Calls whose latency could be compared."""
     log_ratios: float = 0.0
+    """The sum of how they compared."""
+
+    @classmethod
+    def answer(cls, log_ratio: float | None) -> "CallCounts":
+        return cls(1) if log_ratio is None else cls(1, rated=1, log_ratios=log_ratio)
+
+    @classmethod
+    def refusal(cls, retry_after: float | None) -> "CallCounts":
+        return cls(1, 1, retry_after)
+
+    def add(self, other: "CallCounts") -> None:
+        self.calls += other.calls
+        self.turned_away += other.turned_away
+        self.rated += other.rated
+        self.log_ratios += other.log_ratios
+        if other.retry_after is not None:
+            self.retry_after = max(self.retry_after or 0.0, other.retry_after)
 
     @property
     def share(self) -> float:
@@ -77,81 +111,77 @@ class _Round:
 
 
 @dataclass
-class AdaptiveLimit:
-    """Times are seconds of any monotonic clock."""
+class CallLimit:
+    """Times are seconds of any one clock that is past zero. Its fields are stored where it is shared: they
+    may be added to, not renamed."""
 
     start: int = 32
     maximum: int = 512
-    value: int = field(init=False)
-    epoch: int = field(default=0, init=False)
+    value: int = 0
+    """0: `start`."""
+    epoch: int = 0
     """Grows with every change of the limit; a call carries the epoch it was sent in."""
-    paused_until: float = field(default=-math.inf, init=False)
-    quick: bool = field(default=True, init=False)
+    paused_until: float = 0.0
+    quick: bool = True
     """Doubling, until the first trouble."""
-    _round: _Round = field(init=False)
-    _baselines: dict[Hashable, _Baseline] = field(default_factory=dict, init=False)
+    round: CallCounts = field(default_factory=CallCounts)
+    peak: int = 0
+    """Of the round: most calls that wanted to be in flight at once."""
 
     def __post_init__(self) -> None:
-        self.value = self.start
-        self._round = _Round(self._round_size())
+        self.value = self.value or self.start
 
-    def answered(self, epoch: int, now: float, kind: Hashable, seconds: float, in_flight: int) -> None:
-        """A call came back. `kind` groups calls that should take equally long; `in_flight` includes it."""
-        baseline = self._baselines.setdefault(kind, _Baseline())
-        log_seconds = math.log(max(seconds, 1e-3))
-        if epoch == self.epoch:
-            if baseline.value is not None:
-                self._round.rated += 1
-                self._round.log_ratios += log_seconds - baseline.value
-            self._count(in_flight)
-        baseline.add(log_seconds, now)
-        self._judge()
-
-    def turned_away(self, epoch: int, now: float, retry_after: float | None, in_flight: int) -> None:
-        """The endpoint had no room for a call. `retry_after` is in seconds, None when it did not say."""
+    def absorb(self, epoch: int, now: float, counts: CallCounts, peak: int) -> None:
+        """What came of calls that were sent in one epoch. `peak` is how many were in flight with them, and in the round
+        of a limit that is shared those that waited, too."""
         if epoch != self.epoch:
-            if now < self.paused_until:
-                self._pause(now, retry_after)
+            if counts.turned_away and now < self.paused_until:
+                self._pause(now, counts.retry_after)
             return
-        self._round.turned_away += 1
-        self._count(in_flight)
-        if self._in_trouble():
-            self._pause(now, retry_after)
+        self.round.add(counts)
+        self.peak = max(self.peak, peak)
+        if counts.turned_away and self._in_trouble():
+            self._pause(now, counts.retry_after)
             self._back_off(OVERLOAD_FACTOR)
         else:
             self._judge()
 
-    def _count(self, in_flight: int) -> None:
-        self._round.calls += 1
-        self._round.peak = max(self._round.peak, in_flight)
+    def bound(self, maximum: int) -> None:
+        """A new maximum, by which a limit above it falls."""
+        self.maximum = maximum
+        if self.value > maximum:
+            self._change(maximum)
 
     def _in_trouble(self) -> bool:
-        away = self._round.turned_away
-        return away >= LEAST_TROUBLE and away >= TROUBLE_SHARE * max(self._round.calls, self._round.size)
+        away = self.round.turned_away
+        return away >= LEAST_TROUBLE and away >= TROUBLE_SHARE * max(self.round.calls, self._round_size())
 
     def _judge(self) -> None:
-        this = self._round
-        if this.calls < this.size:
+        this = self.round
+        if this.calls < self._round_size():
             return
         if this.slowness > MUCH_SLOWER:
             self._back_off(SLOW_FACTOR)
             return
         self.quick = self.quick and (this.turned_away <= 1 or this.share <= CALM_SHARE)
-        if this.peak >= self.value and this.slowness < SLOWER:
+        if self.peak >= self.value and this.slowness < SLOWER:
             step = self.value if self.quick else max(1, self.start // 4)
             self._change(min(self.maximum, self.value + step))
         else:
-            self._round = _Round(self._round_size())
+            self._begin_round()
 
     def _back_off(self, factor: float) -> None:
         """From what was really in flight: a limit far above it would take many cuts to bite."""
         self.quick = False
-        self._change(max(1, math.floor(min(self.value, self._round.peak) * factor)))
+        self._change(max(1, math.floor(min(self.value, self.peak) * factor)))
 
     def _change(self, limit: int) -> None:
         self.epoch += limit != self.value
         self.value = limit
-        self._round = _Round(self._round_size())
+        self._begin_round()
+
+    def _begin_round(self) -> None:
+        self.round, self.peak = CallCounts(), 0
 
     def _pause(self, now: float, retry_after: float | None) -> None:
         if retry_after is not None:
@@ -161,44 +191,16 @@ class AdaptiveLimit:
         return max(SMALLEST_ROUND, self.value // 2)
 
 
-class AdmittedCall:
-    """One call in flight. It reports how it went, or nothing when that says nothing about how much the endpoint can
-    take."""
+@dataclass
+class AdaptiveLimit(CallLimit):
+    """The limit of one process alone, told of one call after the other."""
 
-    def __init__(self, slots: "AdaptiveSlots", epoch: int) -> None:
-        self._slots = slots
-        self._epoch = epoch
+    baselines: LatencyBaselines = field(default_factory=LatencyBaselines)
 
-    def answered(self, kind: Hashable, seconds: float) -> None:
-        slots = self._slots
-        slots.limit.answered(self._epoch, slots.monotonic(), kind, seconds, slots.in_flight)
+    def answered(self, epoch: int, now: float, kind: Hashable, seconds: float, in_flight: int) -> None:
+        """A call came back. `kind` groups calls that should take equally long; `in_flight` includes it."""
+        self.absorb(epoch, now, CallCounts.answer(self.baselines.compare(kind, seconds, now)), in_flight)
 
-    def turned_away(self, retry_after: float | None) -> None:
-        slots = self._slots
-        slots.limit.turned_away(self._epoch, slots.monotonic(), retry_after, slots.in_flight)
-
-
-class AdaptiveSlots:
-    """As many slots as the limit allows now, and none while it pauses. Implements
-    `workers.concurrency.priority_gate.SlotSource`."""
-
-    def __init__(self, limit: AdaptiveLimit, monotonic: Callable[[], float]) -> None:
-        self.limit = limit
-        self.monotonic = monotonic
-        self.in_flight = 0
-        self.peak = 0
-        """Most calls ever in flight at once."""
-
-    def acquire(self, avoid: Collection[AdmittedCall] = ()) -> AdmittedCall | None:
-        if self.next_change() is not None or self.in_flight >= self.limit.value:
-            return None
-        self.in_flight += 1
-        self.peak = max(self.peak, self.in_flight)
-        return AdmittedCall(self, self.limit.epoch)
-
-    def release(self, slot: AdmittedCall) -> None:
-        self.in_flight -= 1
-
-    def next_change(self) -> float | None:
-        pause = self.limit.paused_until - self.monotonic()
-        return pause if pause > 0 else None
+    def turned_away(self, epoch: int, now: float, retry_after: float | None, in_flight: int) -> None:
+        """The endpoint had no room for a call. `retry_after` is in seconds, None when it did not say."""
+        self.absorb(epoch, now, CallCounts.refusal(retry_after), in_flight)

@@ -27,7 +27,8 @@ class Price(NamedTuple):
 
 
 class ConcurrencySettings(Frozen):
-    """Calls in flight: where to begin (never above `max`), and the most that adapting may reach."""
+    """Calls in flight: where to begin (never above `max`), and the most that adapting may reach. Of all processes of a
+    service together."""
 
     start: int = Field(default=32, ge=1)
     max: int = Field(default=512, ge=1)
@@ -67,6 +68,8 @@ class LlmSettings(Frozen):
     connection_max_age_seconds: Seconds = 3_600.0
     """Connections are replaced after this long: long-lived ones have been seen to die unnoticed."""
     concurrency: ConcurrencySettings = ConcurrencySettings()
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    """That the endpoint may be sent and may write for all processes of a service together. None: no such limit."""
     prices: dict[str, Price] = Field(default_factory=dict)
     """By model name. None are built in, since prices change; a model without one has unknown cost."""
 

@@ -3,8 +3,8 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, closing
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -12,27 +12,18 @@ import pytest
 from ray import serve
 from tenacity import retry, retry_if_exception_type, wait_fixed
 
-from assayer.errors import AssayerError, CorpusError, LlmRejected, LlmUnavailable, SourceBusy, Unreadable
+from assayer.errors import AssayerError, CorpusError, LlmUnavailable, SourceBusy, Unreadable
 from assayer.models import Fault
 from assayer.run.context_variables import urgency
-from benchmarks.gateway.questions import JUDGING, a_statement
-from benchmarks.simulator.process import Simulator
-from cluster.clock import SystemClock
-from cluster.serving.llm_pool import LlmReplica, PooledLlmTransport
 from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder
 from cluster.serving.pool_client import PoolClient, PoolFull, ReplicaLost
 from cluster.serving.replica import ReplicaConfig
-from tests.cluster.processes import replica
 from tests.cluster.served.specimen import Specimen
-from tests.contract.weighing import a_run
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC
 from tests.polling import wait_until_async
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
-from workers.llm import LlmSettings
-from workers.llm.answer_store import InMemoryAnswerStore
 from workers.llm.errors import ErrorBody, PermanentLlmFailure, SendStats, TransientLlmFailure
-from workers.llm.gateway import LlmGateway
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -52,12 +43,6 @@ def _pool(kind: type[Any], *arguments: Any, **options: Any) -> PoolClient[Any]:
 def specimen(cluster: None) -> Iterator[PoolClient[Specimen]]:
     yield _pool(Specimen, max_ongoing_requests=4, max_queued_requests=1)
     serve.delete("Specimen")
-
-
-@pytest.fixture(scope="module")
-def line(cluster: None) -> Iterator[PoolClient[LlmReplica]]:
-    yield _pool(LlmReplica, ReplicaConfig())
-    serve.delete("LlmReplica")
 
 
 def _late() -> TransientLlmFailure:
@@ -154,81 +139,6 @@ async def test_call_whose_process_is_killed_is_made_again_where_it_may_be(specim
         await waiting
     assert await specimen.ask(Specimen.echo, "again") == "again"
     assert await specimen.ask(Specimen.pid) != process
-
-
-@pytest.fixture
-async def asked(line: PoolClient[LlmReplica], simulator: Simulator) -> AsyncIterator[LlmGateway]:
-    simulator.configure(latency_mean=0, api_key=None, rate_limit_rate=0)
-    simulator.reset()
-    settings = LlmSettings(base_url=simulator.base_url, model="simulated", backoff_initial_seconds=0.01)
-    served = PooledLlmTransport(line, simulator.base_url)
-    async with aclosing(LlmGateway(settings, InMemoryAnswerStore(), SystemClock(), served)) as gateway:
-        yield gateway
-
-
-async def test_gateway_before_a_served_line_answers_and_retries(asked: LlmGateway, simulator: Simulator) -> None:
-    simulator.configure(rate_limit_rate=0.3, retry_after=0.01)
-    run = a_run("answers")
-    answers = await asyncio.gather(*(asked.run(JUDGING, a_statement(one, 200), run) for one in range(40)))
-    assert sum(one.record.attempts for one in answers) == simulator.stats().requests
-    assert len(answers) == 40
-
-
-async def test_two_runs_with_one_question_in_flight_pay_once(asked: LlmGateway, simulator: Simulator) -> None:
-    simulator.configure(latency_mean=1.0)
-    other = LlmGateway(
-        LlmSettings(base_url=simulator.base_url, model="simulated"),
-        InMemoryAnswerStore(),
-        SystemClock(),
-        asked._transport,
-    )
-    both = await asyncio.gather(
-        asked.run(JUDGING, a_statement(100, 200), a_run("one")), other.run(JUDGING, a_statement(100, 200), a_run("two"))
-    )
-    assert sorted(one.record.attempts for one in both) == [0, 1]
-    assert simulator.stats().requests == 1
-
-
-async def test_cancelled_run_ends_its_request_at_the_endpoint(asked: LlmGateway, simulator: Simulator) -> None:
-    simulator.configure(latency_mean=60.0)
-    asking = asyncio.create_task(asked.run(JUDGING, a_statement(200, 200), a_run("cancelled")))
-
-    async def begun() -> bool:
-        return simulator.stats().in_flight == 1
-
-    async def ended() -> bool:
-        return simulator.stats().in_flight == 0
-
-    await wait_until_async(begun)
-    asking.cancel()
-    await wait_until_async(ended)
-    assert simulator.stats().answered == 0
-
-
-async def test_wrong_key_is_refused_in_plain_words(asked: LlmGateway, simulator: Simulator) -> None:
-    simulator.configure(api_key="sk-another")
-    with pytest.raises(LlmRejected, match="refuses the API key"):
-        await asked.run(JUDGING, a_statement(300, 200), a_run("refused"))
-    with pytest.raises(LlmRejected, match="refuses the API key"):
-        await asked.probe()
-
-
-async def test_question_is_asked_again_when_the_line_dies_and_the_answer_is_had_once(
-    asked: LlmGateway, simulator: Simulator
-) -> None:
-    simulator.configure(latency_mean=1.0)
-    asking = asyncio.create_task(asked.run(JUDGING, a_statement(400, 200), a_run("killed")))
-
-    async def begun() -> bool:
-        return simulator.stats().in_flight == 1
-
-    await wait_until_async(begun)
-    process = replica(os.getpid(), "LlmReplica")
-    assert process is not None
-    process.kill()
-    answer = await asking
-    assert answer.record.faults[0].kind == "connection"
-    assert simulator.stats().answered == 1
 
 
 async def test_served_embedder_gives_the_vectors_of_the_one_at_hand(cluster: None) -> None:
