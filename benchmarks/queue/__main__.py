@@ -2,6 +2,7 @@
 
 python -m benchmarks.queue crowd
 python -m benchmarks.queue census
+python -m benchmarks.queue traffic REPORT --evaluators 40
 """
 
 import argparse
@@ -13,7 +14,7 @@ from pathlib import Path
 import psutil
 from pydantic import SecretStr
 
-from benchmarks.queue import census, crowd
+from benchmarks.queue import census, crowd, traffic
 from benchmarks.throughput.machine import machine
 from cluster.postgres import EmbeddedPostgres, postmaster
 from orchestrator.store import Database, DatabaseSettings
@@ -42,6 +43,16 @@ def _options() -> argparse.Namespace:
     many.add_argument("--singles", type=int, default=1_000, help="jobs submitted one by one, by 8 clients")
     counted = kinds.add_parser("census", help=census.__doc__)
     counted.add_argument("--jobs", type=int, default=100_000)
+    carried = kinds.add_parser("traffic", help=traffic.__doc__)
+    carried.add_argument("report", type=Path, help="a report as JSON, as `assayer evaluate` writes them")
+    carried.add_argument("--evaluators", type=int, default=40)
+    carried.add_argument("--processes", type=int, default=4, help="that these evaluators share")
+    carried.add_argument("--places", type=int, default=1, help="of one evaluator")
+    carried.add_argument("--calls", type=int, default=68, help="of the model, of a job")
+    carried.add_argument("--answer-seconds", type=float, default=2.0, help="mean time of an answer")
+    carried.add_argument("--answer-chars", type=int, default=1_500)
+    carried.add_argument("--warm", type=float, default=30.0, help="seconds before it is measured")
+    carried.add_argument("--seconds", type=float, default=90.0)
     return parser.parse_args()
 
 
@@ -62,6 +73,10 @@ async def _measure(options: argparse.Namespace) -> None:
                     for name, milliseconds in (await census.timings(database)).items():
                         print(f"{name:<32}{milliseconds:>8.1f} ms")
                     return
+                if options.what == "traffic":
+                    load = _load(options)
+                    _show_traffic(load, await traffic.measure(database, url, load, lambda: _server_cpu(home)))
+                    return
                 before = _server_cpu(home)
                 seen = await crowd.measure(database, url, _plan(options))
                 _show(options, seen, _server_cpu(home) - before)
@@ -77,6 +92,20 @@ def _plan(options: argparse.Namespace) -> crowd.Plan:
         beat_seconds=options.beat,
         rows=options.rows,
         singles=options.singles,
+    )
+
+
+def _load(options: argparse.Namespace) -> traffic.Load:
+    return traffic.Load(
+        evaluators=options.evaluators,
+        processes=options.processes,
+        places=options.places,
+        calls=options.calls,
+        answer_seconds=options.answer_seconds,
+        answer_chars=options.answer_chars,
+        report=options.report.read_text("utf-8"),
+        warm_seconds=options.warm,
+        seconds=options.seconds,
     )
 
 
@@ -118,6 +147,26 @@ def _show(options: argparse.Namespace, seen: crowd.Seen, server_cpu: float) -> N
     print(f"CPU of PostgreSQL         {server_cpu:>8.1f} s, all phases")
     lost = seen.enqueued - seen.done
     print(f"done {seen.done:,}, lost {lost}, done twice {finished - seen.done}, events {seen.events:,}")
+
+
+def _show_traffic(load: traffic.Load, seen: traffic.Carried) -> None:
+    hour, day = 3_600 / seen.seconds, 86_400 / seen.seconds
+    waits = [seconds for one in seen.wrote for seconds in one.waits]
+    cpu = sum(one.cpu_seconds for one in seen.wrote)
+    print(f"{load.evaluators} evaluators of {load.places} places in {load.processes} processes, {seen.seconds:.0f} s")
+    print(f"ideas an hour             {seen.jobs * hour:>10,.0f}   done {seen.jobs:,}, {load.calls} calls each")
+    print(f"rows of the ledger        {seen.calls / seen.seconds:>10,.0f} a second")
+    print(f"events                    {seen.events / seen.seconds:>10,.1f} a second")
+    print(f"transactions              {seen.commits / seen.seconds:>10,.0f} a second")
+    print(f"connections               {seen.connections:>10,}")
+    print(f"an answer found and kept  {_spread(waits)}")
+    print(f"CPU of PostgreSQL         {seen.server_cpu / seen.seconds:>10.2f} cores")
+    print(f"CPU of the evaluators     {cpu / (load.warm_seconds + load.seconds + 10):>10.2f} cores, start included")
+    if seen.jobs:
+        for what, size in (("database", seen.bytes), ("write-ahead log", seen.wal)):
+            print(
+                f"{what:<26}{size / seen.jobs / 1e3:>10,.0f} kB an idea, {size * day / 1e9:,.1f} GB a day at this rate"
+            )
 
 
 def _spread(seconds: list[float]) -> str:

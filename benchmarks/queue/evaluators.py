@@ -1,0 +1,150 @@
+"""What evaluators write, without the evaluating: the service's own worker, leases, events, answers, ledger and reports.
+
+Each evaluator has its own pool of connections and its own listener, as a process of the service has; several share a
+process here. Answers of the model are waited for, so that as many jobs are under way as in the service.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+from pydantic import SecretStr
+
+from assayer.models import CachedAnswer, CallRecord, EvaluationId, LedgerRow, Report
+from assayer.ports import Progress, ProgressEvent
+from cluster.clock import SystemClock
+from orchestrator.execution.ports import LeaseLost, OnRunStarted
+from orchestrator.execution.worker import Worker
+from orchestrator.jobs.models import JobVerdict, Lease
+from orchestrator.settings import ExecutionSettings, QueueSettings
+from orchestrator.store import Database, DatabaseSettings, NotificationListener, PgEvents, PgLeases
+from orchestrator.store.answer_cache import PgAnswerCache
+from orchestrator.store.reports import PgReports
+
+__all__ = ["Crew", "Wrote", "run"]
+
+_CLOCK = SystemClock()
+_LEVELS = 6
+"""Answers that wait for one another; the rest of a job's calls go out beside them."""
+_CONNECTIONS = 3
+"""Of one evaluator, its listener's apart."""
+
+
+@dataclass(frozen=True)
+class Crew:
+    """The evaluators of one process."""
+
+    url: str
+    number: int
+    evaluators: int
+    places: int
+    calls: int
+    """Of a job."""
+    answer_seconds: float
+    answer_chars: int
+    report: str
+    """As JSON: every job stores one of its size; answers are pieces of it."""
+    seconds: float
+
+
+@dataclass
+class Wrote:
+    calls: int = 0
+    jobs: int = 0
+    waits: list[float] = field(default_factory=list)
+    """Seconds of looking for an answer and of writing it, a sample."""
+    cpu_seconds: float = 0.0
+
+
+def run(crew: Crew) -> Wrote:
+    """For so many seconds; what is in hand then ends as if the process had died."""
+    wrote = Wrote()
+    asyncio.run(_run(crew, wrote))
+    wrote.cpu_seconds = time.process_time()
+    return wrote
+
+
+async def _run(crew: Crew, wrote: Wrote) -> None:
+    report = Report.model_validate_json(crew.report)
+    async with AsyncExitStack() as stack:
+        workers: list[Worker] = []
+        for number in range(crew.evaluators):
+            settings = DatabaseSettings(url=SecretStr(crew.url), max_connections=_CONNECTIONS)
+            database = await stack.enter_async_context(Database(settings))
+            listener = await stack.enter_async_context(NotificationListener(database))
+            dice = random.Random(f"{crew.number}-{number}")
+            workers.append(
+                Worker(
+                    name=f"evaluator-{crew.number}-{number}",
+                    places=crew.places,
+                    performer=_Traffic(crew, report, database, dice, wrote),
+                    leases=PgLeases(database, QueueSettings()),
+                    events=PgEvents(database),
+                    listener=listener,
+                    settings=ExecutionSettings(),
+                    lease_seconds=QueueSettings().lease_seconds,
+                    clock=_CLOCK,
+                )
+            )
+        tasks = [asyncio.create_task(worker.run()) for worker in workers]
+        await asyncio.wait(tasks, timeout=crew.seconds, return_when=asyncio.FIRST_EXCEPTION)
+        failed = [task.exception() for task in tasks if task.done() and not task.cancelled()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if failed and failed[0] is not None:
+            raise failed[0]
+
+
+class _Traffic:
+    """Implements `orchestrator.execution.ports.JobPerformer`."""
+
+    def __init__(self, crew: Crew, report: Report, database: Database, dice: random.Random, wrote: Wrote) -> None:
+        self._crew, self._report, self._dice, self._wrote = crew, report, dice, wrote
+        self._answers, self._reports = PgAnswerCache(database), PgReports(database)
+
+    async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
+        run_id = EvaluationId(f"run_{lease.job}")
+        await begun(run_id, {"corpus": "none"})
+        for level, calls in enumerate(_levels(self._crew.calls)):
+            progress.report(ProgressEvent(run_id, f"level {level}", level, _LEVELS))
+            await asyncio.gather(*(self._call(run_id, f"{lease.job}/{level}/{one}") for one in range(calls)))
+        report = self._report.model_copy(update={"evaluation_id": run_id})
+        await self._reports.keep(report, (), {"job": lease.job})
+        self._wrote.jobs += 1
+        return JobVerdict(state="done", run_id=run_id)
+
+    async def _call(self, run_id: EvaluationId, key: str) -> None:
+        begun = time.perf_counter()
+        if await self._answers.find(key) is not None:
+            raise LeaseLost
+        looked = time.perf_counter() - begun
+        await asyncio.sleep(self._dice.expovariate(1 / self._crew.answer_seconds))
+        record = CallRecord(
+            task="scholareval.reading",
+            version=1,
+            model="model",
+            prompt_tokens=3_800,
+            completion_tokens=300,
+            cost_usd=0.001,
+            latency_seconds=self._crew.answer_seconds,
+            attempts=1,
+        )
+        start = self._dice.randrange(max(1, len(self._crew.report) - self._crew.answer_chars))
+        value = self._crew.report[start : start + self._crew.answer_chars]
+        row = LedgerRow(run_id=run_id, key=key, record=record, outcome="answered", at=_CLOCK.now())
+        begun = time.perf_counter()
+        await self._answers.record(row, CachedAnswer(key=key, value=value, record=record))
+        self._wrote.calls += 1
+        if self._wrote.calls % 16 == 0:
+            self._wrote.waits.append(looked + time.perf_counter() - begun)
+
+
+def _levels(calls: int) -> Sequence[int]:
+    """Calls of each level: one at the ends, the rest in the middle."""
+    inner = max(0, calls - 2)
+    middle = [inner // (_LEVELS - 2) + (place < inner % (_LEVELS - 2)) for place in range(_LEVELS - 2)]
+    return (1, *middle, 1)

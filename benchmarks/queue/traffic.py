@@ -1,0 +1,109 @@
+"""How much of evaluating one PostgreSQL carries: evaluators by the dozen that write all that evaluations write, and
+wait for the model instead of asking one.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import NamedTuple
+
+from benchmarks.queue.crowd import job, tenant_of
+from benchmarks.queue.evaluators import Crew, Wrote, run
+from orchestrator.jobs.models import TenantPlan
+from orchestrator.store import Database, PgJobs, PgTenants
+
+__all__ = ["Carried", "Load", "measure"]
+
+_COUNTS = """
+    SELECT (SELECT count(*) FROM jobs WHERE state = 'done') AS jobs, (SELECT count(*) FROM ledger) AS calls,
+           (SELECT count(*) FROM events) AS events, xact_commit AS commits, pg_database_size(datname) AS bytes,
+           (SELECT wal_bytes FROM pg_stat_wal)::bigint AS wal, (SELECT count(*) FROM pg_stat_activity) AS connections
+    FROM pg_stat_database WHERE datname = current_database()
+"""
+
+
+@dataclass(frozen=True)
+class Load:
+    evaluators: int
+    processes: int
+    places: int
+    calls: int
+    answer_seconds: float
+    answer_chars: int
+    report: str
+    warm_seconds: float
+    seconds: float
+
+
+class _Sample(NamedTuple):
+    at: float
+    cpu: float
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Of the measured time, without the warming up."""
+
+    seconds: float
+    jobs: int
+    calls: int
+    events: int
+    commits: int
+    bytes: int
+    wal: int
+    connections: int
+    server_cpu: float
+    wrote: list[Wrote]
+
+
+async def measure(database: Database, url: str, load: Load, server_cpu: Callable[[], float]) -> Carried:
+    await _queue(database, load)
+    loop = asyncio.get_running_loop()
+    each, more = divmod(load.evaluators, load.processes)
+    with ProcessPoolExecutor(load.processes, get_context("spawn")) as crews:
+        working = [
+            loop.run_in_executor(crews, run, _crew(url, number, each + (number < more), load))
+            for number in range(load.processes)
+        ]
+        await asyncio.sleep(load.warm_seconds)
+        first = await _sampled(database, server_cpu)
+        await asyncio.sleep(load.seconds)
+        last = await _sampled(database, server_cpu)
+        wrote = list(await asyncio.gather(*working))
+    grown = {name: last.counts[name] - first.counts[name] for name in first.counts}
+    grown["connections"] = last.counts["connections"]
+    return Carried(seconds=last.at - first.at, server_cpu=last.cpu - first.cpu, wrote=wrote, **grown)
+
+
+def _crew(url: str, number: int, evaluators: int, load: Load) -> Crew:
+    return Crew(
+        url=url,
+        number=number,
+        evaluators=evaluators,
+        places=load.places,
+        calls=load.calls,
+        answer_seconds=load.answer_seconds,
+        answer_chars=load.answer_chars,
+        report=load.report,
+        # A little longer than it is looked at.
+        seconds=load.warm_seconds + load.seconds + 10,
+    )
+
+
+async def _queue(database: Database, load: Load) -> None:
+    """More jobs than can be done, of five tenants."""
+    done_at_most = load.evaluators * load.places * (load.warm_seconds + load.seconds + 30) / load.answer_seconds
+    for place in range(5):
+        await PgTenants(database).create(tenant_of(place), TenantPlan(name="tenant", max_queued=1_000_000))
+    for start in range(0, max(500, round(done_at_most)), 500):
+        place = start // 500 % 5
+        await PgJobs(database).add(tenant_of(place), [job(f"ev_{start + row}") for row in range(500)])
+
+
+async def _sampled(database: Database, server_cpu: Callable[[], float]) -> _Sample:
+    counts = await database.fetch_one(_COUNTS)
+    return _Sample(time.perf_counter(), server_cpu(), {} if counts is None else dict(counts))
