@@ -46,8 +46,15 @@ class Evaluator:
 
 @asynccontextmanager
 async def open_evaluator(
-    name: str, settings: Settings, database: Database, listener: NotificationListener, engine: Engine, clock: Clock
+    name: str,
+    settings: Settings,
+    database: Database,
+    listener: NotificationListener,
+    engine: Engine,
+    clock: Clock,
+    batch_only: bool = False,
 ) -> AsyncIterator[Evaluator]:
+    """`batch_only`: it leases no interactive jobs."""
     jobs, outbox, cipher = PgJobs(database), PgWebhooks(database), load_secret_cipher(settings)
     leases, work = PgLeases(database, settings.queue), settings.work
     await re_encrypt_secrets(outbox, cipher)
@@ -57,7 +64,7 @@ async def open_evaluator(
             open_deliverer(settings.webhooks, outbox, cipher, _WakeOnFinishedJob(notifications), clock) as deliverer,
         ):
             yield Evaluator(
-                worker=make_worker(name, settings, database, listener, engine),
+                worker=make_worker(name, settings, database, listener, engine, batch_only),
                 deliverer=deliverer,
                 chores=(
                     Chore("take back expired leases", work.expire_seconds, leases.expire),

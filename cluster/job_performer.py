@@ -117,7 +117,12 @@ def _ranking_inputs(request: RankingRequest) -> RankingInputs:
 
 
 def make_worker(
-    name: str, settings: Settings, database: Database, listener: NotificationListener, engine: Engine
+    name: str,
+    settings: Settings,
+    database: Database,
+    listener: NotificationListener,
+    engine: Engine,
+    batch_only: bool = False,
 ) -> Worker:
     """Takes as many jobs at once as the settings allow."""
     llm, embedder = engine.backends.llm, engine.backends.embedder
@@ -138,4 +143,5 @@ def make_worker(
         settings=settings.work,
         lease_seconds=settings.queue.lease_seconds,
         clock=engine.clock,
+        batch_only=batch_only,
     )

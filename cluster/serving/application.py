@@ -7,19 +7,20 @@ from ray.serve import Application, Deployment
 
 from assayer.errors import ConfigurationError, CorpusError
 from cluster.serving.evaluator_pool import EvaluatorReplica
-from cluster.serving.evaluator_scaling import more_evaluators
 from cluster.serving.index_pool import IndexReplica
 from cluster.serving.ingress_pool import IngressReplica
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica
 from cluster.serving.model_pools import EmbedderReplica, RerankerReplica
+from cluster.serving.queue_scaling import QueueScaling
 from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import PoolSettings, ServingSettings
 from cluster.settings import Settings
 from index.corpus_parts import describe_corpus
 
-__all__ = ["NAME", "build"]
+__all__ = ["EVALUATOR_POOLS", "NAME", "build"]
 
 NAME = "assayer"
+EVALUATOR_POOLS = {"evaluator", "batch_evaluator"}
 _RETRY_SECONDS = 5
 """`Retry-After` of what Serve itself refuses."""
 _GIVING_BACK_SECONDS = 15.0
@@ -39,18 +40,41 @@ def build(args: ReplicaConfig) -> Application:
         )
     config = ReplicaConfig(profile=args.profile, serving=serving)
     pools = _pools(settings, config)
-    evaluators = _deployed(
-        "evaluator",
-        EvaluatorReplica,
-        serving.evaluator,
-        serving,
-        policy={"policy_function": more_evaluators},
-        stop_seconds=_GIVING_BACK_SECONDS,
-    )
-    evaluator = evaluators.bind(config, **pools)
+    evaluator = _evaluators("evaluator", settings, config).bind(config, **pools)
+    batch = None
+    if serving.batch_evaluator.wanted:
+        batch = _evaluators("batch_evaluator", settings, config).bind(config, **pools, batch_only=True)
     front = serve.ingress()(IngressReplica)
     return _deployed("ingress", front, serving.ingress, serving).bind(
-        config, evaluator, pools.get("index", ()), pools.get("embedder")
+        config, evaluator, pools.get("index", ()), pools.get("embedder"), batch
+    )
+
+
+def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deployment:
+    """Of a pool that grows with the queue: the one without interactive jobs where there is one, else all jobs."""
+    serving = settings.serving
+    batch_only = name == "batch_evaluator"
+    policy = {
+        "policy_function": QueueScaling,
+        "policy_kwargs": {
+            "profile": config.profile,
+            "patience_seconds": serving.grow_seconds,
+            "takes_interactive": not batch_only,
+            "takes_batch": batch_only or not serving.batch_evaluator.wanted,
+        },
+    }
+    return _deployed(
+        name,
+        EvaluatorReplica,
+        serving.batch_evaluator if batch_only else serving.evaluator,
+        serving,
+        growth={
+            "policy": policy,
+            "upscale_delay_s": serving.grow_seconds,
+            "downscale_delay_s": serving.shrink_seconds,
+            **({"target_ongoing_requests": float(serving.batch_evaluator.ongoing)} if batch_only else {}),
+        },
+        stop_seconds=_GIVING_BACK_SECONDS,
     )
 
 
@@ -91,10 +115,10 @@ def _deployed(
     kind: type[Any],
     pool: PoolSettings,
     serving: ServingSettings,
-    policy: dict[str, Any] | None = None,
+    growth: dict[str, Any] | None = None,
     stop_seconds: float = 0.0,
 ) -> Deployment:
-    """`policy` of growth where it is not Serve's own; `stop_seconds` that a process takes to stop after its drain."""
+    """`growth` where it is not Serve's own; `stop_seconds` that a process takes to stop after its drain."""
     if pool.most is None:
         size: dict[str, Any] = {"num_replicas": pool.replicas}
     else:
@@ -103,7 +127,7 @@ def _deployed(
                 "min_replicas": pool.replicas,
                 "max_replicas": pool.most,
                 "target_ongoing_requests": max(1.0, _BUSY * pool.ongoing),
-                **({"policy": policy} if policy else {}),
+                **(growth or {}),
             }
         }
     return serve.deployment(

@@ -13,11 +13,11 @@ from cluster.engine_parts import SharedParts
 from cluster.evaluator import Evaluator, open_evaluator
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.service import check_readiness, process_name
-from cluster.serving.evaluator_scaling import JOBS_IN_HAND
 from cluster.serving.index_pool import IndexReplica, pooled_corpora
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica, PooledDocuments, PooledSourceGateway
 from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
 from cluster.serving.pool_client import PoolClient
+from cluster.serving.queue_scaling import JOBS_IN_HAND
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
 from cluster.settings import Settings
 from orchestrator.api.common_schemas import Check
@@ -44,8 +44,9 @@ class EvaluatorReplica(Replica):
         index: Sequence[DeploymentHandle[IndexReplica]] = (),
         literature: DeploymentHandle[LiteratureReplica] | None = None,
         full_texts: DeploymentHandle[DocumentsReplica] | None = None,
+        batch_only: bool = False,
     ) -> None:
-        settings = _with_concurrency(self.begin(config))
+        settings = _with_concurrency(self.begin(config), batch_only)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)
         patient = (settings.full_texts.work_seconds, serving.patience_seconds)
@@ -56,14 +57,14 @@ class EvaluatorReplica(Replica):
             remote=PooledSourceGateway(PoolClient(literature, *patient)) if literature else None,
             documents=PooledDocuments(PoolClient(full_texts, *patient)) if full_texts else None,
         )
-        self._context = await BackgroundContext.open(_open_evaluator(settings, parts))
+        self._context = await BackgroundContext.open(_open_evaluator(settings, parts, batch_only))
 
     async def drain(self, seconds: float) -> None:
         """Leases nothing more, waits that long for what is in hand, and gives the rest back into the queue."""
         await self._context.value.evaluator.drain(seconds)
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
-        """What `more_evaluators` decides by; Serve asks for it now and then."""
+        """What `QueueScaling` decides by, beside the queue; Serve asks for it now and then."""
         return {JOBS_IN_HAND: float(self._context.value.evaluator.worker.in_hand)}
 
     async def examine(self) -> list[Check]:
@@ -81,13 +82,13 @@ class EvaluatorReplica(Replica):
 
 
 @asynccontextmanager
-async def _open_evaluator(settings: Settings, parts: SharedParts) -> AsyncIterator[_EvaluatorContext]:
+async def _open_evaluator(settings: Settings, parts: SharedParts, batch_only: bool) -> AsyncIterator[_EvaluatorContext]:
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
         listener = await stack.enter_async_context(NotificationListener(database))
         opening = open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, parts=parts)
         engine = await stack.enter_async_context(opening)
-        evaluating = open_evaluator(process_name(), settings, database, listener, engine, engine.clock)
+        evaluating = open_evaluator(process_name(), settings, database, listener, engine, engine.clock, batch_only)
         evaluator = await stack.enter_async_context(evaluating)
         working = await stack.enter_async_context(background_task(evaluator.run()))
         await stack.enter_async_context(background_task(watch_event_loop()))
@@ -95,6 +96,7 @@ async def _open_evaluator(settings: Settings, parts: SharedParts) -> AsyncIterat
         yield _EvaluatorContext(database, engine, evaluator, working)
 
 
-def _with_concurrency(settings: Settings) -> Settings:
-    places = {"concurrency": settings.serving.evaluator.ongoing}
+def _with_concurrency(settings: Settings, batch_only: bool) -> Settings:
+    pool = settings.serving.batch_evaluator if batch_only else settings.serving.evaluator
+    places = {"concurrency": pool.ongoing}
     return settings.model_copy(update={"evaluation": settings.evaluation.model_copy(update=places)})

@@ -1,21 +1,35 @@
-"""How many evaluators there should be: they lease their own jobs, so Serve cannot count calls and is told of jobs."""
+"""How many evaluators there should be: as many as the jobs in hand and those that have waited too long give work."""
 
-from typing import Any
+from typing import NamedTuple
 
-from ray.serve.config import AutoscalingContext
+from orchestrator.store.queue_depth import QueueDepth
 
-__all__ = ["JOBS_IN_HAND", "more_evaluators"]
-
-JOBS_IN_HAND = "jobs_in_hand"
-"""The name under which each evaluator tells how many jobs run in it."""
+__all__ = ["EvaluatorLoad", "wanted_evaluators"]
 
 
-def more_evaluators(context: AutoscalingContext) -> tuple[float, dict[str, Any]]:
-    """The number wanted, before Serve applies its delays and limits: as it decides by calls, but by jobs. Until
-    evaluators have told theirs, as many as there are."""
-    jobs = (context.aggregated_metrics or {}).get(JOBS_IN_HAND)
-    if not jobs or context.config is None:
-        return context.target_num_replicas, {}
-    # Some may not have told yet: they count as busy as the others.
-    mean = sum(jobs.values()) / len(jobs)
-    return context.current_num_replicas * mean / context.config.get_target_ongoing_requests(), {}
+class EvaluatorLoad(NamedTuple):
+    """Of one pool."""
+
+    replicas: int
+    in_hand: tuple[float, ...]
+    """Jobs that run in each evaluator that has told."""
+    queue: QueueDepth | None
+    """None: it could not be looked at."""
+
+
+def wanted_evaluators(
+    load: EvaluatorLoad, jobs_a_replica: float, patience_seconds: float, takes_interactive: bool, takes_batch: bool
+) -> float:
+    """Before Serve applies its delays and limits. Interactive jobs count at once, batch jobs once the first of them has
+    waited for `patience_seconds`: a handful that free places take up by themselves starts no process."""
+    if load.replicas and not load.in_hand:
+        in_hand = load.replicas * jobs_a_replica  # just begun, and not heard of yet: it stays as it is
+    else:
+        # Some may not have told yet: they count as busy as the others.
+        in_hand = load.replicas * sum(load.in_hand) / max(1, len(load.in_hand))
+    waiting = 0
+    if load.queue is not None:
+        interactive, batch = load.queue
+        waiting += interactive.jobs if takes_interactive else 0
+        waiting += batch.jobs if takes_batch and batch.oldest_seconds >= patience_seconds else 0
+    return (in_hand + waiting) / jobs_a_replica

@@ -35,7 +35,9 @@ class IngressReplica(Replica):
         evaluator: DeploymentHandle[EvaluatorReplica],
         index: Sequence[DeploymentHandle[IndexReplica]] = (),
         embedder: DeploymentHandle[EmbedderReplica] | None = None,
+        batch_evaluator: DeploymentHandle[EvaluatorReplica] | None = None,
     ) -> None:
+        """`batch_evaluator` is asked nothing: it is given so that Serve knows of it."""
         settings = self.begin(config)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)

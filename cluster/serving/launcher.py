@@ -15,7 +15,7 @@ from ray import serve
 from ray.serve.schema import ApplicationStatus
 
 from assayer.errors import Defect
-from cluster.serving.application import NAME, build
+from cluster.serving.application import EVALUATOR_POOLS, NAME, build
 from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.replica import ReplicaConfig
 
@@ -58,11 +58,12 @@ def run_until_stopped(
             if status.status is ApplicationStatus.DEPLOY_FAILED:
                 raise Defect(f"The service fell apart: {status.message}")
         say("Letting what runs come to its end; interrupt again to stop at once.")
-        evaluators = serve.get_deployment_handle("evaluator", NAME)
         drain = EvaluatorReplica.drain.__name__
-        drained = evaluators.broadcast(drain, drain_seconds)
-        # One that dies meanwhile has nothing left to give back: its leases expire.
-        drained.results(timeout_s=drain_seconds + _MARGIN_SECONDS, return_exceptions=True)
+        pools = EVALUATOR_POOLS & serve.status().applications[NAME].deployments.keys()
+        drained = [serve.get_deployment_handle(pool, NAME).broadcast(drain, drain_seconds) for pool in pools]
+        for answers in drained:
+            # One that dies meanwhile has nothing left to give back: its leases expire.
+            answers.results(timeout_s=drain_seconds + _MARGIN_SECONDS, return_exceptions=True)
 
 
 @contextmanager

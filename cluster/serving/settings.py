@@ -24,9 +24,14 @@ class PoolSettings(Frozen):
 
     @model_validator(mode="after")
     def _grows(self) -> Self:
-        if self.most is not None and not 1 <= self.replicas <= self.most:
-            raise ValueError(f"a pool that grows has at least 1 process and at most {self.most}, not {self.replicas}")
+        if self.most is not None and self.replicas > self.most:
+            raise ValueError(f"a pool of at most {self.most} processes cannot have {self.replicas}")
         return self
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is such a pool, be it empty now."""
+        return bool(self.replicas or self.most)
 
 
 class ServingSettings(Frozen):
@@ -36,7 +41,9 @@ class ServingSettings(Frozen):
     """Whether everything runs where the data directory is; otherwise the database and the stores must be servers."""
     ingress: PoolSettings = PoolSettings(ongoing=768, queued=256)
     evaluator: PoolSettings = PoolSettings(ongoing=16)
-    """`ongoing` is how many jobs one process works on."""
+    """`ongoing` is how many jobs one process works on. `replicas` of them always run, for whoever waits."""
+    batch_evaluator: PoolSettings = PoolSettings(replicas=0, ongoing=16)
+    """Evaluators that take no interactive jobs. With `most`, there are none while no batch waits."""
     embedder: PoolSettings = PoolSettings()
     reranker: PoolSettings = PoolSettings(replicas=0)
     index: PoolSettings = PoolSettings()
@@ -51,6 +58,10 @@ class ServingSettings(Frozen):
     """The longest that one call of a pool may take; calls to the LLM and of full texts have deadlines of their own."""
     health_seconds: float = Field(default=5.0, gt=0)
     """Between two looks at each process's health; one that does not answer for as long is replaced."""
+    grow_seconds: float = Field(default=10.0, ge=0)
+    """How long batch jobs wait, and more evaluators are wanted, before there are more."""
+    shrink_seconds: float = Field(default=300.0, ge=0)
+    """How long fewer evaluators are enough before there are fewer."""
     drain_seconds: float = Field(default=30.0, ge=0)
     """How long a process that is to stop may take for what it has begun."""
 
@@ -59,4 +70,8 @@ class ServingSettings(Frozen):
         for name in ("ingress", "evaluator"):
             if getattr(self, name).replicas == 0:
                 raise ValueError(f"there is no service without the {name}: give it at least 1 process")
+        for name in type(self).model_fields:
+            pool = getattr(self, name)
+            if name != "batch_evaluator" and isinstance(pool, PoolSettings) and pool.most and not pool.replicas:
+                raise ValueError(f"{name}: a pool that is called grows from at least 1 process")
         return self

@@ -71,8 +71,11 @@ class Worker:
         settings: ExecutionSettings,
         lease_seconds: float,
         clock: Clock,
+        batch_only: bool = False,
     ) -> None:
+        """`batch_only`: it leases no interactive jobs, and keeps no places for them."""
         self.name = name
+        self._batch_only = batch_only
         self._places = places
         self._performer = performer
         self._leases = leases
@@ -161,7 +164,7 @@ class Worker:
     async def _lease_some(self) -> bool:
         """Whether there may be more for the places that are left."""
         async with self._leasing:
-            slots = slots_to_ask_for(self._places, len(self._jobs), self._settings.interactive_places)
+            slots = slots_to_ask_for(self._places, len(self._jobs), self._settings.interactive_places, self._batch_only)
             if self._draining.is_set() or not slots.free:
                 return False
             leases = await self._leases.acquire(self.name, slots)

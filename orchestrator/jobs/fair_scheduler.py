@@ -35,6 +35,8 @@ class FreeSlots(NamedTuple):
     """In all."""
     interactive_only: int = 0
     """Those of them that only interactive jobs may take."""
+    batch_only: bool = False
+    """Whether no interactive job may take any."""
 
 
 class WaitingJob(NamedTuple):
@@ -117,14 +119,15 @@ class _TenantShare:
 def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue], head_start: float) -> Allocation:
     """Allocates the free slots to waiting jobs. At most one suspect job is started."""
     shares = [_TenantShare(one, max(one.virtual_time, clock), one.free_jobs, one.budget_left) for one in tenants]
-    eligible = [share for share in shares if share.next_job("interactive", True) or share.next_job("batch", True)]
+    taken: tuple[Priority, ...] = ("batch",) if slots.batch_only else ("interactive", "batch")
+    eligible = [share for share in shares if any(share.next_job(priority, True) for priority in taken)]
     clock = min((share.time for share in eligible), default=clock)
-    grants, served = _allocate_slots(slots, eligible, head_start)
+    grants, served = _allocate_slots(slots, eligible, taken, head_start)
     return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.time for share in served})
 
 
 def _allocate_slots(
-    slots: FreeSlots, shares: Sequence[_TenantShare], head_start: float
+    slots: FreeSlots, shares: Sequence[_TenantShare], taken: Sequence[Priority], head_start: float
 ) -> tuple[list[Grant], list[_TenantShare]]:
     ranks: dict[Priority, tuple[float, int]] = {"interactive": (head_start, 0), "batch": (0.0, 1)}
     for_batch = max(0, slots.free - slots.interactive_only)
@@ -137,7 +140,7 @@ def _allocate_slots(
         return share.time - ahead, rank, share.tenant_queue.tenant
 
     by_tenant = {share.tenant_queue.tenant: share for share in shares}
-    heap = [(*key(share, priority), priority) for share in shares for priority in ranks]
+    heap = [(*key(share, priority), priority) for share in shares for priority in taken]
     heapq.heapify(heap)
     while heap and len(grants) < slots.free:
         *seen, tenant, priority = heap[0]

@@ -50,6 +50,9 @@ def service(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> I
             **{f"SERVING__{pool.upper()}__REPLICAS": "1" for pool in POOLS},
             "SERVING__EVALUATOR__ONGOING": str(PLACES),
             "SERVING__EVALUATOR__MOST": str(MOST),
+            "SERVING__BATCH_EVALUATOR__MOST": "1",
+            "SERVING__GROW_SECONDS": "1",
+            "SERVING__SHRINK_SECONDS": "5",
             "SERVING__INGRESS__ONGOING": "8",
             "SERVING__INGRESS__QUEUED": "1",
             "WORK__DRAIN_SECONDS": "300",
@@ -104,6 +107,21 @@ def test_evaluators_grow_in_number_while_their_places_are_taken(service: Running
     wait_until(lambda: len(replicas(service.process.pid, "evaluator")), lambda number: number >= MOST, interval=0.5)
     simulator.configure(latency_mean=0.05)
     assert [service.verdict(job) for job in jobs] == ["done"] * len(jobs)
+
+
+def test_batch_evaluators_come_while_a_batch_waits_and_go_when_it_is_done(
+    service: Running, simulator: Simulator
+) -> None:
+    def there() -> int:
+        return len(replicas(service.process.pid, "batch_evaluator"))
+
+    assert there() == 0
+    simulator.configure(latency_mean=3.0)
+    job = [service.submit(f"Row {number}. {ON_TOPIC}", priority="batch") for number in range(4 * PLACES)]
+    wait_until(there, lambda number: number == 1, interval=0.5)
+    simulator.configure(latency_mean=0.05)
+    assert [service.verdict(one) for one in job] == ["done"] * len(job)
+    wait_until(there, lambda number: number == 0, interval=0.5)
 
 
 def test_second_signal_ends_at_once_what_the_first_would_have_waited_for(

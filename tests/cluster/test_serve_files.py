@@ -52,7 +52,7 @@ def test_config_builds_the_pools_that_it_names(name: str) -> None:
     assert where.serving is not None
     built = {one.name: one for one in _built(where).deployments}
     pools = {pool for pool in ServingSettings.model_fields if hasattr(getattr(where.serving, pool), "replicas")}
-    wanted = {pool for pool in pools if getattr(where.serving, pool).replicas}
+    wanted = {pool for pool in pools if getattr(where.serving, pool).wanted}
     unset = set() if where.settings().full_texts.fetch else {"full_texts"}
     assert SERVICE <= built.keys() == wanted - unset
     for pool, deployment in built.items():
@@ -117,6 +117,7 @@ def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.Monkey
         ({"dispatcher": {"replicas": 1}}, "dispatcher"),
         ({"llm": {"replicas": 1}}, "llm"),
         ({"index": {"replicas": 4, "most": 2}}, "at most 2"),
+        ({"index": {"replicas": 0, "most": 2}}, "index: a pool that is called grows from at least 1"),
         ({"indexx": {"replicas": 1}}, "indexx"),
     ],
 )

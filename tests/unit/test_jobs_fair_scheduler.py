@@ -262,3 +262,15 @@ def test_many_tenants_and_places_are_decided_in_any_order_of_the_crowd() -> None
     forwards, backwards = (allocate(FreeSlots(50), 0, order, HEAD_START) for order in (crowd, crowd[::-1]))
 
     assert forwards.grants == backwards.grants
+
+
+def test_slots_for_batches_alone_are_given_to_no_interactive_job() -> None:
+    crowd = [
+        contender("a", interactive=jobs("a", "interactive", 3), batch=jobs("a", "batch", 2)),
+        contender("b", interactive=jobs("b", "interactive", 1)),
+    ]
+
+    shares = allocate(FreeSlots(4, batch_only=True), 0, crowd, HEAD_START)
+
+    assert [grant.job.split("/")[1] for grant in shares.grants] == ["batch", "batch"]
+    assert shares.times.keys() == {"a"}

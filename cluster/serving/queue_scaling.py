@@ -1,0 +1,88 @@
+"""The autoscaling policy of the pools of evaluators, for Serve's controller.
+
+Evaluators lease their own jobs, so Serve sees no calls to count, and a pool that has shrunk to nothing has nobody who
+could tell it of jobs: the policy looks into the queue by itself.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from functools import cache
+from typing import Any
+
+from ray.serve.config import AutoscalingContext
+
+from assayer.errors import AssayerError
+from cluster.database import open_database
+from cluster.serving.evaluator_scaling import EvaluatorLoad, wanted_evaluators
+from cluster.settings import Profile
+from cluster.settings_loading import load_settings
+from orchestrator.store.queue_depth import PgQueueDepth, QueueDepth
+
+__all__ = ["JOBS_IN_HAND", "QueueScaling"]
+
+JOBS_IN_HAND = "jobs_in_hand"
+"""The name under which each evaluator tells how many jobs run in it."""
+
+_LOG = logging.getLogger(__name__)
+_SECONDS = 2.0
+"""Between two looks into the queue."""
+_STALE_SECONDS = 30.0
+"""After which nobody knows what waits."""
+
+
+class QueueScaling:
+    """Serve's controller makes one for each pool and calls it ten times a second."""
+
+    def __init__(self, profile: Profile, patience_seconds: float, takes_interactive: bool, takes_batch: bool) -> None:
+        self._profile = profile
+        self._patience_seconds = patience_seconds
+        self._takes_interactive, self._takes_batch = takes_interactive, takes_batch
+
+    def __call__(self, context: AutoscalingContext) -> tuple[float, dict[str, Any]]:
+        told = (context.aggregated_metrics or {}).get(JOBS_IN_HAND, {})
+        if context.config is None:
+            return context.target_num_replicas, {}
+        queue = _watch(self._profile).latest()
+        load = EvaluatorLoad(context.current_num_replicas, tuple(told.values()), queue)
+        target = context.config.get_target_ongoing_requests()
+        which = self._takes_interactive, self._takes_batch
+        return wanted_evaluators(load, target, self._patience_seconds, *which), {}
+
+
+class _QueueWatch:
+    """Looks into the queue from a thread of its own: the controller must not wait for a database."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._latest: tuple[float, QueueDepth] | None = None
+        threading.Thread(target=self._run, name="queue watch", daemon=True).start()
+
+    def latest(self) -> QueueDepth | None:
+        seen = self._latest
+        return None if seen is None or time.monotonic() - seen[0] > _STALE_SECONDS else seen[1]
+
+    def _run(self) -> None:
+        while True:
+            try:
+                asyncio.run(self._look())
+            except AssayerError as error:
+                _LOG.warning("nobody sees how much waits, and evaluators follow what they have in hand: %s", error)
+            time.sleep(_SECONDS)
+
+    async def _look(self) -> None:
+        """Until the database is lost for longer than its patience."""
+        settings = load_settings(self._profile)
+        small = settings.model_copy(update={"database": settings.database.model_copy(update={"max_connections": 1})})
+        async with open_database(small) as database:
+            depth = PgQueueDepth(database)
+            while True:
+                self._latest = (time.monotonic(), await depth.measure())
+                await asyncio.sleep(_SECONDS)
+
+
+@cache
+def _watch(profile: Profile) -> _QueueWatch:
+    """One for all pools of a controller."""
+    return _QueueWatch(profile)

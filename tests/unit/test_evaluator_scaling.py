@@ -1,0 +1,64 @@
+"""How many evaluators the queue wants: none without work, more as jobs wait, never fewer than jobs in hand need."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cluster.serving.evaluator_scaling import EvaluatorLoad, wanted_evaluators
+from orchestrator.store.queue_depth import QueueDepth, WaitingJobs
+
+EMPTY = QueueDepth()
+PLACES, PATIENCE = 8.0, 10.0
+
+
+def _batch(load: EvaluatorLoad) -> float:
+    return wanted_evaluators(load, PLACES, PATIENCE, takes_interactive=False, takes_batch=True)
+
+
+def _all(load: EvaluatorLoad) -> float:
+    return wanted_evaluators(load, PLACES, PATIENCE, takes_interactive=True, takes_batch=True)
+
+
+def test_batch_evaluators_go_when_nothing_waits_and_nothing_runs() -> None:
+    assert _batch(EvaluatorLoad(3, (0.0, 0.0, 0.0), EMPTY)) == 0
+
+
+def test_first_batch_evaluator_starts_from_none_when_jobs_have_waited_long_enough() -> None:
+    waiting = QueueDepth(batch=WaitingJobs(1, PATIENCE))
+    assert 0 < _batch(EvaluatorLoad(0, (), waiting)) <= 1
+
+
+def test_jobs_that_came_just_now_start_no_process() -> None:
+    assert _batch(EvaluatorLoad(0, (), QueueDepth(batch=WaitingJobs(500, PATIENCE - 1)))) == 0
+
+
+def test_long_queue_is_met_at_once_by_as_many_as_it_gives_work() -> None:
+    assert _batch(EvaluatorLoad(1, (8.0,), QueueDepth(batch=WaitingJobs(80, 60.0)))) == 11
+
+
+def test_interactive_jobs_count_at_once_where_they_are_taken_and_not_elsewhere() -> None:
+    load = EvaluatorLoad(1, (8.0,), QueueDepth(interactive=WaitingJobs(8, 0.0)))
+    assert _all(load) == 2
+    assert _batch(load) == 1
+
+
+def test_queue_that_nobody_can_see_leaves_what_is_in_hand() -> None:
+    assert _all(EvaluatorLoad(2, (8.0, 4.0), None)) == 1.5
+
+
+def test_evaluators_that_have_not_told_count_like_the_others_and_without_any_word_stay() -> None:
+    assert _all(EvaluatorLoad(4, (8.0, 8.0), EMPTY)) == 4
+    assert _all(EvaluatorLoad(4, (), EMPTY)) == 4
+
+
+@given(
+    st.lists(st.floats(0, 8), max_size=6).map(tuple), st.integers(0, 10_000), st.floats(0, 1e6), st.integers(0, 10_000)
+)
+def test_more_waiting_never_wants_fewer(in_hand: tuple[float, ...], jobs: int, age: float, more: int) -> None:
+    few, many = (
+        _all(EvaluatorLoad(len(in_hand), in_hand, QueueDepth(batch=WaitingJobs(number, age))))
+        for number in (jobs, jobs + more)
+    )
+    assert few <= many
+    assert few >= sum(in_hand) / PLACES * (1 - 1e-9)
+    assert few == pytest.approx((sum(in_hand) + (jobs if age >= PATIENCE else 0)) / PLACES)
