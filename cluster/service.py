@@ -49,9 +49,13 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.members import PgMembers
+from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.webhooks import PgWebhooks
 
@@ -73,6 +77,7 @@ def api_services(
     corpora: SearchableCorpora | None,
     ready: Callable[[], Awaitable[Sequence[Check]]],
 ) -> Services:
+    audit_log = PgAuditLog(database)
     return Services(
         settings=settings.api,
         clock=clock,
@@ -89,7 +94,11 @@ def api_services(
         tenants=PgTenants(database),
         keys=PgKeys(database, settings.keys),
         access=settings.access,
-        audit_log=PgAuditLog(database),
+        audit_log=audit_log,
+        members=PgMembers(database, audit_log),
+        assignments=PgAssignments(database, audit_log),
+        opinions=PgOpinions(database, audit_log),
+        decisions=PgDecisions(database, audit_log),
         sessions=PgSessions(database, settings.access),
         usage=PgUsage(database),
         costs=PgEvaluationCosts(database),

@@ -31,9 +31,11 @@ from assayer_client.errors import (
     ServiceUnreachable,
 )
 from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
+from assayer_client.people import MemberBody, MemberPatch
 from assayer_client.rankings import RankedIdeaBody, RankingBody
 from assayer_client.references import ReferencesBody
 from assayer_client.requests import Upload
+from assayer_client.reviewing import AssignBody, ConflictBody, JudgementBody, OpinionBody, OverrideBody, SignOffBody
 from assayer_client.rewards import CompareBody, Composition, RewardItemBody, RewardsBody, RolloutListBody, VerifyBody
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.version import __version__
@@ -41,6 +43,7 @@ from assayer_client.webhooks import WebhookBody, verified
 
 __all__ = [
     "ApiProblem",
+    "AssignBody",
     "AsyncClient",
     "BatchQuery",
     "Client",
@@ -49,14 +52,20 @@ __all__ = [
     "ComparisonBody",
     "Composition",
     "ConfigurationError",
+    "ConflictBody",
     "CorpusBody",
     "CuratedPaperBody",
     "CurationBody",
     "EvaluationBody",
     "IdeaBody",
     "InvalidRequest",
+    "JudgementBody",
     "KeyBody",
+    "MemberBody",
+    "MemberPatch",
     "MoreRowsQuery",
+    "OpinionBody",
+    "OverrideBody",
     "ProblemAt",
     "ProposalBody",
     "QuestionBody",
@@ -71,6 +80,7 @@ __all__ = [
     "ScoredIdeaBody",
     "SectionBody",
     "ServiceUnreachable",
+    "SignOffBody",
     "TenantBody",
     "TenantPatch",
     "Timeouts",

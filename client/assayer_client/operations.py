@@ -11,8 +11,10 @@ from assayer_client import comparisons as comparison_calls
 from assayer_client import corpus as corpus_calls
 from assayer_client import erasures as erasure_calls
 from assayer_client import evaluations as evaluation_calls
+from assayer_client import people as people_calls
 from assayer_client import rankings as ranking_calls
 from assayer_client import references as reference_calls
+from assayer_client import reviewing as reviewing_calls
 from assayer_client import webhooks as webhook_calls
 from assayer_client.requests import ApiCall
 
@@ -69,6 +71,26 @@ class Operations:
     erase_everywhere = Operation(erasure_calls.erase_everywhere)
     audit_entries = Operation(audit_calls.audit_entries)
     audit_tip = Operation(audit_calls.audit_tip)
+    invite = Operation(people_calls.invite)
+    members = Operation(people_calls.members)
+    change_member = Operation(people_calls.change_member)
+    remove_member = Operation(people_calls.remove_member)
+    give_key = Operation(people_calls.give_key)
+    assign = Operation(reviewing_calls.assign)
+    assignments = Operation(reviewing_calls.assignments)
+    withdraw_assignment = Operation(reviewing_calls.withdraw_assignment)
+    conflicts = Operation(reviewing_calls.conflicts)
+    declare_conflict = Operation(reviewing_calls.declare_conflict)
+    clear_conflict = Operation(reviewing_calls.clear_conflict)
+    proposal_text = Operation(reviewing_calls.proposal_text)
+    give_opinion = Operation(reviewing_calls.give_opinion)
+    revise_opinion = Operation(reviewing_calls.revise_opinion)
+    opinions = Operation(reviewing_calls.opinions)
+    judge_point = Operation(reviewing_calls.judge_point)
+    judgements = Operation(reviewing_calls.judgements)
+    panel = Operation(reviewing_calls.panel)
+    override_score = Operation(reviewing_calls.override_score)
+    sign_off = Operation(reviewing_calls.sign_off)
     methods = Operation(evaluation_calls.methods)
     submit_files = Operation(batch_calls.submit_files)
     add_files = Operation(batch_calls.add_files)

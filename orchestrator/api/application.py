@@ -24,6 +24,7 @@ from orchestrator.api.problems import HttpProblem, problem_kind
 from orchestrator.api.readiness import Readiness
 from orchestrator.api.request_log import RequestLogging, database_unavailable, request_record
 from orchestrator.api.routes import (
+    assignments,
     audit_log,
     batch_estimate,
     batch_upload,
@@ -37,7 +38,10 @@ from orchestrator.api.routes import (
     events,
     health,
     keys,
+    members,
     methods,
+    opinions,
+    panel,
     proposals,
     rankings,
     references,
@@ -51,6 +55,7 @@ from orchestrator.api.routes import (
 from orchestrator.api.services import Services
 from orchestrator.api.validation_errors import validation_problem
 from orchestrator.jobs.submissions import QueueFull
+from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
 
 __all__ = ["create_app", "create_documented_app"]
@@ -79,6 +84,10 @@ _ROUTERS = (
     keys,
     usage,
     tenants,
+    members,
+    assignments,
+    opinions,
+    panel,
     audit_log,
     health,
     console,
@@ -173,6 +182,10 @@ async def _queue_full(request: Request, error: QueueFull) -> Response:
     return _response(request, HttpProblem("queue-full", str(error), retry_after=_QUEUE_SECONDS))
 
 
+async def _review_refused(request: Request, error: ReviewRefused) -> Response:
+    return _response(request, HttpProblem("conflict", str(error)))
+
+
 async def _database_unavailable(request: Request, error: StorageError) -> Response:
     _LOG.warning("request %s: %s", request_record(request.scope).request_id, error)
     services: Services = request.app.state.services
@@ -185,6 +198,7 @@ _HANDLERS: dict[type[Exception], Any] = {
     HTTPException: _http_problem,
     InputError: _input_error,
     QueueFull: _queue_full,
+    ReviewRefused: _review_refused,
     StorageError: _database_unavailable,
 }
 

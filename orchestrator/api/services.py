@@ -30,9 +30,13 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.members import PgMembers
+from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
@@ -75,6 +79,10 @@ class Services:
     access: AccessSettings
     sessions: PgSessions
     audit_log: PgAuditLog
+    members: PgMembers
+    assignments: PgAssignments
+    opinions: PgOpinions
+    decisions: PgDecisions
     usage: PgUsage
     costs: PgEvaluationCosts
     erasures: PgErasures

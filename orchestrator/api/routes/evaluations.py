@@ -14,6 +14,7 @@ from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_graph_json, as_json
 from assayer.reports.markdown import as_markdown
+from orchestrator.api.acting import ReportReader
 from orchestrator.api.authentication import Reader, Submitter
 from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Resource
 from orchestrator.api.content_negotiation import negotiated_media_type
@@ -154,7 +155,7 @@ async def listed(
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT, **problem_responses(404, 406, 409, 410)})
 async def report(
-    id: PathId, caller: Reader, services: ServicesDependency, accept: Annotated[str | None, Header()] = None
+    id: PathId, caller: ReportReader, services: ServicesDependency, accept: Annotated[str | None, Header()] = None
 ) -> Response:
     """The report as JSON, Markdown or a page. Without one: 409 and why, or 410 when it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))

@@ -44,9 +44,13 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.members import PgMembers
+from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
@@ -82,6 +86,7 @@ class Service:
         async def ready() -> Sequence[Check]:
             return checks
 
+        audit_log = PgAuditLog(database)
         services = Services(
             settings=ApiSettings(**settings),
             clock=clock,
@@ -98,7 +103,11 @@ class Service:
             tenants=PgTenants(database),
             keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),
             access=AccessSettings(),
-            audit_log=PgAuditLog(database),
+            audit_log=audit_log,
+            members=PgMembers(database, audit_log),
+            assignments=PgAssignments(database, audit_log),
+            opinions=PgOpinions(database, audit_log),
+            decisions=PgDecisions(database, audit_log),
             sessions=PgSessions(database, AccessSettings()),
             usage=PgUsage(database),
             costs=PgEvaluationCosts(database),

@@ -42,7 +42,7 @@ async def test_entries_come_in_order_page_by_page(service: Service) -> None:
 
 async def test_only_who_may_reads_it(service: Service) -> None:
     for scopes in (("read",), ("submit", "read")):
-        async with service.caller(*scopes) as caller:  # type: ignore[arg-type]  # both are listed above
+        async with service.caller(*scopes) as caller:
             assert problem(await caller.get("/v1/audit-log"), 403, "forbidden").scope == "manage"
 
 

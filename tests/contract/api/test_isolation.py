@@ -10,6 +10,20 @@ from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
 from tests.contract.api.test_problems import problem
 
 _OPEN = {"/healthz", "/readyz"}
+_PARAMETERS = {
+    ("POST", "/v1/batches/{id}/rows"): {"first": "9"},
+    ("DELETE", "/v1/evaluations/{id}/assignments"): {"reviewer": "mb_1"},
+    ("DELETE", "/v1/evaluations/{id}/conflicts"): {"reviewer": "mb_1", "reason": "none at all"},
+}
+_BODIES: dict[str, dict[str, Any]] = {
+    "/v1/batches/{id}/assignments": {},
+    "/v1/batches/{id}/sign-off": {},
+    "/v1/evaluations/{id}/conflicts": {"reviewer": "mb_1", "reason": "a friend"},
+    "/v1/evaluations/{id}/override": {"score": 5, "reason": "a friend"},
+    "/v1/evaluations/{id}/opinions": {"score": 5},
+    "/v1/evaluations/{id}/judgements": {"point": "/parts/0", "agrees": True, "reason": "a friend"},
+}
+"""What a request needs to be more than malformed."""
 
 
 def operations(app: FastAPI) -> list[tuple[str, str]]:
@@ -36,13 +50,14 @@ async def test_another_tenants_things_are_not_there(service: Service) -> None:
         for method, path in operations(service.app):
             if "{id}" not in path:
                 continue
-            needed = {"first": "9"} if path.endswith("/rows") else {}
+            needed = _PARAMETERS.get((method, path), {})
+            body = _BODIES.get(path, {"name": "mine"})
             for thing in (done, queued, curation, key):
                 at = path.replace("{id}", thing).replace("{item}", "0")
-                answer = await stranger.request(method, at, params=needed, json={"name": "mine"})
+                answer = await stranger.request(method, at, params=needed, json=body)
                 assert answer.status_code in (403, 404), (method, path, answer.text)
                 at = path.replace("{id}", "ev_none").replace("{item}", "0")
-                unknown = await stranger.request(method, at, params=needed, json={"name": "mine"})
+                unknown = await stranger.request(method, at, params=needed, json=body)
                 assert unknown.status_code == answer.status_code, (method, path)
         assert await _everything(service) == before
 

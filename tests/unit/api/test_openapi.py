@@ -51,12 +51,22 @@ def test_every_post_that_makes_something_takes_an_idempotency_key(operations: li
     posts = {path: operation for path, method, operation in operations if method == "post"}
     asks_only = {"/v1/corpus/search", "/v1/references", "/v1/batches/estimate"}
     deletes_only = {"/v1/erasures"}  # sent again it finds nothing more
+    of_people = {  # sent again they come to the same, or are refused
+        "/v1/members",
+        "/v1/members/{id}/key",
+        "/v1/batches/{id}/assignments",
+        "/v1/batches/{id}/sign-off",
+        "/v1/evaluations/{id}/conflicts",
+        "/v1/evaluations/{id}/judgements",
+        "/v1/evaluations/{id}/opinions",
+        "/v1/evaluations/{id}/override",
+    }
     without = {
         path
         for path, operation in posts.items()
         if "Idempotency-Key" not in {one["name"] for one in operation.get("parameters", ())}
     }
-    assert without == asks_only | deletes_only
+    assert without == asks_only | deletes_only | of_people
 
 
 def test_every_refusal_is_a_problem_document(document: dict[str, Any], operations: list[Operation]) -> None:

@@ -1,0 +1,266 @@
+"""Reviewing: assignments, conflicts of interest, opinions, the panel, sign-off. People score from 1 to 5."""
+
+import datetime as dt
+from typing import Literal
+
+from assayer_client.requests import ApiCall, path, reads, reads_nothing
+from assayer_client.resources import Absent, Body, JobState, Page, Resource
+
+
+class AssignBody(Body):
+    per_proposal: int = 2
+    """Reviewers of each proposal, those that it has included."""
+    reviewers: tuple[str, ...] | None = None
+    """None: all members who are reviewers."""
+    dry_run: bool = False
+    """Only say who would get what."""
+
+
+class ConflictBody(Body):
+    reviewer: str | None = None
+    """None: oneself."""
+    reason: str
+
+
+class OpinionBody(Body):
+    score: int
+    """From 1, weak, to 5, outstanding."""
+    note: str = ""
+
+
+class JudgementBody(Body):
+    point: str
+    """JSON Pointer to a point of the report."""
+    agrees: bool
+    reason: str
+
+
+class OverrideBody(Body):
+    score: int
+    reason: str
+
+
+class SignOffBody(Body):
+    note: str = ""
+    despite_missing: bool = False
+    """Also while assigned opinions are missing; how many is written down."""
+
+
+class ConflictOfInterest(Resource):
+    """Why somebody must not review a proposal."""
+
+    evaluation: str
+    member: str
+    source: Literal["declared", "name", "affiliation"]
+    reason: str
+    cleared: str | None
+    """Why it is none after all; None while it stands."""
+    at: dt.datetime
+
+
+class UnfilledProposal(Resource):
+    """A proposal that does not get as many reviewers as it should."""
+
+    evaluation: str
+    title: str
+    missing: int
+
+
+class AssignmentOutcome(Resource):
+    """What was assigned, or would be."""
+
+    dry_run: bool
+    assigned: int
+    loads: dict[str, int]
+    """Proposals of this call by reviewer."""
+    unfilled: tuple[UnfilledProposal, ...]
+    conflicts: tuple[ConflictOfInterest, ...]
+    not_searched: tuple[str, ...]
+    """Proposals whose text is not there yet, as they came as documents."""
+
+
+class Assignment(Resource):
+    """A proposal that somebody is to review."""
+
+    evaluation: str
+    batch: str
+    row: int | None
+    title: str
+    state: JobState
+    member: str
+    at: dt.datetime
+    opinion: Literal["none", "blind", "revised"]
+
+
+class ProposalToRead(Resource):
+    """A proposal as its reviewers read it."""
+
+    evaluation: str
+    title: str
+    text: str
+    masked: bool
+
+
+class Opinion(Resource):
+    """What one reviewer thinks of a proposal."""
+
+    evaluation: str
+    member: str
+    name: str
+    blind_score: int
+    blind_note: str
+    blind_at: dt.datetime
+    score: int
+    note: str
+    revised_at: dt.datetime | None
+
+
+class PointJudgement(Resource):
+    """Whether a reviewer agrees with one point of the report."""
+
+    evaluation: str
+    member: str
+    name: str
+    point: str
+    agrees: bool
+    reason: str
+    at: dt.datetime
+
+
+class ScoreOverride(Resource):
+    """The score that counts in place of what the opinions come to."""
+
+    evaluation: str
+    score: int
+    reason: str
+    by: str
+    name: str
+    at: dt.datetime
+
+
+class SignOff(Resource):
+    """The call is decided: nothing about it changes any more."""
+
+    batch: str
+    by: str
+    name: str
+    note: str
+    missing_opinions: int
+    at: dt.datetime
+    audit_number: int
+    audit_hash: str
+
+
+class PanelPair(Resource):
+    first: str
+    second: str
+    common: int
+    kappa: float | Absent
+
+
+class PanelAgreement(Resource):
+    kappa: float | Absent
+    pairs: tuple[PanelPair, ...]
+
+
+class PanelRow(Resource):
+    evaluation: str
+    row: int | None
+    title: str
+    assigned: int
+    opinions: tuple[Opinion, ...]
+    mean: float | None
+    spread: int | None
+    override: ScoreOverride | None
+    score: float | None
+    """What counts: the override, else the mean."""
+
+
+class Panel(Resource):
+    """What the reviewers of a batch think. Nothing of it is the machine's."""
+
+    batch: str
+    assigned: int
+    given: int
+    revised: int
+    rows: tuple[PanelRow, ...]
+    blind: PanelAgreement
+    standing: PanelAgreement
+    sign_off: SignOff | None
+
+
+def assign(batch: str, body: AssignBody) -> ApiCall[AssignmentOutcome]:
+    """Assigns reviewers to all proposals of a batch: nobody with a conflict, all with about the same load."""
+    return ApiCall("POST", path("batches", batch, "assignments"), reads(AssignmentOutcome), body=body)
+
+
+def assignments(*, batch: str | None = None, limit: int = 1_000) -> ApiCall[Page[Assignment]]:
+    """A reviewer's own queue, first what waits for an opinion; for others, everybody's."""
+    return ApiCall("GET", path("assignments"), reads(Page[Assignment]), {"batch": batch, "limit": limit})
+
+
+def withdraw_assignment(evaluation: str, *, reviewer: str) -> ApiCall[None]:
+    """Takes a proposal from a reviewer who has not given an opinion on it."""
+    own = path("evaluations", evaluation, "assignments")
+    return ApiCall("DELETE", own, reads_nothing, {"reviewer": reviewer})
+
+
+def conflicts(batch: str) -> ApiCall[Page[ConflictOfInterest]]:
+    """Conflicts of interest of a batch: declared and found, cleared ones included."""
+    return ApiCall("GET", path("batches", batch, "conflicts"), reads(Page[ConflictOfInterest]))
+
+
+def declare_conflict(evaluation: str, body: ConflictBody) -> ApiCall[ConflictOfInterest]:
+    """Says that somebody must not review a proposal."""
+    return ApiCall("POST", path("evaluations", evaluation, "conflicts"), reads(ConflictOfInterest), body=body)
+
+
+def clear_conflict(evaluation: str, *, reviewer: str, reason: str) -> ApiCall[ConflictOfInterest]:
+    """Says why a conflict is none after all. It stays on record."""
+    own = path("evaluations", evaluation, "conflicts")
+    return ApiCall("DELETE", own, reads(ConflictOfInterest), {"reviewer": reviewer, "reason": reason})
+
+
+def proposal_text(evaluation: str) -> ApiCall[ProposalToRead]:
+    """The proposal itself, masked where it is judged blind."""
+    return ApiCall("GET", path("evaluations", evaluation, "proposal"), reads(ProposalToRead))
+
+
+def give_opinion(evaluation: str, body: OpinionBody) -> ApiCall[Opinion]:
+    """A reviewer's first opinion, given without knowing the machine's. Then the report opens."""
+    return ApiCall("POST", path("evaluations", evaluation, "opinions"), reads(Opinion), body=body)
+
+
+def revise_opinion(evaluation: str, body: OpinionBody) -> ApiCall[Opinion]:
+    """A reviewer's opinion after having read the report; the first one is kept."""
+    return ApiCall("PATCH", path("evaluations", evaluation, "opinions"), reads(Opinion), body=body)
+
+
+def opinions(evaluation: str) -> ApiCall[Page[Opinion]]:
+    """What reviewers think of a proposal; a reviewer sees their own alone."""
+    return ApiCall("GET", path("evaluations", evaluation, "opinions"), reads(Page[Opinion]))
+
+
+def judge_point(evaluation: str, body: JudgementBody) -> ApiCall[Page[PointJudgement]]:
+    """Agrees or disagrees with one point of the report; answers with all of one's own judgements."""
+    return ApiCall("POST", path("evaluations", evaluation, "judgements"), reads(Page[PointJudgement]), body=body)
+
+
+def judgements(evaluation: str) -> ApiCall[Page[PointJudgement]]:
+    """Whether reviewers agree with points of the report; a reviewer sees their own alone."""
+    return ApiCall("GET", path("evaluations", evaluation, "judgements"), reads(Page[PointJudgement]))
+
+
+def panel(batch: str) -> ApiCall[Panel]:
+    """The opinions on a batch, and how far reviewers agree."""
+    return ApiCall("GET", path("batches", batch, "panel"), reads(Panel))
+
+
+def override_score(evaluation: str, body: OverrideBody) -> ApiCall[ScoreOverride]:
+    """Sets the score that counts, with a reason."""
+    return ApiCall("POST", path("evaluations", evaluation, "override"), reads(ScoreOverride), body=body)
+
+
+def sign_off(batch: str, body: SignOffBody) -> ApiCall[SignOff]:
+    """Closes the call: nothing about it changes any more."""
+    return ApiCall("POST", path("batches", batch, "sign-off"), reads(SignOff), body=body)

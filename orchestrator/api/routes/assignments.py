@@ -1,0 +1,219 @@
+"""Who reviews what: `/v1/batches/{id}/assignments`, `/v1/assignments`, and conflicts of interest."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import Field
+
+from orchestrator.access.roles import MemberId
+from orchestrator.api.acting import Assigner, PeopleReader, acting, actor_of
+from orchestrator.api.common_schemas import Body, Page, Resource
+from orchestrator.api.content_negotiation import json_only
+from orchestrator.api.identifiers import PathId
+from orchestrator.api.openapi import problem_responses
+from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.jobs.api_keys import AuthenticatedCaller
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.assigning import plan_assignments
+from orchestrator.reviewing.conflict_search import Interest, found_conflicts
+from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
+from orchestrator.store.assignments import ProposalText
+
+__all__ = ["AssignBody", "AssignmentOutcome", "ConflictBody", "UnfilledProposal", "router"]
+
+Reason = Annotated[str, Field(min_length=3, max_length=2_000)]
+ReviewerId = Annotated[str, Field(pattern=r"^mb_[A-Za-z0-9]{1,60}$")]
+
+router = APIRouter(tags=["reviewing"])
+
+
+class AssignBody(Body):
+    per_proposal: int = Field(default=2, ge=1, le=10)
+    """Reviewers of each proposal, those that it has included."""
+    reviewers: tuple[ReviewerId, ...] | None = Field(default=None, min_length=1, max_length=500)
+    """Null: all members who are reviewers."""
+    dry_run: bool = False
+    """Only say who would get what."""
+
+
+class UnfilledProposal(Resource):
+    """A proposal that does not get as many reviewers as it should."""
+
+    evaluation: str
+    title: str
+    missing: int
+
+
+class AssignmentOutcome(Resource):
+    """What was assigned, or would be."""
+
+    dry_run: bool
+    assigned: int
+    loads: dict[str, int]
+    """Proposals of this call by reviewer, those from before included."""
+    unfilled: tuple[UnfilledProposal, ...]
+    conflicts: tuple[ConflictOfInterest, ...]
+    """All that stand, declared and found."""
+    not_searched: tuple[str, ...]
+    """Proposals whose text is not there yet, as they came as documents: nothing could be looked for in them."""
+
+
+class ConflictBody(Body):
+    reviewer: ReviewerId | None = None
+    """Null: oneself."""
+    reason: Reason
+
+
+class AssignmentsQuery(Body):
+    batch: str | None = Field(default=None, max_length=64)
+    limit: int = Field(default=1_000, ge=1, le=10_000)
+
+
+class OfReviewer(Body):
+    reviewer: ReviewerId
+
+
+class ClearQuery(OfReviewer):
+    reason: Reason
+    """Why it is no conflict after all."""
+
+
+@router.post(
+    "/v1/batches/{id}/assignments",
+    responses=problem_responses(400, 404, 409, 413, 415, 422),
+    dependencies=[Depends(json_only)],
+)
+async def assign(id: PathId, body: AssignBody, caller: Assigner, services: ServicesDependency) -> AssignmentOutcome:
+    """Assigns reviewers to all proposals of a batch: nobody with a conflict of interest, all with about the same load.
+    Conflicts are also looked for, by names and affiliations. What was assigned before stays."""
+    batch, now = BatchId(id), services.clock.now()
+    if await services.jobs.batch(caller.tenant, batch) is None:
+        raise not_found("batch", id)
+    if await services.decisions.signed_off(caller.tenant, batch) is not None:
+        raise HttpProblem("conflict", f"The call {id} is signed off. Nothing about it changes.")
+    people = await _reviewers(services, caller.tenant, body.reviewers)
+    proposals = await services.assignments.proposals(caller.tenant, batch)
+    interests = [Interest(one.id, one.name, one.affiliation) for one in people]
+    found = await asyncio.to_thread(_found, proposals, interests)
+    await services.assignments.keep_found(found, now)
+    conflicts = [one for one in await services.assignments.conflicts(caller.tenant, batch=batch) if not one.cleared]
+    before = await services.assignments.queue(caller.tenant, member=None, batch=batch, limit=100_000)
+    has = Counter(one.evaluation for one in before)
+    loads = Counter[str](one.member for one in before)
+    barred = {(str(one.evaluation), str(one.member)) for one in conflicts}
+    barred |= {(str(one.evaluation), str(one.member)) for one in before}
+    wanted = {str(one.id): max(0, body.per_proposal - has[one.id]) for one in proposals}
+    plan = await asyncio.to_thread(plan_assignments, wanted, [str(one.id) for one in people], barred, loads)
+    if not body.dry_run and plan.pairs:
+        pairs = [(JobId(evaluation), MemberId(member)) for evaluation, member in plan.pairs]
+        await services.assignments.assign(caller.tenant, batch, pairs, actor_of(caller), now)
+    titles = {one.id: one.title for one in proposals}
+    return AssignmentOutcome(
+        dry_run=body.dry_run,
+        assigned=len(plan.pairs),
+        loads={str(one.id): loads[one.id] + sum(member == one.id for _, member in plan.pairs) for one in people},
+        unfilled=tuple(
+            UnfilledProposal(evaluation=one, title=titles[JobId(one)], missing=count)
+            for one, count in plan.short.items()
+        ),
+        conflicts=tuple(conflicts),
+        not_searched=tuple(one.id for one in proposals if one.text is None),
+    )
+
+
+@router.get("/v1/assignments", responses=problem_responses(422))
+async def queue(
+    query: Annotated[AssignmentsQuery, Query()],
+    caller: Annotated[AuthenticatedCaller, Depends(acting("see people", "give opinions", scope="read"))],
+    services: ServicesDependency,
+) -> Page[Assignment]:
+    """A reviewer's own queue, first what waits for an opinion; for others, everybody's."""
+    own = (caller.member or MemberId(caller.key)) if caller.role == "reviewer" else None
+    batch = None if query.batch is None else BatchId(query.batch)
+    found = await services.assignments.queue(caller.tenant, member=own, batch=batch, limit=query.limit)
+    return Page(items=tuple(found), next=None)
+
+
+@router.delete("/v1/evaluations/{id}/assignments", status_code=204, responses=problem_responses(404, 409, 422))
+async def withdraw(
+    id: PathId, query: Annotated[OfReviewer, Query()], caller: Assigner, services: ServicesDependency
+) -> None:
+    """Takes a proposal from a reviewer who has not given an opinion on it."""
+    member, now = MemberId(query.reviewer), services.clock.now()
+    if not await services.assignments.withdraw(caller.tenant, JobId(id), member, actor_of(caller), now):
+        raise not_found("assignment without an opinion", id)
+
+
+@router.get("/v1/batches/{id}/conflicts", responses=problem_responses(404, 422))
+async def conflicts(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Page[ConflictOfInterest]:
+    """Conflicts of interest of a batch: declared, and found when reviewers were assigned; cleared ones included."""
+    if await services.jobs.batch(caller.tenant, BatchId(id)) is None:
+        raise not_found("batch", id)
+    return Page(items=tuple(await services.assignments.conflicts(caller.tenant, batch=BatchId(id))), next=None)
+
+
+@router.post(
+    "/v1/evaluations/{id}/conflicts",
+    responses=problem_responses(400, 404, 409, 413, 415, 422),
+    dependencies=[Depends(json_only)],
+)
+async def declare(
+    id: PathId,
+    body: ConflictBody,
+    caller: Annotated[AuthenticatedCaller, Depends(acting("assign reviewers", "give opinions", scope="manage"))],
+    services: ServicesDependency,
+) -> ConflictOfInterest:
+    """Says that somebody must not review a proposal: reviewers of themselves, officers of anybody. An assignment
+    without an opinion ends thereby."""
+    member = MemberId(body.reviewer or caller.member or "")
+    if caller.role == "reviewer":
+        if member != caller.member:
+            raise HttpProblem("forbidden", "A reviewer declares conflicts of their own.")
+        if await services.assignments.standing(caller.tenant, JobId(id), member) is None:
+            raise not_found("evaluation", id)
+    if not member:
+        raise HttpProblem.invalid("Say whose conflict it is: you are no reviewer.", "/reviewer")
+    declared = await services.assignments.declare(
+        caller.tenant, JobId(id), member, body.reason, actor_of(caller), services.clock.now()
+    )
+    if declared is None:
+        raise not_found("evaluation or reviewer", id)
+    return declared
+
+
+@router.delete("/v1/evaluations/{id}/conflicts", responses=problem_responses(404, 409, 422))
+async def clear(
+    id: PathId, query: Annotated[ClearQuery, Query()], caller: Assigner, services: ServicesDependency
+) -> ConflictOfInterest:
+    """Says why a conflict, declared or found, is none after all. It stays on record."""
+    cleared = await services.assignments.clear(
+        caller.tenant, JobId(id), MemberId(query.reviewer), query.reason, actor_of(caller), services.clock.now()
+    )
+    if cleared is None:
+        raise not_found("conflict of interest", id)
+    return cleared
+
+
+def _found(proposals: Sequence[ProposalText], people: Sequence[Interest]) -> list[tuple[JobId, MemberId, str, str]]:
+    return [
+        (proposal.id, one.member, one.source, one.words)
+        for proposal in proposals
+        if proposal.text is not None
+        for one in found_conflicts(proposal.title, proposal.text, people)
+    ]
+
+
+async def _reviewers(services: Services, tenant: TenantId, named: tuple[str, ...] | None) -> list[Member]:
+    """Raises HttpProblem."""
+    known = {one.id: one for one in await services.members.list(tenant) if one.removed_at is None}
+    chosen = [one for one in known.values() if one.role == "reviewer" and (named is None or one.id in named)]
+    strangers = set(named or ()) - {one.id for one in chosen}
+    if strangers:
+        raise HttpProblem.invalid(f"These are no reviewers of yours: {', '.join(sorted(strangers))}.", "/reviewers")
+    if not chosen:
+        raise HttpProblem("conflict", "There are no reviewers. Invite some: POST /v1/members.")
+    return chosen

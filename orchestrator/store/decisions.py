@@ -1,0 +1,102 @@
+"""What the officers of a call decide: scores that count in place of the opinions, and the end of the call."""
+
+import datetime as dt
+
+from orchestrator.access.audit_chain import Actor
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
+from orchestrator.store.assignments import hold_call_open
+from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.json_columns import storable_text
+
+__all__ = ["PgDecisions"]
+
+_OVERRIDE = """
+    INSERT INTO score_overrides AS known (evaluation, score, reason, by, name, at)
+    SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation'
+    ON CONFLICT (evaluation) DO UPDATE SET score = $3, reason = $4, by = $5, name = $6, at = $7
+    RETURNING known.*
+"""
+_OVERRIDES = """
+    SELECT score_overrides.* FROM score_overrides JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", evaluation
+"""
+_LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
+_MISSING = """
+    SELECT count(*) FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
+    WHERE jobs.batch = $1 AND NOT EXISTS (
+        SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
+    )
+"""
+_SIGN = """
+    INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
+"""
+_SIGNED = """
+    SELECT sign_offs.* FROM sign_offs JOIN batches ON batches.id = sign_offs.batch
+    WHERE batches.tenant = $1 AND batches.id = $2
+"""
+
+
+class PgDecisions:
+    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
+        self._database = database
+        self._log = audit_log
+
+    async def override(
+        self, tenant: TenantId, evaluation: JobId, score: int, reason: str, actor: Actor, now: dt.datetime
+    ) -> ScoreOverride | None:
+        """In place of one before, which the audit log keeps. None where there is no such evaluation. Raises
+        ReviewRefused where the call is signed off."""
+
+        async def work(connection: Connection) -> ScoreOverride | None:
+            async with connection.transaction():
+                await hold_call_open(connection, tenant, evaluation)
+                stored = storable_text(reason)
+                values = (tenant, evaluation, score, stored, actor.id, storable_text(actor.name), now)
+                row = await connection.fetchrow(_OVERRIDE, *values)
+                if row is None:
+                    return None
+                await self._log.append(
+                    connection, tenant, actor, "score overridden", evaluation, now, score=score, reason=stored
+                )
+                return ScoreOverride(**dict(row))
+
+        return await self._database.run(work)
+
+    async def overrides(self, tenant: TenantId, batch: BatchId) -> list[ScoreOverride]:
+        return [ScoreOverride(**dict(row)) for row in await self._database.fetch(_OVERRIDES, tenant, batch)]
+
+    async def sign_off(
+        self, tenant: TenantId, batch: BatchId, note: str, despite_missing: bool, actor: Actor, now: dt.datetime
+    ) -> SignOff | None:
+        """From then on nothing about the call changes. None where there is no such batch. Raises ReviewRefused where
+        opinions are missing, unless `despite_missing`, and where it was signed off before."""
+
+        async def work(connection: Connection) -> SignOff | None:
+            async with connection.transaction():
+                if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
+                    return None
+                await hold_call_open(connection, tenant, batch)
+                missing = int(await connection.fetchval(_MISSING, batch))
+                if missing and not despite_missing:
+                    raise ReviewRefused(
+                        f"{missing:,} assigned opinions are missing.",
+                        "Wait for them, withdraw the assignments, or sign off despite them (`despite_missing`).",
+                    )
+                stored = storable_text(note)
+                tip = await self._log.append(
+                    connection, tenant, actor, "signed off", batch, now, note=stored, missing_opinions=missing
+                )
+                name = storable_text(actor.name)
+                row = await connection.fetchrow(
+                    _SIGN, batch, actor.id, name, stored, missing, now, tip.number, tip.hash
+                )
+                return None if row is None else SignOff(**dict(row))
+
+        return await self._database.run(work)
+
+    async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
+        row = await self._database.fetch_one(_SIGNED, tenant, batch)
+        return None if row is None else SignOff(**dict(row))

@@ -1,0 +1,167 @@
+"""What reviewers think: blind opinions, revisions, judgements of single points."""
+
+import datetime as dt
+
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
+from orchestrator.store.assignments import hold_call_open
+from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.json_columns import storable_text
+
+__all__ = ["PgOpinions"]
+
+_ASSIGNED = """
+    SELECT EXISTS (
+        SELECT FROM conflicts WHERE evaluation = $2 AND member = $3 AND cleared IS NULL
+    ) AS conflict
+    FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
+    WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
+"""
+_GIVE = """
+    INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_at, score, note)
+    VALUES ($1, $2, $3, $4, $5, $3, $4) ON CONFLICT DO NOTHING RETURNING evaluation
+"""
+_REVISE = """
+    UPDATE opinions SET score = $3, note = $4, revised_at = $5 WHERE evaluation = $1 AND member = $2
+    RETURNING evaluation
+"""
+_OF = """
+    SELECT opinions.*, members.name FROM opinions JOIN members ON members.id = opinions.member
+    JOIN jobs ON jobs.id = opinions.evaluation
+    WHERE jobs.tenant = $1 AND ($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR opinions.evaluation = $3)
+      AND ($4::text IS NULL OR opinions.member = $4)
+    ORDER BY jobs."row", opinions.evaluation, opinions.blind_at, opinions.member
+"""
+_JUDGE = """
+    INSERT INTO point_judgements (evaluation, member, point, agrees, reason, at) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (evaluation, member, point) DO UPDATE SET agrees = $4, reason = $5, at = $6
+"""
+_JUDGEMENTS = """
+    SELECT judged.*, members.name FROM point_judgements AS judged JOIN members ON members.id = judged.member
+    JOIN jobs ON jobs.id = judged.evaluation
+    WHERE jobs.tenant = $1 AND judged.evaluation = $2 AND ($3::text IS NULL OR judged.member = $3)
+    ORDER BY judged.point, judged.at, judged.member
+"""
+
+
+class PgOpinions:
+    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
+        self._database = database
+        self._log = audit_log
+
+    async def give(
+        self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
+    ) -> Opinion | None:
+        """The first one, before the machine's is shown. None where it is not assigned to them. Raises ReviewRefused
+        where another one was given before, a conflict stands, or the call is signed off."""
+        member = MemberId(actor.id)
+
+        async def work(connection: Connection) -> bool:
+            async with connection.transaction():
+                if not await _may_give(connection, tenant, evaluation, member):
+                    return False
+                stored = storable_text(note)
+                if await connection.fetchrow(_GIVE, evaluation, member, score, stored, now) is not None:
+                    await self._log.append(
+                        connection, tenant, actor, "blind opinion given", evaluation, now, score=score, note=stored
+                    )
+                return True
+
+        if not await self._database.run(work):
+            return None
+        (opinion,) = await self.of(tenant, evaluation=evaluation, member=member)
+        if (opinion.blind_score, opinion.blind_note) != (score, storable_text(note)):
+            raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")
+        return opinion
+
+    async def revise(
+        self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
+    ) -> Opinion | None:
+        """The first opinion is kept beside it. None where it is not assigned to them. Raises ReviewRefused before the
+        first opinion."""
+        member = MemberId(actor.id)
+
+        async def work(connection: Connection) -> bool:
+            async with connection.transaction():
+                if not await _may_give(connection, tenant, evaluation, member):
+                    return False
+                stored = storable_text(note)
+                if await connection.fetchrow(_REVISE, evaluation, member, score, stored, now) is None:
+                    raise ReviewRefused("There is nothing to revise: give your first opinion before (POST).")
+                await self._log.append(
+                    connection, tenant, actor, "opinion revised", evaluation, now, score=score, note=stored
+                )
+                return True
+
+        if not await self._database.run(work):
+            return None
+        (opinion,) = await self.of(tenant, evaluation=evaluation, member=member)
+        return opinion
+
+    async def of(
+        self,
+        tenant: TenantId,
+        *,
+        batch: BatchId | None = None,
+        evaluation: JobId | None = None,
+        member: MemberId | None = None,
+    ) -> list[Opinion]:
+        return [Opinion(**dict(row)) for row in await self._database.fetch(_OF, tenant, batch, evaluation, member)]
+
+    async def judge(
+        self,
+        tenant: TenantId,
+        evaluation: JobId,
+        point: str,
+        agrees: bool,
+        reason: str,
+        actor: Actor,
+        now: dt.datetime,
+    ) -> bool:
+        """The last judgement of a point counts. False where it is not assigned to them. Raises ReviewRefused before the
+        first opinion: the points are the machine's."""
+        member = MemberId(actor.id)
+
+        async def work(connection: Connection) -> bool:
+            async with connection.transaction():
+                if not await _may_give(connection, tenant, evaluation, member):
+                    return False
+                given = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
+                if await connection.fetchrow(given, evaluation, member) is None:
+                    raise ReviewRefused("Give your first opinion before you see the machine's points.")
+                stored = storable_text(reason)
+                await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, now)
+                await self._log.append(
+                    connection,
+                    tenant,
+                    actor,
+                    "point judged",
+                    evaluation,
+                    now,
+                    point=point,
+                    agrees=agrees,
+                    reason=stored,
+                )
+                return True
+
+        return await self._database.run(work)
+
+    async def judgements(
+        self, tenant: TenantId, evaluation: JobId, member: MemberId | None = None
+    ) -> list[PointJudgement]:
+        rows = await self._database.fetch(_JUDGEMENTS, tenant, evaluation, member)
+        return [PointJudgement(**dict(row)) for row in rows]
+
+
+async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:
+    """Raises ReviewRefused."""
+    row = await connection.fetchrow(_ASSIGNED, tenant, evaluation, member)
+    if row is None:
+        return False
+    if row["conflict"]:
+        raise ReviewRefused("A conflict of interest stands between you and this proposal.")
+    await hold_call_open(connection, tenant, evaluation)
+    return True

@@ -1,0 +1,293 @@
+"""A call as its people work on it: invited, assigned, blind opinions first, then the machine's, overrides, sign-off."""
+
+import json
+from typing import Any
+
+import httpx2
+import pytest
+
+from assayer.models import Point, Summary
+from orchestrator.access.audit_chain import audit_faults
+from orchestrator.store import PgReports
+from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.service import ACME, BODY, OTHER, Service
+from tests.contract.api.test_problems import problem
+from tests.contract.store_records import report
+
+PAPERS = ("# Rehearsal by risk\n\nAuthors: Grace Hopper, Yale University", "# Two", "# Three", "# Four", "# Five")
+
+
+async def _assign(officer: httpx2.AsyncClient, batch: str, **body: Any) -> dict[str, Any]:
+    answer = await officer.post(f"/v1/batches/{batch}/assignments", json=body)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service) -> None:
+    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    ada, bob = await person(service, "reviewer", "Ada Byron"), await person(service, "reviewer", "Bob Noyce")
+    batch, evaluations = await call_of(service, *PAPERS)
+    for _ in evaluations:
+        await service.finish()
+    async with asking(service, officer) as officers, asking(service, owner) as owners:
+        planned = await _assign(officers, batch, dry_run=True)
+        done = await _assign(officers, batch)
+        assert (planned["assigned"], done["assigned"], done["unfilled"]) == (10, 10, [])
+        assert set(done["loads"].values()) == {5}
+        again = await _assign(officers, batch)
+        assert again["assigned"] == 0
+        for who, scores in ((ada, (1, 2, 3, 4, 5)), (bob, (1, 2, 3, 5, 5))):
+            async with asking(service, who) as reviewer:
+                queue = (await reviewer.get("/v1/assignments")).json()["items"]
+                assert [one["evaluation"] for one in queue] == evaluations
+                for one, score in zip(queue, scores, strict=True):
+                    path = f"/v1/evaluations/{one['evaluation']}"
+                    problem(await reviewer.get(f"{path}/report"), 403, "forbidden")
+                    given = await reviewer.post(f"{path}/opinions", json={"score": score, "note": "at first"})
+                    assert given.json()["score"] == given.json()["blind_score"] == score
+                    assert (await reviewer.get(f"{path}/report")).status_code == 200
+        first = evaluations[0]
+        async with asking(service, bob) as reviewer:
+            revised = await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3, "note": "read it"})
+            assert (revised.json()["blind_score"], revised.json()["score"]) == (1, 3)
+        await officers.post(f"/v1/evaluations/{evaluations[1]}/override", json={"score": 4, "reason": "the board"})
+        panel = (await officers.get(f"/v1/batches/{batch}/panel")).json()
+        assert (panel["assigned"], panel["given"], panel["revised"]) == (10, 10, 1)
+        assert panel["blind"]["kappa"] == pytest.approx(0.9565, abs=0.0001)
+        assert panel["standing"]["kappa"] < panel["blind"]["kappa"]
+        rows = {row["evaluation"]: row for row in panel["rows"]}
+        assert (rows[first]["mean"], rows[first]["spread"], rows[first]["score"]) == (2, 2, 2)
+        assert (rows[evaluations[1]]["mean"], rows[evaluations[1]]["score"]) == (2, 4)
+        problem(await officers.post(f"/v1/batches/{batch}/sign-off", json={}), 403, "forbidden")
+        signed = (await owners.post(f"/v1/batches/{batch}/sign-off", json={"note": "Agreed."})).json()
+        assert (signed["name"], signed["missing_opinions"]) == ("Olga Owner", 0)
+        problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
+        late = {"score": 5, "reason": "a friend"}
+        problem(await officers.post(f"/v1/evaluations/{first}/override", json=late), 409, "conflict")
+    async with asking(service, ada) as reviewer:
+        problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
+    log = await service.services.audit_log.entries(ACME)
+    assert (log[-1].act, log[-1].number, log[-1].hash) == ("signed off", signed["audit_number"], signed["audit_hash"])
+    acts = [entry.act for entry in log]
+    assert acts.count("blind opinion given") == 10
+    assert {"reviewers assigned", "opinion revised", "score overridden"} <= set(acts)
+    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
+
+
+async def test_a_reviewer_reads_the_proposal_and_nothing_of_the_machine_before_their_opinion(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, (first, *_) = await call_of(service, *PAPERS)
+    await service.finish()
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        problem(await reviewer.get(f"/v1/evaluations/{first}/report"), 404, "not-found")
+        problem(await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 404, "not-found")
+        problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
+        await _assign(officers, batch, per_proposal=1)
+        text = (await reviewer.get(f"/v1/evaluations/{first}/proposal")).json()
+        assert "rehearse" in text["text"]
+        assert text["masked"] is True
+        assert "Hopper" not in text["text"]
+        for accept in ("application/json", "text/html", "text/markdown"):
+            refused = await reviewer.get(f"/v1/evaluations/{first}/report", headers={"Accept": accept})
+            assert "own opinion" in problem(refused, 403, "forbidden").detail
+        judged = {"point": "/parts/0", "agrees": True, "reason": "so it is"}
+        problem(await reviewer.post(f"/v1/evaluations/{first}/judgements", json=judged), 403, "forbidden")
+        problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 409, "conflict")
+
+
+async def test_nothing_else_tells_a_reviewer_what_the_machine_thinks(service: Service) -> None:
+    """Every other route of the API is closed to them."""
+    ada = await person(service, "reviewer")
+    own = {"/v1/assignments", "/healthz", "/readyz"}
+    async with asking(service, ada) as reviewer:
+        for path, methods in service.app.openapi()["paths"].items():
+            for method in methods:
+                if path in own or path.startswith("/v1/evaluations/{id}/"):
+                    continue
+                at = path.replace("{id}", "ev_1").replace("{item}", "0")
+                answer = await reviewer.request(method.upper(), at, json=BODY)
+                assert answer.status_code in (403, 422), (method, path)
+                assert answer.status_code == 403 or method != "get", (method, path)
+
+
+async def test_a_first_opinion_stays(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        await _assign(officers, batch, per_proposal=1)
+        path = f"/v1/evaluations/{first}/opinions"
+        for _ in range(2):
+            assert (await reviewer.post(path, json={"score": 2})).status_code == 200
+        problem(await reviewer.post(path, json={"score": 4}), 409, "conflict")
+        (shown,) = (await reviewer.get(path)).json()["items"]
+        assert shown["blind_score"] == 2
+    acts = [entry.act for entry in await service.services.audit_log.entries(ACME)]
+    assert acts.count("blind opinion given") == 1
+
+
+async def test_points_of_the_report_are_agreed_or_disagreed_with(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, (first,) = await call_of(service, "# One")
+    await service.finish()
+    strength = Point(kind="strength", text="It is cheap.")
+    summary = Summary(strengths=(strength,), weaknesses=(), suggestions=())
+    stored = report(f"run_{first}").model_copy(update={"summary": summary})
+    await PgReports(service.database).keep(stored, [], {})
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        await _assign(officers, batch, per_proposal=1)
+        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
+        path = f"/v1/evaluations/{first}/judgements"
+        for agrees in (True, False):
+            body = {"point": "/summary/strengths/0", "agrees": agrees, "reason": "the source says otherwise"}
+            (own,) = (await reviewer.post(path, json=body)).json()["items"]
+            assert (own["point"], own["agrees"]) == ("/summary/strengths/0", agrees)
+        for wrong in ("/summary/strengths", "/summary/strengths/1", "summary/strengths/0", "/idea", "/idea/text"):
+            body = {"point": wrong, "agrees": True, "reason": "so it is"}
+            problem(await reviewer.post(path, json=body), 422, "invalid-request")
+        assert len((await officers.get(path)).json()["items"]) == 1
+
+
+async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    grace = await person(service, "reviewer", "Grace Hopper")
+    yale = await person(service, "reviewer", "Ada Byron", affiliation="Nowhere; Yale University")
+    free = await person(service, "reviewer", "Bob Noyce")
+    batch, (first, second, *_) = await call_of(service, *PAPERS)
+    async with asking(service, officer) as officers, asking(service, grace) as reviewer:
+        outcome = await _assign(officers, batch, per_proposal=2)
+        found = {one["member"]: one for one in outcome["conflicts"]}
+        assert found.keys() == {grace.member.id, yale.member.id}
+        assert (found[grace.member.id]["source"], found[yale.member.id]["source"]) == ("name", "affiliation")
+        assert "Grace Hopper" in found[grace.member.id]["reason"]
+        assert [one["missing"] for one in outcome["unfilled"]] == [1]
+        queue = (await officers.get("/v1/assignments", params={"batch": batch})).json()["items"]
+        assert [one["member"] for one in queue if one["evaluation"] == first] == [free.member.id]
+        mine = [one["evaluation"] for one in (await reviewer.get("/v1/assignments")).json()["items"]]
+        declared = await reviewer.post(f"/v1/evaluations/{mine[0]}/conflicts", json={"reason": "a former student"})
+        assert declared.json()["source"] == "declared"
+        assert mine[0] not in (await reviewer.get("/v1/assignments")).text
+        problem(await reviewer.post(f"/v1/evaluations/{mine[0]}/opinions", json={"score": 3}), 404, "not-found")
+        of_others = {"reviewer": free.member.id, "reason": "I want it"}
+        problem(await reviewer.post(f"/v1/evaluations/{mine[1]}/conflicts", json=of_others), 403, "forbidden")
+        cleared = {"reviewer": yale.member.id, "reason": "left in 2001"}
+        answer = await officers.delete(f"/v1/evaluations/{first}/conflicts", params=cleared)
+        assert answer.json()["cleared"] == "left in 2001"
+        assert (await _assign(officers, batch, per_proposal=2))["unfilled"] == []
+        listed = (await officers.get(f"/v1/batches/{batch}/conflicts")).json()["items"]
+        assert len(listed) == 3
+    assert second
+
+
+async def test_a_conflict_declared_later_stops_an_opinion(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        await _assign(officers, batch, per_proposal=1)
+        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
+        body = {"reviewer": ada.member.id, "reason": "told by the applicant"}
+        assert (await officers.post(f"/v1/evaluations/{first}/conflicts", json=body)).status_code == 200
+        problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
+
+
+async def test_a_call_with_missing_opinions_is_signed_off_only_on_purpose(service: Service) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    await person(service, "reviewer")
+    batch, _ = await call_of(service, "# One", "# Two")
+    async with asking(service, owner) as owners:
+        await _assign(owners, batch, per_proposal=1)
+        problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
+        signed = await owners.post(f"/v1/batches/{batch}/sign-off", json={"despite_missing": True})
+        assert signed.json()["missing_opinions"] == 2
+        problem(await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2}), 409, "conflict")
+
+
+async def test_an_assignment_is_withdrawn_until_there_is_an_opinion(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, (first, second) = await call_of(service, "# One", "# Two")
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        await _assign(officers, batch, per_proposal=1)
+        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
+        of = {"reviewer": ada.member.id}
+        problem(await officers.delete(f"/v1/evaluations/{first}/assignments", params=of), 404, "not-found")
+        assert (await officers.delete(f"/v1/evaluations/{second}/assignments", params=of)).status_code == 204
+
+
+async def test_erasing_an_applicant_takes_opinions_and_their_words_and_leaves_the_chain(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, (first, _) = await call_of(service, "# One", "# Two")
+    async with (
+        asking(service, officer) as officers,
+        asking(service, ada) as reviewer,
+        service.caller("manage") as robot,
+    ):
+        await _assign(officers, batch, per_proposal=1)
+        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2, "note": "SECRET of the applicant"})
+        assert (await robot.post("/v1/erasures", json={"source": "0.txt"})).json()["jobs"]
+        assert (await officers.get(f"/v1/batches/{batch}/panel")).json()["given"] == 0
+    log = await service.services.audit_log.entries(ACME)
+    assert "SECRET" not in json.dumps([entry.model_dump(mode="json") for entry in log])
+    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
+
+
+async def test_a_member_acts_in_their_role_until_removed(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        problem(await reviewer.get("/v1/evaluations"), 403, "forbidden")
+        await officers.patch(f"/v1/members/{ada.member.id}", json={"role": "auditor"})
+        assert (await reviewer.get("/v1/evaluations")).status_code == 200
+        problem(await reviewer.post("/v1/evaluations", json=BODY), 403, "forbidden")
+        await officers.delete(f"/v1/members/{ada.member.id}")
+        assert problem(await reviewer.get("/v1/evaluations"), 401, "unauthenticated").reason == "revoked"
+        people = (await officers.get("/v1/members")).json()["items"]
+        assert {one["name"]: one["removed_at"] is None for one in people} == {"Otto Officer": True, "Ada Byron": False}
+
+
+async def test_a_new_key_takes_the_place_of_the_old(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        made = await officers.post(f"/v1/members/{ada.member.id}/key")
+        assert made.headers["cache-control"] == "no-store"
+        problem(await reviewer.get("/v1/assignments"), 401, "unauthenticated")
+        async with service.client(made.json()["secret"]) as renewed:
+            assert (await renewed.get("/v1/assignments")).status_code == 200
+
+
+async def test_officers_make_no_owners(service: Service) -> None:
+    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    async with asking(service, officer) as officers:
+        new = {"name": "Eve", "email": "eve@example.org", "role": "owner"}
+        at = f"/v1/members/{owner.member.id}"
+        for answer in (
+            await officers.post("/v1/members", json=new),
+            await officers.patch(f"/v1/members/{officer.member.id}", json={"role": "owner"}),
+            await officers.patch(at, json={"role": "reviewer"}),
+            await officers.delete(at),
+            await officers.post(f"{at}/key"),
+        ):
+            problem(answer, 403, "forbidden")
+
+
+async def test_an_invitation_sent_again_makes_no_second_member(service: Service) -> None:
+    async with service.caller("manage") as robot:
+        body = {"name": "Ada", "email": "ada@example.org", "role": "reviewer"}
+        first, second = [await robot.post("/v1/members", json=body) for _ in range(2)]
+        other = await robot.post("/v1/members", json=body | {"email": "ADA@example.org"})
+    assert first.json() == second.json()
+    problem(other, 409, "conflict")
+
+
+async def test_people_of_one_tenant_know_nothing_of_anothers(service: Service) -> None:
+    owner, stranger = await person(service, "owner"), await person(service, "owner", "Eve", tenant=OTHER)
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, stranger) as strangers:
+        assert [one["name"] for one in (await strangers.get("/v1/members")).json()["items"]] == ["Eve"]
+        for path in (
+            f"/v1/batches/{batch}/panel",
+            f"/v1/evaluations/{first}/opinions",
+            f"/v1/members/{owner.member.id}",
+        ):
+            problem(await strangers.get(path), 404, "not-found")
+        assert (await strangers.get("/v1/assignments", params={"batch": batch})).json()["items"] == []
+        foreign = {"reviewer": owner.member.id, "reason": "mine"}
+        problem(await strangers.post(f"/v1/evaluations/{first}/conflicts", json=foreign), 404, "not-found")

@@ -1,0 +1,86 @@
+"""Every route that people use, as each role: who may is not refused, who may not is. Complete by walking the routes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+
+from orchestrator.access.roles import PERMISSIONS, ROLES, Act, Role
+from tests.contract.api.people import call_of, person
+from tests.contract.api.service import Service
+
+_BODY = {
+    "name": "Somebody",
+    "email": "somebody@example.org",
+    "role": "reviewer",
+    "score": 3,
+    "point": "/parts/0",
+    "agrees": True,
+    "reason": "because it is",
+}
+_FIELDS = {
+    "/v1/members": ("name", "email", "role"),
+    "/v1/members/{id}": ("name",),
+    "/v1/evaluations/{id}/opinions": ("score",),
+    "/v1/evaluations/{id}/judgements": ("point", "agrees", "reason"),
+    "/v1/evaluations/{id}/override": ("score", "reason"),
+    "/v1/evaluations/{id}/conflicts": ("reason",),
+}
+
+_PARAMETERS: dict[tuple[str, str], dict[str, str]] = {
+    ("DELETE", "/v1/evaluations/{id}/assignments"): {},
+    ("DELETE", "/v1/evaluations/{id}/conflicts"): {"reason": "because"},
+}
+"""Beside the reviewer whom they name."""
+
+
+def _acts(dependant: Dependant) -> Iterator[tuple[Act, ...]]:
+    yield from (found for found in [getattr(dependant.call, "acts", None)] if found)
+    for one in dependant.dependencies:
+        yield from _acts(one)
+
+
+def _routes(service: Service) -> Iterator[tuple[str, str, tuple[Act, ...]]]:
+    routers = [one.original_router for one in service.app.router.routes if hasattr(one, "original_router")]
+    for route in (route for router in routers for route in router.routes):
+        if isinstance(route, APIRoute):
+            for acts in _acts(route.dependant):
+                for method in sorted((route.methods or set()) - {"HEAD"}):
+                    yield method, route.path, acts
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_who_may_is_not_refused_and_who_may_not_is(service: Service, role: Role) -> None:
+    batch, (evaluation, _) = await call_of(service, "# One", "# Two")
+    if role == "machine":
+        key = await service.key("read", "manage")
+        member = (await person(service, "reviewer", "Bob Noyce")).member.id
+    else:
+        asks = await person(service, role)
+        key, member = asks.key, (await person(service, "reviewer", "Bob Noyce")).member.id
+    seen = 0
+    for method, path, acts in _routes(service):
+        thing = {"batches": batch, "evaluations": evaluation, "members": member}.get(path.split("/")[2], "")
+        body: dict[str, Any] = {name: _BODY[name] for name in _FIELDS.get(path, ())}
+        if path.endswith("/conflicts") and role != "reviewer":
+            body["reviewer"] = member
+        named = {"reviewer": member} | _PARAMETERS[method, path] if (method, path) in _PARAMETERS else {}
+        async with service.client(key) as client:
+            answer = await client.request(
+                method,
+                path.replace("{id}", thing),
+                json=body if method in ("POST", "PATCH") else None,
+                params=named,
+            )
+        allowed = any(role in PERMISSIONS[act] for act in acts)
+        assert (answer.status_code == 403) == (not allowed), (method, path, answer.text)
+        assert answer.status_code != 422 or not allowed, (method, path, answer.text)
+        seen += 1
+    assert seen > 15
+
+
+def test_every_act_of_the_table_but_those_of_pages_guards_a_route(service: Service) -> None:
+    guarded = {act for _, _, acts in _routes(service) for act in acts}
+    assert PERMISSIONS.keys() - guarded == {"run calls", "erase"}

@@ -1,0 +1,127 @@
+"""Who must not review what, who reviews what, and how far they agree."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.models import Absent
+from orchestrator.access.roles import MemberId
+from orchestrator.reviewing.agreement import mean_kappa, pair_agreements, spread
+from orchestrator.reviewing.assigning import plan_assignments
+from orchestrator.reviewing.conflict_search import Interest, found_conflicts
+
+BODY = "We rehearse what the next round of training would overwrite. " * 4
+
+
+def _found(text: str, name: str, affiliation: str = "", title: str = "") -> list[str]:
+    return [one.source for one in found_conflicts(title, text, [Interest(MemberId("mb_1"), name, affiliation)])]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Authors: Grace Hopper and Ada Byron",
+        "Authors: Hopper, Grace",
+        "Principal investigator: Prof. GRACE HOPPER",
+        "Authors: G. Hopper",
+        "We thank Grace Hopper for her advice.",
+    ],
+)
+def test_a_name_is_found_however_it_is_written(line: str) -> None:
+    assert _found(f"# Rehearsal\n\n{line}\n\n{BODY}", "Grace Hopper") == ["name"]
+
+
+def test_accents_and_case_do_not_hide_a_name() -> None:
+    assert _found(f"# Rehearsal\n\nAuthors: Jose Munoz\n\n{BODY}", "José Muñoz") == ["name"]
+
+
+def test_an_institution_is_found_among_what_says_whose_it_is() -> None:
+    text = f"# Rehearsal\n\nAuthors: Ada Byron, Yale University\n\n{BODY}"
+    assert _found(text, "Bob Noyce", "Intel; Yale University") == ["affiliation"]
+    assert _found(text, "Bob Noyce", "Cornell University") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (f"{BODY}\n\n## References\n\n[1] Grace Hopper. The education of a computer. 1952.", "Grace Hopper"),
+        (f"{BODY} The grace hoppers showed was great.", "Grace Hopper"),
+        (f"# Rehearsal\n\nAuthors: Grace Hopperson\n\n{BODY}", "Grace Hopper"),
+        (f"# Rehearsal\n\nAuthors: Grace Hopper\n\n{BODY}", "Grace"),
+        (f"# Rehearsal\n\nAuthors: Grace Hopper\n\n{BODY}", ""),
+    ],
+)
+def test_who_is_cited_or_only_sounds_alike_has_no_conflict(text: str, name: str) -> None:
+    assert _found(text, name) == []
+
+
+@given(st.text(max_size=300), st.text(max_size=40), st.text(max_size=40))
+def test_any_words_can_be_searched(text: str, name: str, affiliation: str) -> None:
+    _found(text, name, affiliation)
+
+
+@given(
+    st.integers(1, 12),
+    st.integers(1, 6),
+    st.integers(1, 3),
+    st.sets(st.tuples(st.integers(0, 11), st.integers(0, 5)), max_size=20),
+    st.dictionaries(st.integers(0, 5), st.integers(0, 5)),
+)
+def test_a_plan_keeps_its_promises(
+    proposals: int, reviewers: int, each: int, barred: set[tuple[int, int]], loads: dict[int, int]
+) -> None:
+    names = [f"p{one}" for one in range(proposals)]
+    people = [f"r{one}" for one in range(reviewers)]
+    closed = {(f"p{p}", f"r{r}") for p, r in barred}
+    plan = plan_assignments(dict.fromkeys(names, each), people, closed, {f"r{r}": n for r, n in loads.items()})
+    assert len(set(plan.pairs)) == len(plan.pairs)
+    assert not set(plan.pairs) & closed
+    given = Counter(proposal for proposal, _ in plan.pairs)
+    for name in names:
+        possible = sum((name, who) not in closed for who in people)
+        assert given[name] == min(each, possible)
+        assert plan.short.get(name, 0) == each - given[name]
+
+
+def test_loads_are_even_and_make_up_for_what_was_before() -> None:
+    wanted = {f"p{one}": 2 for one in range(40)}
+    people = [f"r{one}" for one in range(7)]
+    even = Counter(who for _, who in plan_assignments(wanted, people, set(), {}).pairs)
+    assert max(even.values()) - min(even.values()) <= 1
+    later = Counter(who for _, who in plan_assignments(wanted, people, set(), {"r0": 9}).pairs)
+    assert 9 + later["r0"] - later["r1"] <= 1
+
+
+def test_the_same_people_do_not_always_meet() -> None:
+    plan = plan_assignments({f"p{one}": 2 for one in range(30)}, ["a", "b", "c", "d"], set(), {})
+    panels = {frozenset(who for proposal, who in plan.pairs if proposal == name) for name, _ in plan.pairs}
+    assert len(panels) >= 4
+
+
+def test_the_same_input_has_the_same_plan() -> None:
+    wanted = {f"p{one}": 2 for one in range(20)}
+    assert plan_assignments(wanted, ["a", "b", "c"], set(), {}) == plan_assignments(wanted, ["a", "b", "c"], set(), {})
+
+
+def test_kappa_is_that_of_the_textbook() -> None:
+    """Worked by hand: quadratic weights, observed disagreement 1, expected 18.8 of 5 pairs."""
+    scores = {
+        "a": dict(zip("vwxyz", (1, 2, 3, 4, 5), strict=True)),
+        "b": dict(zip("vwxyz", (1, 2, 3, 5, 5), strict=True)),
+    }
+    (pair,) = pair_agreements(scores)
+    assert pair.kappa == pytest.approx(1 - 1 / 21.0 * 1.105, abs=0.01)
+    assert mean_kappa([pair]) == pair.kappa
+
+
+@pytest.mark.parametrize("second", [dict.fromkeys("vwxyz", 3), {"v": 3, "w": 3}])
+def test_kappa_that_says_nothing_is_absent_with_a_reason(second: dict[str, int]) -> None:
+    (pair,) = pair_agreements({"a": dict.fromkeys("vwxyz", 3), "b": second})
+    assert isinstance(pair.kappa, Absent)
+    assert isinstance(mean_kappa([pair]), Absent)
+
+
+def test_spread_needs_two() -> None:
+    assert (spread([]), spread([4]), spread([4, 1, 2])) == (None, None, 3)
