@@ -1,10 +1,13 @@
 """Words for the graph of a report."""
 
 from collections.abc import Mapping
+from textwrap import shorten
 
 from assayer.models import EdgeBasis, EdgeKind, GraphStep, NodeKind, ReasonFound
 
 __all__ = ["BASES", "EDGES", "NODES", "refused", "way"]
+
+_QUERY_CHARS = 90
 
 NODES: Mapping[NodeKind, str] = {
     "idea": "the idea",
@@ -42,8 +45,12 @@ _WAYS: Mapping[str, str] = {
 def way(reason: ReasonFound) -> str:
     """With the label of the paper that led there, in brackets."""
     if reason.label is None:
-        return f"step {reason.step}: by words of a query"
+        return f"step {reason.step}: by words of {_named(reason.query)}"
     return f"step {reason.step}: {_WAYS.get(reason.kind, 'by')} [{reason.label}]"
+
+
+def _named(query: str | None) -> str:
+    return "a query" if query is None else f"the query “{shorten(query, _QUERY_CHARS, placeholder=' …')}”"
 
 
 def refused(step: GraphStep) -> int:

@@ -73,6 +73,8 @@ class ReasonFound(Resource):
     kind: Literal["dense", "reference", "citing", "co-cited", "neighbour"]
     label: str | None = None
     """The paper that led to it; None where words of a query did."""
+    query: str | None = None
+    """The query that it is nearest to, where words led to it."""
 
 
 class RecommendedReference(Resource):

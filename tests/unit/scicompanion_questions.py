@@ -8,6 +8,7 @@ from assayer.llm import Task
 from assayer.methods.scicompanion import tasks
 from assayer.methods.scicompanion.dimensions import venue_dimensions
 from assayer.methods.scicompanion.schemas import (
+    AskedQuery,
     DimensionQuestion,
     GraphPaper,
     NotedEntry,
@@ -65,7 +66,10 @@ FULL = EMPTY.model_copy(
         ),
         "notebook": (NotedEntry(step=1, text="Quotes are often wrong [P1]."),),
         "refused": ("add “A” uses N9: there is no node N9",),
-        "asked": ("quoted sentences reviews",),
+        "asked": (
+            AskedQuery(query="quoted sentences reviews", brought=("P1",)),
+            AskedQuery(query="wrong citations", brought=()),
+        ),
         "step": 2,
         "fit": "partial",
     }

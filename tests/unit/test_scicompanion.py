@@ -214,7 +214,7 @@ async def test_queries_that_fail_are_replaced_by_the_ideas_own_words() -> None:
 async def test_the_search_ends_when_no_new_query_is_asked() -> None:
     def again(question: BaseModel) -> StepAnswer:
         assert isinstance(question, StateQuestion)
-        return step(question).model_copy(update={"queries": list(question.asked)})
+        return step(question).model_copy(update={"queries": [one.query for one in question.asked]})
 
     _, graph = await evaluated(twin_backends(scripted={"scicompanion.step": again})[0])
     assert len(graph.steps) == 1

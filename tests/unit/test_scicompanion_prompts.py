@@ -32,12 +32,19 @@ def test_prompts_share_their_beginning_so_that_it_can_be_kept() -> None:
 def test_first_queries_are_asked_for_an_empty_graph() -> None:
     text = QUERIES.messages(EMPTY)[1].content
     assert "None: no search has brought up a paper yet." in text
-    assert "Cover between them the problem" in text
+    assert "At least one each for the problem" in text
 
 
 def test_the_last_step_asks_for_no_more_queries_and_refusals_are_told() -> None:
     assert "an empty list: this was the last step" in STEP.messages(FULL.model_copy(update={"step": 3}))[1].content
     assert "there is no node N9" in STEP.messages(FULL)[1].content
+
+
+def test_every_query_asked_stands_with_the_papers_that_it_brought() -> None:
+    told = STEP.messages(FULL)[1].content.split("# Queries asked so far")[1].split("# Task")[0]
+    brought = [line.rstrip(":") for line in told.splitlines() if line.endswith(":")]
+    assert brought == ["P1", "none"]
+    assert told.index("quoted sentences reviews") < told.index("none:") < told.index("wrong citations")
 
 
 def test_every_task_is_asked_here() -> None:

@@ -43,7 +43,7 @@ async def test_references_and_citing_papers_of_the_seeds_are_reached_in_one_hop_
     found = by_id(await walk(["bees in hedges"], corpus, OPEN, WalkOptions(hops=1, seeds=1)))
     assert found.keys() == {A, B, C}
     assert (found[A].why, found[B].why, found[C].why) == (
-        (Step("dense", None),),
+        (Step("dense", None, "bees in hedges"),),
         (Step("reference", A),),
         (Step("citing", A),),
     )
@@ -62,7 +62,14 @@ async def test_without_hops_or_citations_the_walk_is_the_search() -> None:
         found = await walk(["frost on roofs"], corpus, OPEN, WalkOptions(hops=hops, seeds=5))
         (hits,) = await corpus.search(["frost on roofs"], 5, OPEN)
         assert [one.paper.id for one in found] == [hit.paper.id for hit in hits]
-        assert all(one.why == (Step("dense", None),) for one in found)
+        assert all(one.why == (Step("dense", None, "frost on roofs"),) for one in found)
+
+
+async def test_a_paper_that_several_queries_find_stands_with_the_nearest_of_them() -> None:
+    corpus = a_corpus({})
+    found = by_id(await walk(["tides of moons", "grain prices"], corpus, OPEN, WalkOptions(hops=0, seeds=5)))
+    assert found[C].why == (Step("dense", None, "tides of moons"),)
+    assert found[D].why == (Step("dense", None, "grain prices"),)
 
 
 async def test_what_is_excluded_is_neither_found_nor_a_step_on_the_way() -> None:

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from assayer.citing.labels import plain
 from assayer.methods.innoeval.prompt_evidence import clean_text, on_one_line
 from assayer.methods.scicompanion.graph import StateGraph
 from assayer.methods.scicompanion.history import GraphHistory
 from assayer.methods.scicompanion.notebook import Notebook
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers
-from assayer.methods.scicompanion.schemas import GraphPaper, NotedEntry, ShownEdge, ShownNode, StateQuestion
-from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId
+from assayer.methods.scicompanion.schemas import AskedQuery, GraphPaper, NotedEntry, ShownEdge, ShownNode, StateQuestion
+from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId, ReasonFound
 from assayer.run.run import Run
 
 __all__ = ["CompanionState", "state_question", "with_sign"]
@@ -76,7 +77,7 @@ def state_question(
         ),
         notebook=tuple(NotedEntry(step=entry.step, text=entry.text) for entry in noted),
         refused=_refused(state.steps[-1].edits if state.steps else ()),
-        asked=state.asked,
+        asked=tuple(_asked(query, state) for query in state.asked),
         step=step,
         steps=options.steps,
         limit=options.queries,
@@ -113,6 +114,17 @@ def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[Pa
 def with_sign(text: str, whole: str) -> str:
     """With a sign where the abstract goes on."""
     return f"{text} […]" if text.split()[-1:] != whole.split()[-1:] else text
+
+
+def _asked(query: str, state: CompanionState) -> AskedQuery:
+    """With the papers of the graph that its words brought, in order of arrival."""
+    reasons = state.found.reasons
+    brought = (key for key, one in state.graph.paper_of_node.items() if _was_brought(reasons.get(one, ()), query))
+    return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in brought))
+
+
+def _was_brought(reasons: tuple[ReasonFound, ...], query: str) -> bool:
+    return any(why.query == plain(query) for why in reasons)
 
 
 def _refused(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:

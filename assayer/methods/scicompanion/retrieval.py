@@ -5,7 +5,7 @@ which of all papers found are recommended.
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assayer.citing.labels import marker, paper_of
+from assayer.citing.labels import marker, paper_of, plain
 from assayer.literature.library import Library
 from assayer.methods.scicompanion.graph import NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
@@ -136,7 +136,8 @@ def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
 
 
 def _reason(why: Step, step: int) -> ReasonFound:
-    return ReasonFound(step=step, kind=why.kind, label=None if why.from_paper is None else marker(why.from_paper))
+    label = None if why.from_paper is None else marker(why.from_paper)
+    return ReasonFound(step=step, kind=why.kind, label=label, query=None if why.query is None else plain(why.query))
 
 
 def recommended_references(

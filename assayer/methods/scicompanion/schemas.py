@@ -18,6 +18,7 @@ from assayer.models import EdgeBasis, EdgeKind, FitLevel, Frozen, NodeKind
 __all__ = [
     "AddedEdge",
     "AddedNode",
+    "AskedQuery",
     "DimensionQuestion",
     "GraphCompletion",
     "GraphPaper",
@@ -75,6 +76,12 @@ class NotedEntry(Frozen):
     text: str
 
 
+class AskedQuery(Frozen):
+    query: str
+    brought: tuple[str, ...]
+    """Labels of the papers in the graph that are nearest to it."""
+
+
 class StateQuestion(Frozen):
     """The idea with graph and notebook as they are now."""
 
@@ -87,7 +94,7 @@ class StateQuestion(Frozen):
     notebook: tuple[NotedEntry, ...]
     refused: tuple[str, ...]
     """Edits of the step before that came to nothing, with the reason."""
-    asked: tuple[str, ...]
+    asked: tuple[AskedQuery, ...]
     """All queries so far."""
     step: int
     steps: int
@@ -100,7 +107,9 @@ class StateQuestion(Frozen):
 
 
 class NextQueries(Frozen):
-    queries: list[GraphQueryText] = Field(max_length=12, description="The most promising first.")
+    queries: list[GraphQueryText] = Field(
+        max_length=12, description="At most as many as the task asks for, the most promising first."
+    )
 
 
 class TraceAnswer(Frozen):
@@ -129,7 +138,8 @@ class AddedEdge(Frozen):
         description="The paper whose words show it, e.g. P3; null if the idea's text or your reading of several does."
     )
     quote: Annotated[str, TextRole.COPIED] = Field(
-        max_length=600, description="6 to 40 consecutive words copied exactly from its title or text; empty if null."
+        max_length=600,
+        description="6 to 40 consecutive words copied exactly from its title or text as shown; empty if null.",
     )
     statement: str = Field(max_length=400, description="At most 25 words: what joins the two. No labels.")
 

@@ -49,6 +49,8 @@ class Step(NamedTuple):
     kind: StepKind
     from_paper: PaperId | None
     """None where words of a query led to the paper."""
+    query: str | None = None
+    """The query that it is nearest to, where words led there."""
 
 
 class Found(NamedTuple):
@@ -121,12 +123,14 @@ async def walk(
     """Best first, at most `limit`. What is excluded is no step on the way either. Raises LiteratureError."""
     seen = _Neighbourhood(literature, window, options.edges, frozenset(exclude))
     cosines: list[dict[PaperId, float]] = []
-    for hits in await literature.search(queries, options.seeds + len(seen.exclude), window):
+    hits_of_queries = await literature.search(queries, options.seeds + len(seen.exclude), window)
+    for query, hits in zip(queries, hits_of_queries, strict=True):
         admitted = set(seen.admit(hit.paper for hit in hits))
         found = [hit for hit in hits if hit.paper.id in admitted][: options.seeds]
         cosines.append({hit.paper.id: hit.similarity for hit in found})
         for hit in found:
-            seen.steps[hit.paper.id] = [Step("dense", None)]
+            if hit.similarity > max((one.get(hit.paper.id, -1.0) for one in cosines[:-1]), default=-1.0):
+                seen.steps[hit.paper.id] = [Step("dense", None, query)]
     mass = await _mass(start_mass(cosines), seen, options)
     near = await _nearness(queries, cosines, heaviest(mass, options.compared), literature)
     return await _best(ranking_scores(near, mass), seen, options.limit)
