@@ -142,6 +142,5 @@ def make_worker(
         listener=listener,
         settings=settings.work,
         lease_seconds=settings.queue.lease_seconds,
-        clock=engine.clock,
         batch_only=batch_only,
     )

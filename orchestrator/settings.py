@@ -23,6 +23,9 @@ __all__ = [
 class DatabaseSettings(Frozen):
     url: SecretStr | None = None
     """`postgresql://user:password@host:5432/name`; without it the embedded server is used."""
+    direct_url: SecretStr | None = None
+    """For the one connection that listens, past a pooler by transaction, in which notifications are lost; None: as all
+    others."""
     max_connections: int = Field(default=8, ge=1, le=500)
     """Of this process. One that does jobs needs at least 2: its chores hold one as a lock."""
     connect_seconds: float = Field(default=5.0, gt=0)

@@ -86,7 +86,6 @@ async def _run(crew: Crew, wrote: Wrote) -> None:
                     listener=listener,
                     settings=ExecutionSettings(),
                     lease_seconds=QueueSettings().lease_seconds,
-                    clock=_CLOCK,
                 )
             )
         tasks = [asyncio.create_task(worker.run()) for worker in workers]

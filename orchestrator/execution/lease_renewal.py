@@ -3,45 +3,36 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Literal
 from uuid import UUID
 
 from assayer.errors import AssayerError
-from assayer.ports import Clock
 from orchestrator.execution.ports import LeaseStore
 
-__all__ = ["LeaseLossReason", "LeaseRenewal"]
+__all__ = ["LeaseRenewal"]
 
 _LOG = logging.getLogger(__name__)
-
-LeaseLossReason = Literal["revoked", "expired"]
-"""revoked: the job was cancelled, has ended, or is leased to somebody else. expired: no renewal got through in time."""
 
 
 class LeaseRenewal:
     """`run` it as long as leases are held. It calls `on_lost` once for each lease that is lost, and drops it.
 
-    There are three renewals in the life of a lease, and each is given up after half its period: a holder that cannot
-    reach the database knows before its leases expire.
+    Lost is a lease that the database no longer knows: the job was cancelled, has ended, or is leased to somebody else.
+    While the database is out of reach nobody can tell, and work goes on: whoever lost its lease meanwhile has its
+    verdict refused. There are three renewals in the life of a lease, and each is given up after half its period.
     """
 
-    def __init__(
-        self, leases: LeaseStore, lease_seconds: float, clock: Clock, on_lost: Callable[[UUID, LeaseLossReason], None]
-    ) -> None:
+    def __init__(self, leases: LeaseStore, lease_seconds: float, on_lost: Callable[[UUID], None]) -> None:
         self._leases = leases
-        self._life = lease_seconds
         self._period = lease_seconds / 3
-        self._clock = clock
         self._on_lost = on_lost
-        self._renewed_at: dict[UUID, float] = {}
-        """When the last renewal that got through was sent."""
+        self._tokens: set[UUID] = set()
         self._soon = asyncio.Event()
 
     def add(self, token: UUID) -> None:
-        self._renewed_at[token] = self._clock.monotonic()
+        self._tokens.add(token)
 
     def remove(self, token: UUID) -> None:
-        self._renewed_at.pop(token, None)
+        self._tokens.discard(token)
 
     def renew_soon(self) -> None:
         """Renews at once: a notification may have been missed."""
@@ -61,33 +52,16 @@ class LeaseRenewal:
 
     async def renew(self) -> bool:
         """False when the database did not take it."""
-        tokens = frozenset(self._renewed_at)
+        tokens = frozenset(self._tokens)
         if not tokens:
             return True
-        sent = self._clock.monotonic()
         try:
             async with asyncio.timeout(self._period / 2):
                 held = await self._leases.renew(list(tokens))
         except (AssayerError, TimeoutError) as error:
             _LOG.warning("%d lease(s) could not be renewed: %r", len(tokens), error)
-            self._drop_unrenewed()
             return False
-        self._update(tokens, held, sent)
-        self._drop_unrenewed()
+        for token in (tokens & self._tokens) - held:
+            self._tokens.discard(token)
+            self._on_lost(token)
         return True
-
-    def _update(self, tokens: frozenset[UUID], held: set[UUID], sent: float) -> None:
-        for token in tokens & self._renewed_at.keys():
-            if token in held:
-                self._renewed_at[token] = sent
-            else:
-                self._lose(token, "revoked")
-
-    def _drop_unrenewed(self) -> None:
-        latest = self._clock.monotonic() - (self._life - self._period)
-        for token in [token for token, at in self._renewed_at.items() if at < latest]:
-            self._lose(token, "expired")
-
-    def _lose(self, token: UUID, why: LeaseLossReason) -> None:
-        del self._renewed_at[token]
-        self._on_lost(token, why)

@@ -13,11 +13,10 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, w
 
 from assayer.errors import AssayerError, Defect, StorageError
 from assayer.models import EvaluationId
-from assayer.ports import Clock
 from assayer.run.context_variables import log_context
 from orchestrator.execution.free_places import pause_after_failures, slots_to_ask_for
 from orchestrator.execution.job_progress import JobProgress
-from orchestrator.execution.lease_renewal import LeaseLossReason, LeaseRenewal
+from orchestrator.execution.lease_renewal import LeaseRenewal
 from orchestrator.execution.metrics import ATTEMPTS, IN_WORK, SECONDS, count_fault
 from orchestrator.execution.ports import JobEventLog, JobPerformer, LeaseLost, LeaseStore
 from orchestrator.jobs.models import JobId, JobVerdict, Lease
@@ -49,8 +48,6 @@ class _HeldJob:
     """Known once it has started."""
     event_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while an event is written, so that none comes after the verdict."""
-    abandoned: bool = False
-    """Its lease expired because the database was out of reach."""
     task: "asyncio.Task[None] | None" = None
 
 
@@ -70,7 +67,6 @@ class Worker:
         listener: NotificationSource,
         settings: ExecutionSettings,
         lease_seconds: float,
-        clock: Clock,
         batch_only: bool = False,
     ) -> None:
         """`batch_only`: it leases no interactive jobs, and keeps no places for them."""
@@ -83,12 +79,10 @@ class Worker:
         self._listener = listener
         self._settings = settings
         self._jobs: dict[UUID, _HeldJob] = {}
-        self._renewal = LeaseRenewal(leases, lease_seconds, clock, self._on_lease_lost)
+        self._renewal = LeaseRenewal(leases, lease_seconds, self._on_lease_lost)
         self._leasing = asyncio.Lock()
         self._wake = asyncio.Event()
         self._draining = asyncio.Event()
-        self._giving_back: set[asyncio.Task[None]] = set()
-        """Of leases that expired while the database was out of reach."""
 
     async def run(self) -> None:
         """Until it is cancelled; then jobs that still run end as if the process had died. `drain` first."""
@@ -100,8 +94,6 @@ class Worker:
                 group.create_task(handle_job_notifications(self._listener, self))
         finally:
             await self._cancel(list(self._jobs.values()))
-            for task in self._giving_back:
-                task.cancel()
 
     @property
     def in_hand(self) -> int:
@@ -117,7 +109,7 @@ class Worker:
         """Stops the work on a job that its row already says is cancelled."""
         for token, held in self._jobs.items():
             if held.lease.job == job:
-                self._on_lease_lost(token, "revoked")
+                self._on_lease_lost(token)
 
     def on_missed(self) -> None:
         """Looks for jobs, and renews all leases at once, which tells which still hold: a cancellation may have been
@@ -195,13 +187,11 @@ class Worker:
         except (AssayerError, TimeoutError) as error:
             _LOG.warning("job %s could not be given back, its lease will expire: %s", lease.job, error)
 
-    def _on_lease_lost(self, token: UUID, why: LeaseLossReason) -> None:
+    def _on_lease_lost(self, token: UUID) -> None:
         job = self._jobs.get(token)
         if job is None or job.task is None:
             return
-        if why == "expired":
-            job.abandoned = True
-        _LOG.info("the lease of job %s was lost (%s)", job.lease.job, why)
+        _LOG.info("the lease of job %s was lost", job.lease.job)
         job.task.cancel()
 
     async def _run(self, job: _HeldJob) -> None:
@@ -230,23 +220,10 @@ class Worker:
         self._renewal.remove(job.lease.token)
         del self._jobs[job.lease.token]
         self._wake.set()
-        if job.abandoned:
-            giving_back = asyncio.create_task(self._give_back_abandoned(job.lease))
-            self._giving_back.add(giving_back)
-            giving_back.add_done_callback(self._giving_back.discard)
         if not task.cancelled() and (error := task.exception()) is not None:
             _LOG.error(
                 "the outcome of job %s could not be stored, its lease will expire", job.lease.job, exc_info=error
             )
-
-    async def _give_back_abandoned(self, lease: Lease) -> None:
-        """As an outage, not as a loss, where nobody else has taken it back by then."""
-        why = "Its worker could not reach the database."
-        give_back = partial(self._leases.give_back, lease, why, attempt_failed=False)
-        try:
-            await self._retried(partial(give_back, after_seconds=_STOP_PAUSE_SECONDS))
-        except AssayerError as error:
-            _LOG.warning("job %s could not be given back, its lease has expired: %s", lease.job, error)
 
     async def _attempt(self, job: _HeldJob) -> JobVerdict | Retry:
         try:

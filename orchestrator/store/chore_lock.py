@@ -1,4 +1,4 @@
-"""A chore of the whole service is done by one process at a time: an advisory lock, which ends with its connection."""
+"""A chore of the whole service is done by one process at a time: an advisory lock, which ends with its transaction."""
 
 from collections.abc import Awaitable, Callable
 
@@ -6,9 +6,7 @@ from orchestrator.store.database import Connection, Database
 
 __all__ = ["PgChoreLock"]
 
-_KEY = "hashtextextended('assayer chore: ' || $1, 0)"
-_TAKE = f"SELECT pg_try_advisory_lock({_KEY})"
-_LEAVE = f"SELECT pg_advisory_unlock({_KEY})"
+_TAKE = "SELECT pg_try_advisory_xact_lock(hashtextextended('assayer chore: ' || $1, 0))"
 _LONGEST_SECONDS = 3_600.0
 """Of one chore."""
 
@@ -16,7 +14,8 @@ _LONGEST_SECONDS = 3_600.0
 class PgChoreLock:
     """Implements `orchestrator.execution.chores.ChoreLock`.
 
-    The lock takes a connection of the pool for as long as the work lasts. Should that connection be lost meanwhile,
+    The lock is a transaction's, which holds nothing but the lock, so that it holds through a pooler by transaction as
+    well. It takes a connection of the pool for as long as the work lasts. Should that connection be lost meanwhile,
     another process may begin the same chore: chores are written so that this does no harm.
     """
 
@@ -25,12 +24,10 @@ class PgChoreLock:
 
     async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
         async def locked(connection: Connection) -> bool:
-            if not await connection.fetchval(_TAKE, name):
-                return False
-            try:
+            async with connection.transaction():
+                if not await connection.fetchval(_TAKE, name):
+                    return False
                 await work()
-            finally:
-                await connection.fetchval(_LEAVE, name)
             return True
 
         return await self._database.run(locked, _LONGEST_SECONDS)

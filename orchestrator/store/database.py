@@ -1,9 +1,10 @@
 """The connection to PostgreSQL: a pool, deadlines, and retries after a lost connection."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
@@ -15,7 +16,7 @@ from orchestrator.settings import DatabaseSettings
 from orchestrator.store import migrator
 from orchestrator.store.database_errors import RETRYABLE_ERRORS, safe_address, translate_error
 
-__all__ = ["Connection", "Database", "DatabaseHealth", "StartServer"]
+__all__ = ["Connection", "Database", "DatabaseHealth", "Outage", "StartServer"]
 
 T = TypeVar("T")
 Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
@@ -33,6 +34,13 @@ class DatabaseHealth(Frozen):
     """Of the tables; None before they are created."""
     problem: str
     """In plain words; empty when all is well."""
+
+
+class Outage(NamedTuple):
+    """How long the server was out of reach of this process, and when on the monotonic clock it was reached again."""
+
+    seconds: float
+    ended_at: float
 
 
 class _ConnectionLost(Exception):
@@ -53,12 +61,17 @@ class Database:
     Every operation raises StorageError (ConfigurationError for an unusable URL), never a driver's error.
     """
 
+    last_outage: Outage | None = None
+    _lost_at: float | None = None
+    """Monotonic; None while the server is within reach, as far as anybody knows."""
+
     def __init__(self, settings: DatabaseSettings, start_server: StartServer | None = None) -> None:
         """`start_server` is for settings without a URL; it is called before every new connection."""
         if not settings.url and start_server is None:
             raise ConfigurationError("No database is configured.", "Set ASSAYER_DATABASE__URL.")
         self._settings = settings
         self._url = settings.url.get_secret_value() if settings.url else None
+        self._direct_url = settings.direct_url.get_secret_value() if settings.direct_url else None
         self._start_server = start_server
         self._address = safe_address(self._url) if self._url else "the embedded PostgreSQL"
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
@@ -128,9 +141,9 @@ class Database:
         return DatabaseHealth(address=self._address, server=server, revision=revision, problem=problem)
 
     async def connect_unpooled(self) -> "asyncpg.Connection[asyncpg.Record]":
-        """A connection outside of the pool, for whoever listens; the caller closes it. Raises what `LOST` lists, and
-        StorageError or ConfigurationError."""
-        return await self._connect()
+        """A connection outside of the pool and past any pooler, for whoever listens; the caller closes it. Raises what
+        `LOST` lists, and StorageError or ConfigurationError."""
+        return await self._connect_to(self._direct_url)
 
     async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
         """Does the work on one connection, and again on another when the first is lost: the work must be such
@@ -176,20 +189,37 @@ class Database:
             raise StorageError("The database is not connected.")
         try:
             async with self._pool.acquire() as connection:
+                if self._lost_at is not None:
+                    await connection.fetchval("SELECT 1")
+                    self._reached()
                 try:
                     return await work(connection)
                 except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
                     if _is_closed(connection):
-                        raise _ConnectionLost(error) from error
+                        raise self._lost(error) from error
                     raise
         except RETRYABLE_ERRORS as error:
-            raise _ConnectionLost(error) from error
+            raise self._lost(error) from error
         except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise translate_error(error, self._address) from error
 
+    def _lost(self, error: Exception) -> _ConnectionLost:
+        if self._lost_at is None:
+            self._lost_at = time.monotonic()
+        return _ConnectionLost(error)
+
+    def _reached(self) -> None:
+        if self._lost_at is not None:
+            now = time.monotonic()
+            self.last_outage, self._lost_at = Outage(now - self._lost_at, now), None
+
     async def _connect(self, *_: object, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
         """A new connection; the pool adds arguments of its own."""
-        url = self._url or (await self._start_server() if self._start_server else "")
+        return await self._connect_to(None, **arguments)
+
+    async def _connect_to(self, url: str | None, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
+        """None: the one that is configured, or the server that is started for it."""
+        url = url or self._url or (await self._start_server() if self._start_server else "")
         try:
             connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(
                 url,

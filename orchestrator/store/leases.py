@@ -1,5 +1,6 @@
 """Leases: the right to run a job, granted fairly, renewed by heartbeats, fenced by tokens; and what ends or expires."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
@@ -35,6 +36,8 @@ from orchestrator.store.notifications import (
 __all__ = ["PgLeases"]
 
 _EXPIRED_PER_STATEMENT = 100
+_SHORT_OUTAGE = 6
+"""An outage of less than one part of so many of a lease leaves time enough to renew it."""
 
 _RENEW = """
     UPDATE jobs SET leased_until = statement_timestamp() + $2 * interval '1 second' WHERE lease = ANY($1)
@@ -166,9 +169,12 @@ class PgLeases:
         return await self._database.run(work)
 
     async def expire(self) -> int:
-        """Takes back the jobs whose leases have expired; how many they were."""
+        """Takes back the jobs whose leases have expired; how many they were. Where the database was out of reach, none
+        until their holders have had the time to renew them."""
 
         async def work(connection: Connection) -> int:
+            if self._just_back():
+                return 0
             async with connection.transaction():
                 rows = await connection.fetch(_EXPIRED, _EXPIRED_PER_STATEMENT)
                 states = [
@@ -182,6 +188,12 @@ class PgLeases:
         while some := await self._database.run(work):
             taken += some
         return taken
+
+    def _just_back(self) -> bool:
+        outage, lease = self._database.last_outage, self._settings.lease_seconds
+        if outage is None or outage.seconds < lease / _SHORT_OUTAGE:
+            return False
+        return time.monotonic() - outage.ended_at < lease
 
     async def _take_back(
         self, connection: Connection, row: asyncpg.Record, what: StateChange, token: UUID | None, after_seconds: float

@@ -12,7 +12,6 @@ import pytest
 from assayer.errors import LlmUnavailable
 from assayer.models import EvaluationId
 from assayer.ports import Progress
-from cluster.clock import SystemClock
 from orchestrator.execution.chores import Chore, run_chores
 from orchestrator.execution.ports import JobPerformer, OnRunStarted
 from orchestrator.execution.worker import Worker
@@ -109,7 +108,6 @@ async def queue(database: Database) -> Queue:
 @asynccontextmanager
 async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 30) -> AsyncIterator[Worker]:
     """Beside it expired leases are taken back."""
-    clock = SystemClock()
     async with NotificationListener(queue.database) as listener:
         worker = Worker(
             name="worker",
@@ -120,7 +118,6 @@ async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 
             listener=listener,
             settings=WORK,
             lease_seconds=lease_seconds,
-            clock=clock,
         )
         expiring = Chore("expire leases", WORK.expire_seconds, queue.leases.expire)
         chores = run_chores([expiring], PgChoreLock(queue.database), WORK.longest_pause_seconds)

@@ -1,7 +1,6 @@
 """In-memory implementations of the ports of the worker."""
 
 import asyncio
-import datetime as dt
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -38,19 +37,6 @@ def lease_of(number: int = 1, attempt: int = 1, pinned: dict[str, Any] | None = 
         max_usd=None,
         pinned=pinned,
     )
-
-
-class Ticking:
-    """Goes on only when a test says so."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def now(self) -> dt.datetime:
-        return dt.datetime(2026, 1, 2, tzinfo=dt.UTC) + dt.timedelta(seconds=self.seconds)
-
-    def monotonic(self) -> float:
-        return self.seconds
 
 
 class InMemoryLeases:

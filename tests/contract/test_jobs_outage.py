@@ -1,0 +1,135 @@
+"""A database that goes away for longer than a lease: work goes on, and costs neither a try nor a loss."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from assayer.models import EvaluationId
+from assayer.ports import Progress
+from orchestrator.execution.chores import Chore, run_chores
+from orchestrator.execution.worker import Worker
+from orchestrator.jobs.models import JobId, JobVerdict, Lease
+from orchestrator.settings import DatabaseSettings, ExecutionSettings, QueueSettings
+from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases
+from orchestrator.store.chore_lock import PgChoreLock
+from tests.contract.postgres_proxy import PostgresProxy
+from tests.contract.store_jobs import Queue, job, tenant
+from tests.polling import wait_until_async
+
+LEASE_SECONDS = 1.5
+
+
+class Patient:
+    """Ends its job when it is told to, and is told when its work is stopped."""
+
+    def __init__(self) -> None:
+        self.begun: list[JobId] = []
+        self.stopped: list[JobId] = []
+        self.end = asyncio.Event()
+
+    async def perform(
+        self,
+        lease: Lease,
+        progress: Progress,
+        begin: Callable[[EvaluationId, dict[str, Any]], Awaitable[None]],
+    ) -> JobVerdict:
+        self.begun.append(lease.job)
+        try:
+            await self.end.wait()
+        except asyncio.CancelledError:
+            self.stopped.append(lease.job)
+            raise
+        return JobVerdict(state="done", cost_usd=0.5)
+
+
+@asynccontextmanager
+async def at_work(url: str, name: str, performer: Patient) -> AsyncIterator[None]:
+    """A worker with its chores, as an evaluator has them."""
+    settings = ExecutionSettings(poll_seconds=0.2, expire_seconds=0.2, longest_pause_seconds=0.2)
+    queue = QueueSettings(lease_seconds=LEASE_SECONDS)
+    async with (
+        Database(DatabaseSettings(url=SecretStr(url), connect_seconds=1.0)) as database,
+        NotificationListener(database) as listener,
+    ):
+        leases = PgLeases(database, queue)
+        worker = Worker(name, 4, performer, leases, PgEvents(database), listener, settings, LEASE_SECONDS)
+        chores = [Chore("take back expired leases", settings.expire_seconds, leases.expire)]
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(worker.run()),
+                group.create_task(run_chores(chores, PgChoreLock(database), settings.longest_pause_seconds)),
+            ]
+            try:
+                yield
+            finally:
+                for task in tasks:
+                    task.cancel()
+
+
+async def _row(database: Database, name: str) -> tuple[str, int, int, int]:
+    row = await database.fetch_one("SELECT state, attempt, losses, outages FROM jobs WHERE id = $1", name)
+    assert row is not None
+    return tuple(row)
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await tenant(database)
+    return Queue(database)
+
+
+async def test_work_goes_on_while_the_database_is_away_for_longer_than_a_lease(queue: Queue, database_url: str) -> None:
+    performer = Patient()
+    await queue.add(job("kept"))
+    async with PostgresProxy.before(database_url) as proxy, at_work(proxy.url, "one", performer):
+        await wait_until_async(lambda: _true(performer.begun))
+        await proxy.cut()
+        await asyncio.sleep(2 * LEASE_SECONDS)  # what is tested is that so much time passes
+        await proxy.restore()
+
+        async def renewed() -> bool:
+            row = await queue.database.fetch_one("SELECT leased_until > clock_timestamp() AS held FROM jobs")
+            return row is not None and bool(row["held"])
+
+        await wait_until_async(renewed)
+        assert await _row(queue.database, "kept") == ("running", 1, 0, 0)
+        performer.end.set()
+
+        async def done() -> bool:
+            return (await _row(queue.database, "kept"))[0] == "done"
+
+        await wait_until_async(done)
+    assert await _row(queue.database, "kept") == ("done", 1, 0, 0)
+    assert (performer.begun, performer.stopped) == (["kept"], [])
+
+
+async def test_worker_that_alone_is_cut_off_loses_its_job_to_another_and_writes_no_verdict(
+    queue: Queue, database_url: str
+) -> None:
+    cut_off, other = Patient(), Patient()
+    await queue.add(job("moved"))
+    async with PostgresProxy.before(database_url) as proxy, at_work(proxy.url, "cut off", cut_off):
+        await wait_until_async(lambda: _true(cut_off.begun))
+        await proxy.cut()
+        async with at_work(database_url, "other", other):
+            await wait_until_async(lambda: _true(other.begun))
+            await proxy.restore()
+            await wait_until_async(lambda: _true(cut_off.stopped))
+            cut_off.end.set()
+            other.end.set()
+
+            async def done() -> bool:
+                return (await _row(queue.database, "moved"))[0] == "done"
+
+            await wait_until_async(done)
+    assert await _row(queue.database, "moved") == ("done", 2, 1, 0)
+    row = await queue.database.fetch_one("SELECT worker, last_lease FROM jobs WHERE id = 'moved'")
+    assert row is not None
+
+
+async def _true(value: object) -> bool:
+    return bool(value)

@@ -1,0 +1,140 @@
+"""Through PgBouncer by transaction: everything but the connection that listens."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from pydantic import SecretStr
+
+from orchestrator.settings import DatabaseSettings
+from orchestrator.store import Database, NotificationListener, PgAnswerCache, PgEvents
+from orchestrator.store.chore_lock import PgChoreLock
+from tests.contract.postgres_proxy import socket_of
+from tests.contract.store_jobs import Queue, job, tenant
+from tests.contract.store_records import answer, answered
+from tests.polling import wait_until
+
+_PORT = 6432
+_CONFIGURATION = """
+[databases]
+* = host={host} port={port} user=postgres
+[pgbouncer]
+listen_addr =
+unix_socket_dir = {folder}
+listen_port = {own_port}
+auth_type = any
+pool_mode = transaction
+max_prepared_statements = 100
+default_pool_size = 3
+min_pool_size = 3
+ignore_startup_parameters = extra_float_digits
+{user}
+"""
+
+
+def _program() -> str:
+    """Skips where there is none that keeps prepared statements apart, which 1.21 was the first to do."""
+    path = f"{os.environ['PATH']}:/usr/sbin"
+    program = os.environ.get("ASSAYER_TEST_PGBOUNCER") or shutil.which("pgbouncer", path=path)
+    if program is None:
+        pytest.skip("PgBouncer is not installed")
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()
+    major, minor = (int(part) for part in said[1].split(".")[:2])
+    if (major, minor) < (1, 21):
+        pytest.skip(f"PgBouncer {major}.{minor} keeps no prepared statements apart by transaction; 1.21 does")
+    return program
+
+
+@pytest.fixture
+def pooled_url(database_url: str) -> Iterator[str]:
+    program, behind = _program(), socket_of(database_url)
+    with tempfile.TemporaryDirectory(prefix="assayer-pgbouncer-") as name:
+        folder, user = Path(name), ""
+        if os.geteuid() == 0:
+            folder.chmod(0o777)
+            user = f"user = {behind.parent.owner()}"
+        configuration = folder / "pgbouncer.ini"
+        configuration.write_text(
+            _CONFIGURATION.format(
+                host=behind.parent, port=behind.name.rpartition(".")[2], folder=folder, own_port=_PORT, user=user
+            )
+        )
+        with subprocess.Popen([program, "-q", str(configuration)]) as process:
+            try:
+                wait_until((folder / f".s.PGSQL.{_PORT}").exists, bool)
+                parts = urlsplit(database_url)
+                query = parse_qs(parts.query) | {"host": [str(folder)], "port": [str(_PORT)]}
+                yield parts._replace(query=urlencode(query, doseq=True)).geturl()
+            finally:
+                process.terminate()
+
+
+@pytest.fixture
+async def pooled(pooled_url: str, database_url: str, database: Database) -> AsyncIterator[Database]:
+    """More connections of ours than the pooler has to the server: statements of all land anywhere."""
+    settings = DatabaseSettings(url=SecretStr(pooled_url), direct_url=SecretStr(database_url), max_connections=12)
+    async with Database(settings) as through:
+        await through.migrate()
+        yield through
+
+
+async def test_jobs_are_leased_and_finished_by_many_at_once(pooled: Database) -> None:
+    await tenant(pooled)
+    queue = Queue(pooled)
+    await queue.add(*(job() for _ in range(60)))
+
+    async def work() -> int:
+        done = 0
+        while leases := await queue.lease(free=2):
+            for lease in leases:
+                await PgEvents(pooled).append(lease.job, "progress", {"stages": {}}, lease.token)
+                await queue.leases.renew([lease.token])
+                await queue.leases.give_back(lease, "Later.", attempt_failed=False, after_seconds=600.0)
+                done += 1
+        return done
+
+    assert sum(await asyncio.gather(*(work() for _ in range(12)))) == 60
+
+
+async def test_answers_are_claimed_and_kept_by_many_at_once(pooled: Database) -> None:
+    caches = [PgAnswerCache(pooled) for _ in range(12)]
+    keys = [f"key {number}" for number in range(20)]
+
+    async def ask(cache: PgAnswerCache) -> int:
+        claimed = [key for key in keys if await cache.find_or_claim(key, 60.0) == "claimed"]
+        for key in claimed:
+            await cache.record(answered(key), answer(key))
+        return len(claimed)
+
+    assert sum(await asyncio.gather(*(ask(cache) for cache in caches))) == len(keys)
+
+
+async def test_chore_is_done_by_one_at_a_time_and_can_be_done_again(pooled: Database) -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def chore() -> None:
+        begun.set()
+        await go_on.wait()
+
+    lock = PgChoreLock(pooled)
+    first = asyncio.create_task(lock.run_alone("sweep", chore))
+    await begun.wait()
+    assert not any(await asyncio.gather(*(lock.run_alone("sweep", chore) for _ in range(6))))
+    go_on.set()
+    assert await first
+    for _ in range(6):
+        assert await lock.run_alone("sweep", chore)
+
+
+async def test_notifications_arrive_past_the_pooler(pooled: Database) -> None:
+    await tenant(pooled)
+    async with NotificationListener(pooled) as listener, listener.subscribe("assayer_jobs") as notifications:
+        await notifications.next(30.0)  # that it listens now
+        await Queue(pooled).add(job())
+        assert await notifications.next(30.0) == "queued"
