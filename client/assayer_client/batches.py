@@ -141,8 +141,10 @@ class BatchSummary(Resource):
     """Evaluations in each state; states without one are missing."""
     erased: int = 0
     """Rows that were deleted: by request, or when their time of retention was over."""
-    cost_usd: float
-    """Of the evaluations that have ended, as far as known."""
+    cost_usd: float | None
+    """Of the evaluations that have ended; null where that of one of them is not known."""
+    known_cost_usd: float
+    """Of those whose cost is known."""
     ideas_per_hour: float | None
     """That ended, since the batch was accepted; null before the first."""
     finish_expected_at: dt.datetime | None

@@ -101,6 +101,8 @@ COMMANDS = (
         "shortlist",
         "Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking.",
     ),
+    LazyCommand("list", "List your batches and evaluations, the newest first, with state, cost and what went wrong."),
+    LazyCommand("usage", "Show jobs, calls, tokens and cost in a span of time, and what is left of the month."),
     LazyCommand("cancel", "Cancel evaluations and all else that has an id; finished ones stay as they are."),
     LazyCommand(
         "erase", "Delete all that is stored of one idea or one batch, and every ranking or comparison with it."

@@ -5,7 +5,7 @@ import re
 from importlib.metadata import version
 from typing import Any, cast
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel
@@ -21,6 +21,7 @@ from orchestrator.api.backpressure import BodyLimit, RequestLimit, StreamLimit, 
 from orchestrator.api.body_pace import BodyPace
 from orchestrator.api.openapi import openapi_document
 from orchestrator.api.problems import HttpProblem, problem_kind
+from orchestrator.api.query_parameters import refuse_unknown_parameters
 from orchestrator.api.readiness import Readiness
 from orchestrator.api.request_log import RequestLogging, database_unavailable, request_record
 from orchestrator.api.routes import (
@@ -111,6 +112,7 @@ def create_documented_app() -> FastAPI:
         docs_url=None,  # both pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
+        dependencies=[Depends(refuse_unknown_parameters)],
         generate_unique_id_function=lambda route: "_".join([*map(str, route.tags[:1]), route.name]),
     )
     for routes in _ROUTERS:

@@ -1,5 +1,6 @@
 """What the routes of every kind of job share: submit a job, wait for it, find, list, cancel it."""
 
+import datetime as dt
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from orchestrator.jobs.models import Job, JobId, JobKind, TenantId
 from orchestrator.jobs.submissions import NewJob
 
 __all__ = [
+    "CUTOFF_AHEAD",
     "JobRoutes",
     "PreferHeader",
     "accept_job",
@@ -38,6 +40,7 @@ __all__ = [
     "idea_of",
     "job_fields",
     "job_in",
+    "lies_ahead",
     "no_result_problem",
     "report_representations",
     "report_response",
@@ -46,6 +49,7 @@ __all__ = [
 ]
 
 R = TypeVar("R", bound=JobResource)
+CUTOFF_AHEAD = "The cutoff lies in the future. Give a past date or leave it out."
 
 PreferHeader = Annotated[
     list[str] | None,
@@ -226,6 +230,11 @@ def report_response(text: str, media_type: str, *stylesheets: str) -> Response:
     if media_type == "text/html":
         headers |= html_report_headers(*stylesheets)
     return Response(text, 200, headers, media_type)
+
+
+def lies_ahead(cutoff: dt.date | None, services: Services) -> bool:
+    """Of such a day nobody knows what will have been published: every row would fail."""
+    return cutoff is not None and cutoff > services.clock.now().date()
 
 
 def idea_of(body: IdeaBody, source: str, pointer: str) -> Idea:

@@ -75,8 +75,10 @@ class BatchStatus(NewBatch):
     """Jobs in each state; states without jobs are missing. Rejected rows have no job."""
     erased: int
     """Rows that were deleted."""
-    cost_usd: float
-    """Of the jobs that have ended, as far as known."""
+    cost_usd: float | None
+    """Of the jobs that have ended; None where that of one of them is not known."""
+    known_cost_usd: float
+    """Of those whose cost is known."""
     finished_at: dt.datetime | None
     """When its last job ended."""
 

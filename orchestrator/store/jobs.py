@@ -80,7 +80,9 @@ _CANCEL_BATCH = finish_statement(
 )
 
 _BATCHES = """
-    SELECT batches.*, counts.*
+    SELECT batches.*, counts.*, EXISTS (
+        SELECT FROM jobs WHERE jobs.batch = batches.id AND finished_at IS NOT NULL AND cost_usd IS NULL
+    ) AS unpriced
     FROM (
         SELECT * FROM batches
         WHERE tenant = $1 AND ($2::text IS NULL OR id = $2)
@@ -88,7 +90,7 @@ _BATCHES = """
         ORDER BY created_at DESC, id DESC LIMIT $5
     ) AS batches
     CROSS JOIN LATERAL (
-        SELECT array_agg(state) AS states, array_agg(jobs) AS jobs, coalesce(sum(cost), 0)::float8 AS cost_usd,
+        SELECT array_agg(state) AS states, array_agg(jobs) AS jobs, coalesce(sum(cost), 0)::float8 AS known_cost_usd,
                CASE WHEN bool_and(state NOT IN ('queued', 'running')) THEN max(last) END AS finished_at
         FROM (
             SELECT state, sum(jobs) AS jobs, sum(cost_usd) AS cost, max(finished_at) AS last
@@ -222,10 +224,11 @@ def _report_of_row(row: asyncpg.Record, job: JobId) -> Report:
 
 def _batch(row: Any) -> BatchStatus:
     counts = zip(row["states"] or (), row["jobs"] or (), strict=True)
-    names = ("id", "tenant", "name", "rows", "open", "erased", "cost_usd", "created_at")
+    names = ("id", "tenant", "name", "rows", "open", "erased", "known_cost_usd", "created_at")
     finished = None if row["open"] else row["finished_at"] or (None if row["states"] else row["created_at"])
     return BatchStatus(
         **{name: row[name] for name in names},
+        cost_usd=None if row["unpriced"] else row["known_cost_usd"],
         rejected=_REJECTED.validate_json(row["rejected"]),
         counts=dict(counts),
         finished_at=finished,

@@ -38,7 +38,9 @@ async def check(queue: Queue, batch: BatchId) -> dict[JobState, int]:
     found = await status(queue, batch)
     counted = {state: sum(row["state"] == state for row in rows) for state in {row["state"] for row in rows}}
     assert found.counts == counted
-    assert found.cost_usd == pytest.approx(sum(row["cost_usd"] or 0 for row in rows))
+    assert found.known_cost_usd == pytest.approx(sum(row["cost_usd"] or 0 for row in rows))
+    unknown = any(row["cost_usd"] is None for row in rows if row["state"] in TERMINAL)
+    assert found.cost_usd == (None if unknown else found.known_cost_usd)
     ended = [row["finished_at"] for row in rows if row["state"] in TERMINAL]
     assert found.finished_at == (max(ended) if len(ended) == len(rows) and rows else None)
     return found.counts
@@ -68,6 +70,18 @@ async def test_counts_of_batches_that_many_work_on_at_once_are_those_of_their_jo
     await asyncio.gather(queue.jobs.cancel_batch(ACME, FIRST), *(work(number) for number in range(4)))
     assert sum((await check(queue, FIRST)).values()) == 40
     await check(queue, SECOND)
+
+
+async def test_cost_of_a_batch_is_unknown_as_soon_as_that_of_one_job_is(queue: Queue) -> None:
+    await add(queue, FIRST, 2)
+    first, second = await queue.lease(2)
+    await queue.leases.finish(first, JobVerdict(state="done", cost_usd=0.5))
+    assert (await status(queue, FIRST)).cost_usd == 0.5
+    await queue.leases.finish(second, JobVerdict(state="done", cost_usd=0.25))
+    # As of a model without a price.
+    await queue.database.execute("UPDATE jobs SET cost_usd = NULL WHERE id = $1", second.job)
+    found = await status(queue, FIRST)
+    assert (found.cost_usd, found.known_cost_usd) == (None, 0.5)
 
 
 async def test_deleted_job_is_counted_no_more(queue: Queue) -> None:

@@ -15,7 +15,7 @@ from orchestrator.api.backpressure import UploadLimit
 from orchestrator.api.common_schemas import Body, Resource, RowError
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import traceparent_of
+from orchestrator.api.job_routes import CUTOFF_AHEAD, lies_ahead, traceparent_of
 from orchestrator.api.openapi import REPLAYABLE_HEADERS, problem_responses
 from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.request_log import request_record
@@ -207,6 +207,8 @@ async def read_batch(
     if query.method not in services.methods:
         known = suggestion(query.method, sorted(services.methods))
         raise HttpProblem.parameter("method", f"There is no method {query.method!r}.{known}")
+    if lies_ahead(query.cutoff, services):
+        raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
     content_type = request.headers.get("content-type", "")
     media = content_type.partition(";")[0].strip().lower()
     if media not in MEDIA_TYPES:

@@ -75,8 +75,10 @@ class BatchSummary(Resource):
     """Evaluations in each state; states without one are missing."""
     erased: int
     """Rows that were deleted: by request, or when their time of retention was over."""
-    cost_usd: Dollars
-    """Of the evaluations that have ended, as far as known."""
+    cost_usd: Dollars | None
+    """Of the evaluations that have ended; null where that of one of them is not known."""
+    known_cost_usd: Dollars
+    """Of those whose cost is known."""
     ideas_per_hour: float | None
     """Evaluations that have ended, per hour since the batch was accepted; null before the first."""
     finish_expected_at: dt.datetime | None
@@ -272,6 +274,7 @@ def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
         states=batch.counts,
         erased=batch.erased,
         cost_usd=batch.cost_usd,
+        known_cost_usd=batch.known_cost_usd,
         ideas_per_hour=speed,
         finish_expected_at=now + dt.timedelta(hours=waiting / speed) if speed and waiting else None,
         created_at=batch.created_at,

@@ -21,6 +21,7 @@ from orchestrator.api.content_negotiation import negotiated_media_type
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import (
+    CUTOFF_AHEAD,
     JobRoutes,
     PreferHeader,
     accept_job,
@@ -28,6 +29,7 @@ from orchestrator.api.job_routes import (
     find_job,
     idea_of,
     job_fields,
+    lies_ahead,
     no_result_problem,
     report_representations,
     report_response,
@@ -190,6 +192,8 @@ async def _stored_report(services: Services, tenant: TenantId, id: str) -> Repor
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
     """Raises HttpProblem."""
     check_method(body.method, services.methods)
+    if lies_ahead(body.cutoff, services):
+        raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
     return EvaluationRequest(
         idea=idea_of(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),
         source=body.source,

@@ -12,7 +12,7 @@ from orchestrator.api.authentication import Reader
 from orchestrator.api.common_schemas import Body, IdeaBody, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.corpus_requests import answered_by_corpus
-from orchestrator.api.job_routes import idea_of
+from orchestrator.api.job_routes import CUTOFF_AHEAD, idea_of, lies_ahead
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.routes.corpus import CorpusPaper, Name, paper_fields
@@ -79,8 +79,8 @@ async def suggest(body: ReferencesBody, _: Reader, services: ServicesDependency)
 
 def _checked_idea(body: ReferencesBody, services: Services) -> Idea:
     """Raises HttpProblem."""
-    if body.cutoff is not None and body.cutoff > services.clock.now().date():
-        raise HttpProblem.invalid("The cutoff lies in the future. Give a past date or leave it out.", "/cutoff")
+    if lies_ahead(body.cutoff, services):
+        raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
     idea = idea_of(body.idea, "", "/idea")
     if len(idea.text) > _LONGEST:
         detail = f"The idea has {len(idea.text):,} characters; the limit here is {_LONGEST:,}. Send its main sections."

@@ -211,3 +211,34 @@ async def test_submit_that_stops_waiting_says_how_to_go_on(program: Program) -> 
     _, told = await process.communicate()
     assert f"`assayer watch {job}`" in " ".join(told.decode().split())
     assert process.returncode == 130
+
+
+async def test_batches_and_evaluations_are_listed_with_what_went_wrong(program: Program, service: Service) -> None:
+    batch = (await program.run("submit", "ideas")).out.strip()
+    single = (await program.run("submit", "ideas/risk.txt", "--method", "grapheval")).out.strip()
+    await service.finish(Problem(type="x", title="It failed", detail="Because."))
+    await service.finish()
+    listed = await program.run("list", COLUMNS="200")
+    assert listed.code == 0, listed.err
+    assert batch in listed.out
+    assert single in listed.out
+    assert "1 refused" in listed.out
+    assert "failed: It failed" in listed.out + (await program.run("list", batch, COLUMNS="200")).out
+    assert single not in (await program.run("list", batch, COLUMNS="200")).out
+    only_failed = await program.run("list", "--state", "failed", COLUMNS="200")
+    assert only_failed.out.count("ev_") == 1
+    wrong = await program.run("list", "--state", "lost")
+    assert wrong.code != 0
+    assert "There is no state 'lost'." in wrong.err
+
+
+async def test_usage_of_a_span_is_told(program: Program, service: Service) -> None:
+    await program.run("submit", "ideas/risk.txt", "--method", "grapheval")
+    await service.finish()
+    told = await program.run("usage", COLUMNS="200")
+    assert told.code == 0, told.err
+    assert "evaluation" in told.out
+    assert "no limit" in told.out
+    later = await program.run("usage", "--since", "2000-01-01", "--until", "2000-02-01", COLUMNS="200")
+    assert "evaluation" not in later.out
+    assert "not a date" in (await program.run("usage", "--since", "yesterday")).err

@@ -2,12 +2,15 @@
 
 import json
 import logging
+import re
 from typing import Any
 
 import httpx2
 import pytest
+from fastapi.routing import APIRoute
 
 from assayer.errors import StorageError
+from orchestrator.api.application import create_documented_app
 from orchestrator.api.common_schemas import ProblemDocument
 from orchestrator.store import PgJobs
 from tests.contract.api.service import ACME, BODY, TEXT, Service
@@ -151,3 +154,45 @@ async def test_a_full_queue_is_429(service: Service) -> None:
         assert (await client.post("/v1/evaluations", json=BODY)).status_code == 202
         answer = await client.post("/v1/evaluations", json=BODY)
     assert problem(answer, 429, "queue-full").retry_after == int(answer.headers["retry-after"])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "parameter", "words"),
+    [
+        ("DELETE", "/v1/batches/bt_1?erase=true", "erase", "no parameter of this request"),
+        ("GET", "/v1/evaluations?limt=5", "limt", 'Did you mean "limit"?'),
+        ("GET", "/v1/evaluations/ev_1?verbose=1", "verbose", "no parameter"),
+        ("GET", "/v1/usage?form=2026-01-01T00:00:00Z", "form", "Known: since, tenant, until"),
+        ("GET", "/healthz?full=1", "full", "no parameter"),
+    ],
+)
+async def test_a_parameter_that_nothing_would_heed_is_refused(
+    service: Service, method: str, path: str, parameter: str, words: str
+) -> None:
+    async with service.caller() as client:
+        answer = await client.request(method, path)
+    (error,) = problem(answer, 422, "invalid-request").errors or ()
+    assert error.parameter == parameter
+    assert words in error.detail
+
+
+async def test_every_route_of_the_api_refuses_a_parameter_that_it_does_not_know(service: Service) -> None:
+    routes = [one for one in create_documented_app().routes if isinstance(one, APIRoute) and one.path != "/metrics"]
+    heeded = []
+    async with service.caller() as client:
+        for route in routes:
+            path = re.sub(r"\{[^}]*\}", "1", route.path)
+            for method in route.methods or ():
+                answer = await client.request(method, f"{path}?no_such=1", json={} if method != "GET" else None)
+                heeded += [f"{method} {route.path}"] if answer.status_code != 422 else []
+    assert heeded == []
+
+
+async def test_a_cutoff_in_the_future_is_refused_before_anything_is_accepted(service: Service) -> None:
+    async with service.caller() as client:
+        one = await client.post("/v1/evaluations", json=BODY | {"cutoff": "2044-01-01"})
+        many = await client.post("/v1/batches?cutoff=2044-01-01", json=[{"text": TEXT}])
+    (error,) = problem(one, 422, "invalid-request").errors or ()
+    assert (error.pointer, "in the future" in error.detail) == ("/cutoff", True)
+    (error,) = problem(many, 422, "invalid-request").errors or ()
+    assert (error.parameter, "in the future" in error.detail) == ("cutoff", True)

@@ -1,0 +1,104 @@
+"""`assayer list`: one's own batches and evaluations, the newest first."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from assayer.errors import InputError
+from cluster.cli.options import WithProfile
+from cluster.cli.service_client import kind_of, service
+from cluster.cli.terminal import console, remark, show_table
+from cluster.settings import PROFILES
+
+if TYPE_CHECKING:
+    from assayer_client import Client
+    from assayer_client.batches import BatchSummary
+    from assayer_client.evaluations import Evaluation
+    from assayer_client.resources import JobState
+
+__all__ = ["list"]
+
+_LONGEST = 60
+
+
+def list(
+    batch: Annotated[
+        str | None, typer.Argument(help="A batch (bt_…): its evaluations. By default batches and single evaluations.")
+    ] = None,
+    state: Annotated[
+        str | None, typer.Option(help="Only evaluations that are queued, running, done, failed, dead or cancelled.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of each kind, at most.")] = 20,
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """List your batches and evaluations, the newest first, with state, cost and what went wrong."""
+    wanted = _state(state)
+    if batch is not None:
+        kind_of(batch, "batch")
+    with service(profile) as client:
+        if batch is None and wanted is None:
+            _show_batches(islice(client.each(client.batches), limit))
+        _show_evaluations(client, wanted, batch, limit)
+
+
+def _state(given: str | None) -> "JobState | None":
+    from assayer_client.resources import JobState
+
+    states: Sequence[JobState] = get_args(JobState)
+    if given is not None and given not in states:
+        raise InputError(f"There is no state {given!r}.", f"It is one of: {', '.join(states)}.")
+    return next((one for one in states if one == given), None)
+
+
+def _show_batches(batches: "Iterable[BatchSummary]") -> None:
+    rows = [
+        (
+            one.id,
+            _short(one.name),
+            _progress(one),
+            _cost(one.cost_usd, one.known_cost_usd),
+            f"{one.created_at:%Y-%m-%d %H:%M}",
+        )
+        for one in batches
+    ]
+    if rows:
+        show_table(("Batch", "Name", "Progress", "Cost", "Submitted (UTC)"), rows)
+        console().print()
+
+
+def _show_evaluations(client: "Client", state: "JobState | None", batch: str | None, limit: int) -> None:
+    found = client.each(client.evaluations, state=state, batch=batch)
+    rows = [_row(one) for one in islice((one for one in found if batch or state or one.batch is None), limit)]
+    if rows:
+        show_table(("Evaluation", "Title", "State", "Cost", "Submitted (UTC)"), rows)
+    else:
+        remark(
+            "There are no evaluations of that kind." if batch or state else "There are no evaluations outside batches."
+        )
+
+
+def _row(one: "Evaluation") -> Sequence[str]:
+    title = f"{one.row}. {_short(one.title)}" if one.row else _short(one.title)
+    why = f": {one.problem.title}" if one.problem else ""
+    flags = f"; look at its text: {', '.join(one.flags).replace('_', ' ')}" if one.flags else ""
+    cost = _cost(one.cost_usd) if one.finished_at else ""
+    return one.id, title, f"{one.state}{why}{flags}", cost, f"{one.created_at:%Y-%m-%d %H:%M}"
+
+
+def _progress(batch: "BatchSummary") -> str:
+    states = [f"{count:,} {state}" for state, count in batch.states.items()]
+    refused = [f"{batch.rejected:,} refused"] if batch.rejected else []
+    erased = [f"{batch.erased:,} erased"] if batch.erased else []
+    return ", ".join([f"{batch.rows:,} rows", *states, *refused, *erased])
+
+
+def _cost(usd: float | None, known: float = 0.0) -> str:
+    if usd is not None:
+        return f"${usd:,.2f}"
+    return f"unknown, ${known:,.2f} of it known" if known else "unknown"
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
