@@ -176,7 +176,7 @@ class Engine:
         return MethodContext(self.settings, replace(backends, reranker=self._reranker_of(method)), self.judge)
 
     def _reranker_of(self, method: EvaluationMethod) -> Reranker | None:
-        return self.backends.reranker if method.beyond_papers else None
+        return self.backends.reranker if method.reranks else None
 
     def _literature_of(self, method: EvaluationMethod) -> LiteratureFactory:
         return self.literature if method.beyond_papers else replace(self.literature, web_and_code=WebAndCodeFactory())
@@ -312,7 +312,7 @@ class _UnavailableMethods:
 
 
 def _reranker(settings: Settings, unavailable: _UnavailableMethods, stack: AsyncExitStack) -> Reranker | None:
-    if settings.reranker.model is None or not unavailable.any(lambda method: method.beyond_papers):
+    if settings.reranker.model is None or not unavailable.any(lambda method: method.reranks):
         return None
     return stack.enter_context(closing(CrossEncoderReranker(settings.reranker)))
 

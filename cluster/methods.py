@@ -73,8 +73,10 @@ class EvaluationMethod:
     """Whether its reports depend on the graph of labelled ideas."""
     needs_llm: bool = False
     """Nothing honest can take a language model's place in it."""
+    reranks: bool = False
+    """Whether it orders what it finds by the reranker, where one is configured."""
     beyond_papers: bool = False
-    """It searches the web and code too, where they are configured, and reranks what it finds."""
+    """It searches the web and code too, where they are configured."""
 
 
 async def _scholareval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
@@ -129,6 +131,7 @@ METHODS: Mapping[str, EvaluationMethod] = {
         reads_literature=True,
         needs_graph=False,
         asks_graph=lambda context: context.without_llm,
+        reranks=True,
     ),
     grapheval.METHOD: EvaluationMethod(
         tasks=grapheval_tasks.ALL,
@@ -146,6 +149,7 @@ METHODS: Mapping[str, EvaluationMethod] = {
         needs_graph=False,
         asks_graph=lambda context: False,
         needs_llm=True,
+        reranks=True,
         beyond_papers=True,
     ),
     SCICOMPANION: EvaluationMethod(

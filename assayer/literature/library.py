@@ -94,9 +94,9 @@ class Library:
         answers = await self._literature.search(queries, limit, self._later)
         return [[hit for hit in hits if self._admit_later(hit.paper)] for hits in answers]
 
-    async def snippets(self, query: str, limit: int) -> list[Passage]:
-        (passages,) = await self._literature.snippets([query], limit, self._window)
-        return [passage for passage in passages if self._admit(passage.paper)]
+    async def snippets(self, queries: Sequence[str], limit: int) -> list[list[Passage]]:
+        answers = await self._literature.snippets(queries, limit, self._window)
+        return [[passage for passage in passages if self._admit(passage.paper)] for passages in answers]
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.neighbours(papers, limit, self._window)

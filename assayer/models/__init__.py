@@ -9,6 +9,7 @@ from assayer.models.assessment import (
     Point,
     Reading,
     Score,
+    ScoreCertainty,
     Summary,
     SupportOutcome,
 )
@@ -223,6 +224,7 @@ __all__ = [
     "RowCounts",
     "RunUsage",
     "Score",
+    "ScoreCertainty",
     "ScoreChanges",
     "ScoreDifference",
     "ScoreInterval",

@@ -15,6 +15,7 @@ __all__ = [
     "Point",
     "Reading",
     "Score",
+    "ScoreCertainty",
     "Summary",
     "SupportOutcome",
 ]
@@ -25,6 +26,10 @@ LABEL = re.compile(r"\[(P\d+(?:\s*[,;]\s*P\d+)*)\]")
 """`[P3]`, and the `[P3, P7]` that models write unasked."""
 
 
+ScoreCertainty = Literal["high", "moderate", "low"]
+"""How much evidence a score rests on and how directly it bears on the question; not how high the score is."""
+
+
 class Score(Frozen):
     """A number on a stated scale, and what it rests on."""
 
@@ -32,6 +37,8 @@ class Score(Frozen):
     scale_min: float = 0.0
     scale_max: float = 10.0
     basis: str
+    certainty: ScoreCertainty | None = None
+    """None where the method gives none, and in reports made before it did."""
 
 
 SupportOutcome = Literal["supports", "partly", "not", "contradicts"]

@@ -11,6 +11,10 @@ from benchmarks.simulator.scalars import Boolean, Labelled, Node, Text
 __all__ = ["Array", "Mapping", "Object", "OneOf", "Reference", "Tuple", "plain"]
 
 
+_SOME = 2
+"""Most labels that a nested array speaks of when it may be empty."""
+
+
 @dataclass
 class Tuple(Node):
     places: list[Node]
@@ -30,10 +34,14 @@ class Array(Node):
     """`every_label`: one object for each labelled item of the prompt. `citations`: objects that only cite, of
     which a few are enough inside another array. `labels`: bare labels."""
     letter: str | None = None
+    may_stay_empty: bool = False
+    """Whether its description says when it is: then, inside another array, it holds entries for some labels only."""
 
     def make(self, draft: Draft) -> list[Any]:
         before = draft.focus
         chosen = self._choose(draft)
+        if self.may_stay_empty and self.least == 0 and self.about == "every_label" and draft.depth and not chosen:
+            return []
         draft.depth += 1
         if len(chosen) < max(self.least, 1):
             chosen = []
@@ -56,6 +64,8 @@ class Array(Node):
         if self.about == "labels":
             few = draft.random.randint(1, 3) if draft.depth else draft.random.randint(1, len(items) or 1)
             items = focused or _sample(draft, items, few)
+        elif self.about == "every_label" and self.may_stay_empty and draft.depth:
+            items = _sample(draft, items, draft.random.randint(0, _SOME))
         elif self.about == "citations" and draft.depth:
             items = focused or _sample(draft, items, draft.random.randint(1, 2))
         return items if self.most is None else _sample(draft, items, self.most)

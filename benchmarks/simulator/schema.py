@@ -192,6 +192,7 @@ class _Compiler:
             if label is not None:
                 array.about = "citations" if bare.only_cites() else "every_label"
                 array.letter = label.letter
+                array.may_stay_empty = may_stay_empty(described)
         return array
 
     def _string(self, schema: Schema, name: str, around: str) -> Node:

@@ -54,3 +54,5 @@ class Score(Resource):
     scale_min: float = 0.0
     scale_max: float = 10.0
     basis: str
+    certainty: Literal["high", "moderate", "low"] | None = None
+    """How much evidence it rests on and how directly that bears on the question; None where the method gives none."""

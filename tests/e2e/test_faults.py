@@ -12,13 +12,11 @@ from tests.e2e.program import Report, reports, violations
 LOST = {AnswerRefused.reason, LlmUnavailable.reason, MalformedAnswer.reason}
 DROPPED = {
     "scholareval.methods": "module",
-    "scholareval.query": "method",
-    "scholareval.reading": "paper for a method",
+    "scholareval.first_look": "first look at titles",
+    "scholareval.reading": "paper read for the methods",
     "scholareval.review": "review of a method",
     "scholareval.summary": "summary of soundness",
     "scholareval.dimensions": "module",
-    "scholareval.queries": "search for a dimension",
-    "scholareval.relevance": "candidate paper",
     "scholareval.comparison": "candidate paper",
     "scholareval.synthesis": "review of a dimension",
     "plan.flaws": "review of the plan",

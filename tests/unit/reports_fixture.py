@@ -123,7 +123,9 @@ def _soundness() -> Part:
             name="Risk prediction from loss and distance",
             statement="Predicts for every stored example the chance of being overwritten, from its last loss and "
             "its distance to the incoming batch.",
-            score=Score(value=7.5, basis="two direct results for it, one within noise against it"),
+            score=Score(
+                value=7.5, basis="two direct results for it, one within noise against it", certainty="moderate"
+            ),
             points=(support, doubtful),
             readings=(
                 read("P2", 1, "Loss one round earlier predicts forgetting with an AUROC of 0.81.", cite("P2")),
@@ -252,7 +254,7 @@ def _coverage() -> Coverage:
         faults=(
             FaultCount(task="scholareval.reading", kind="invalid_json", met=3, recovered=3),
             FaultCount(task="scholareval.review", kind="schema_violation", met=3, recovered=0),
-            FaultCount(task="scholareval.relevance", kind="rate_limited", met=11, recovered=11),
+            FaultCount(task="scholareval.first_look", kind="rate_limited", met=11, recovered=11),
         ),
         dropped=(
             Dropped(what="full text", count=9, reason="no open-access copy is known"),

@@ -8,22 +8,22 @@ from assayer.citing.evidence import Evidence
 from assayer.llm import Task
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.schemas import (
+    CitedTitle,
     ComparedPaper,
     ComparisonQuestion,
     ContributionDimension,
     DimensionsQuestion,
+    FirstLookQuestion,
     LabelledText,
     MethodsQuestion,
     PaperNote,
     ProposedMethod,
-    QueriesQuestion,
-    QueryQuestion,
     ReadingQuestion,
-    RelevanceQuestion,
     ReviewDigest,
     ReviewQuestion,
     SummaryQuestion,
     SynthesisQuestion,
+    TitleShown,
 )
 from assayer.models import PaperId
 
@@ -36,7 +36,9 @@ METHOD = ProposedMethod(
     name="Quote checking with a small reader",
     kind="system",
     description="A reader is trained on 2,000 annotated claims to decide whether an abstract contains a quote.",
+    queries=["checking quotes against abstracts"],
 )
+PARTS = (LabelledText(label="M1", text="Quote checking with a small reader."),)
 EVIDENCE = tuple(
     Evidence(
         label=f"P{number}",
@@ -48,13 +50,17 @@ EVIDENCE = tuple(
     )
     for number in (1, 2)
 )
-DIMENSION = ContributionDimension(name="Quote checking", statements=["A reader that checks quotes against abstracts."])
+DIMENSION = ContributionDimension(
+    name="Quote checking",
+    statements=["A reader that checks quotes against abstracts."],
+    queries=["quotes in abstracts"],
+)
 NOTE = PaperNote(
     label="P1",
     title="Checking claims, part 1",
     year=2021,
     stance="supports",
-    method="Checked claims against abstracts.",
+    did="Checked claims against abstracts.",
     results="71.3% accuracy.",
     context="In domain.",
     quote="Accuracy reaches 71.3% but drops to 58% out of domain.",
@@ -71,34 +77,43 @@ COMPARED = ComparedPaper(
 
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (tasks.METHODS, MethodsQuestion(idea=IDEA, limit=8)),
-    (tasks.QUERY, QueryQuestion(idea=IDEA, method=METHOD)),
-    (tasks.READING, ReadingQuestion(idea=IDEA, method=METHOD, evidence=EVIDENCE)),
+    (
+        tasks.FIRST_LOOK,
+        FirstLookQuestion(
+            idea=IDEA,
+            purpose="soundness",
+            parts=PARTS,
+            shown=tuple(
+                TitleShown(label=item.label, title=item.title, year=item.year, similarity=0.6) for item in EVIDENCE
+            ),
+            most=20,
+        ),
+    ),
+    (tasks.READING, ReadingQuestion(idea=IDEA, parts=PARTS, evidence=EVIDENCE)),
     (tasks.REVIEW, ReviewQuestion(idea=IDEA, method=METHOD, notes=(NOTE,), fit="partial")),
     (
         tasks.SUMMARY,
         SummaryQuestion(
             idea=IDEA,
+            papers=(CitedTitle(label="P1", title="Checking claims, part 1", year=2021),),
             labels=("P1",),
+            unreviewed=("A study of readers",),
             reviews=(
                 ReviewDigest(
-                    name="Quote checking", score=6, support=("Works [P1].",), contradictions=(), suggestions=()
+                    name="Quote checking",
+                    score=6,
+                    certainty="low",
+                    support=("Works [P1].",),
+                    contradictions=(),
+                    suggestions=(),
                 ),
             ),
         ),
     ),
     (tasks.DIMENSIONS, DimensionsQuestion(idea=IDEA, limit=6)),
     (
-        tasks.QUERIES,
-        QueriesQuestion(
-            idea=IDEA, dimension="Quote checking", statements=(LabelledText(label="S1", text="A reader of quotes."),)
-        ),
-    ),
-    (tasks.RELEVANCE, RelevanceQuestion(idea=IDEA, evidence=EVIDENCE)),
-    (
         tasks.COMPARISON,
-        ComparisonQuestion(
-            idea=IDEA, dimensions=(LabelledText(label="D1", text="Quote checking."),), evidence=EVIDENCE
-        ),
+        ComparisonQuestion(idea=IDEA, parts=(LabelledText(label="D1", text="Quote checking."),), evidence=EVIDENCE),
     ),
     (
         tasks.SYNTHESIS,

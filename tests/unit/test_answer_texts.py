@@ -18,6 +18,7 @@ from assayer.methods.innoeval.schemas import Judgement, ReviewClaim
 from assayer.methods.scholareval import tasks as scholareval
 from assayer.methods.scholareval.schemas import (
     Claim,
+    MethodNote,
     MethodReview,
     Methods,
     MethodsQuestion,
@@ -69,7 +70,7 @@ EXEMPT = {
     },
     "innoeval.advice": {"steps.quote": TextRole.COPIED},
     "support.claims": {"verdicts.carried": TextRole.COPIED},
-    "scholareval.reading": {"readings.quote": TextRole.COPIED},
+    "scholareval.reading": {"readings.notes.quote": TextRole.COPIED},
     "scholareval.comparison": {"comparisons.verdicts.quote": TextRole.COPIED},
     # Sent to a search and printed nowhere.
     "innoeval.queries": dict.fromkeys(["queries.literature", "queries.web", "queries.code"], TextRole.QUERY),
@@ -77,8 +78,8 @@ EXEMPT = {
     "scicompanion.queries": {"queries": TextRole.QUERY},
     "scicompanion.step": {"queries": TextRole.QUERY, "edges.quote": TextRole.COPIED},
     "scicompanion.completion": {"edges.quote": TextRole.COPIED},
-    "scholareval.query": {"query": TextRole.QUERY},
-    "scholareval.queries": {"queries.queries": TextRole.QUERY},
+    "scholareval.methods": {"methods.queries": TextRole.QUERY},
+    "scholareval.dimensions": {"dimensions.queries": TextRole.QUERY},
 }
 
 
@@ -158,8 +159,18 @@ def test_a_foreign_citation_in_any_text_is_complained_about_and_never_left(
 
 def _review(*support: str, rationale: str = "Two bands fit.") -> MethodReview:
     return MethodReview(
-        support=[Claim(text=text) for text in support], contradictions=[], suggestions=[], rationale=rationale, score=5
+        support=[Claim(text=text) for text in support],
+        contradictions=[],
+        suggestions=[],
+        rationale=rationale,
+        certainty="low",
+        score=5,
     )
+
+
+def _paper(label: str, did: str = "", quote: str = "") -> PaperReading:
+    note = MethodNote(method="M1", did=did, results="", context="", quote=quote, stance="neutral")
+    return PaperReading(label=label, notes=[note])
 
 
 REVIEWING = ReviewQuestion(idea=IDEA, method=METHOD, notes=(NOTE,), fit="partial")
@@ -192,22 +203,16 @@ def test_a_text_that_must_be_there_says_that_it_was_left_out() -> None:
     struck = scholareval.REVIEW.struck(REVIEWING, _review("Good [P1].", rationale="See Lee (2020)."))
     assert struck is not None
     assert struck.value.rationale == STRUCK
-    reading = PaperReading(
-        label="P1", relevant=True, method="See www.example.com.", results="", context="", quote="", stance="neutral"
-    )
-    other = reading.model_copy(update={"label": "P2", "method": "Readers were trained."})
+    reading, other = _paper("P1", "See www.example.com."), _paper("P2", "Readers were trained.")
     task, question = SCHOLAREVAL[2]
     left = task.struck(question, Readings(readings=[reading, other]))
     assert left is not None
-    assert [one.method for one in left.value.readings] == [STRUCK, "Readers were trained."]
+    assert [one.notes[0].did for one in left.value.readings] == [STRUCK, "Readers were trained."]
 
 
 def test_an_answer_with_another_fault_is_not_saved_by_striking() -> None:
     task, question = SCHOLAREVAL[2]
-    reading = PaperReading(
-        label="P1", relevant=True, method="Lee (2020).", results="", context="", quote="", stance="neutral"
-    )
-    assert task.struck(question, Readings(readings=[reading])) is None
+    assert task.struck(question, Readings(readings=[_paper("P1", "Lee (2020).")])) is None
     only = Judgement(
         strengths=[ReviewClaim(text="Lee (2020) did.")], weaknesses=[], suggestions=[], rationale="So.", score=5
     )
@@ -217,7 +222,10 @@ def test_an_answer_with_another_fault_is_not_saved_by_striking() -> None:
 def test_citations_of_the_idea_are_taken_out_of_what_restates_it_without_a_complaint() -> None:
     question = MethodsQuestion(idea="We follow Denison et al. (2024) and use BERT (Devlin et al., 2019) [3].", limit=8)
     method = ProposedMethod(
-        name="BERT (Devlin et al., 2019)", kind="system", description="It follows Denison et al. (2024) with BERT [3]."
+        name="BERT (Devlin et al., 2019)",
+        kind="system",
+        description="It follows Denison et al. (2024) with BERT [3].",
+        queries=["readers"],
     )
     answer = scholareval.METHODS.cleaned(question, Methods(methods=[method]))
     assert answer is not None
@@ -233,10 +241,7 @@ def test_an_answer_is_cleaned_like_any_text_from_outside() -> None:
 
 
 def test_a_quote_keeps_the_citations_of_its_source() -> None:
-    reading = PaperReading(
-        label="P1", relevant=True, method="", results="", context="", quote="as Lee (2020) showed", stance="neutral"
-    )
-    other = reading.model_copy(update={"label": "P2"})
+    reading, other = (_paper(label, quote="as Lee (2020) showed") for label in ("P1", "P2"))
     assert SCHOLAREVAL[2][0].complaints(SCHOLAREVAL[2][1], Readings(readings=[reading, other])) == []
 
 

@@ -152,6 +152,11 @@ def test_page_and_markdown_tell_the_review_and_whose_judgement_it_is() -> None:
             assert words in text
 
 
+def test_score_says_how_certain_its_evidence_is_where_the_method_does() -> None:
+    for text in (Document(as_html(full_report())).text, as_markdown(full_report())):
+        assert text.count("Certainty of the evidence: moderate") == 1
+
+
 def test_report_of_before_has_no_such_section() -> None:
     old = full_report().model_copy(update={"plan_review": None})
     for text in (as_html(old), as_markdown(old)):

@@ -13,15 +13,19 @@ from assayer.llm import Answer, Task
 from assayer.methods.scholareval.pipeline import evaluate
 from assayer.methods.scholareval.schemas import (
     Claim,
+    FirstLook,
+    FirstLookQuestion,
+    MethodNote,
     MethodReview,
     PaperReading,
     ReadingQuestion,
     Readings,
-    RelevanceQuestion,
     ReviewQuestion,
+    Stance,
 )
 from assayer.models import (
     Absent,
+    Assessment,
     Report,
     Score,
 )
@@ -78,15 +82,61 @@ async def test_the_same_run_twice_gives_the_same_report() -> None:
     assert first.model_dump_json(exclude={"usage"}) == second.model_dump_json(exclude={"usage"})
 
 
-async def test_relevance_is_judged_ten_abstracts_a_call_and_no_paper_twice() -> None:
+async def test_one_look_at_all_titles_and_each_opened_paper_is_read_once_for_all_methods() -> None:
     backends, llm = twin_backends()
     await evaluated(backends)
-    judged = [question for name, question in llm.asked if name == "scholareval.relevance"]
-    papers = [
-        item.paper_id for question in judged if isinstance(question, RelevanceQuestion) for item in question.evidence
-    ]
-    assert len(papers) == len(set(papers)) == len(corpus_papers())
-    assert len(judged) == 3
+    looks = [one for _, one in llm.asked if isinstance(one, FirstLookQuestion) and one.purpose == "soundness"]
+    reads = [one for _, one in llm.asked if isinstance(one, ReadingQuestion)]
+    papers = [item.paper_id for question in reads for item in question.evidence]
+    assert len(looks) == 1
+    assert papers
+    assert len(papers) == len(set(papers)) <= len(looks[0].shown)
+    assert all(question.parts == looks[0].parts for question in reads)
+
+
+async def test_nothing_is_read_of_papers_whose_titles_bear_on_nothing() -> None:
+    def nothing(_: BaseModel) -> FirstLook:
+        return FirstLook(labels=[])
+
+    backends, llm = twin_backends(scripted={"scholareval.first_look": nothing})
+    report = await evaluated(backends)
+    assert {name for name, _ in llm.asked} & {"scholareval.reading", "scholareval.review"} == set()
+    assert all(one.score == Absent(reason="No paper relevant to this method was found.") for one in _methods(report))
+    assert report.coverage.papers_read == 0
+    assert any(one.reason == "its title bears on no part of the idea" for one in report.coverage.dropped)
+
+
+async def test_a_first_look_that_was_lost_opens_the_likeliest_and_says_so() -> None:
+    failing = {"scholareval.first_look": MalformedAnswer("no JSON")}
+    backends, llm = twin_backends(failing=failing)
+    few = OPTIONS.model_copy(update={"opened": 3})
+    report = (await evaluate(parse_idea(IDEA, source="idea.md"), backends, a_run(), few)).report
+    reads = [one for _, one in llm.asked if isinstance(one, ReadingQuestion)]
+    assert sum(len(question.evidence) for question in reads) == 3
+    assert any(one.what == "first look at titles" for one in report.coverage.dropped)
+
+
+async def test_without_a_first_look_everything_found_is_read() -> None:
+    backends, llm = twin_backends()
+    faithful = OPTIONS.model_copy(update={"looked_at": 0, "compared": 100})
+    await evaluate(parse_idea(IDEA, source="idea.md"), backends, a_run(), faithful)
+    reads = [one for _, one in llm.asked if isinstance(one, ReadingQuestion)]
+    assert not any(isinstance(one, FirstLookQuestion) for _, one in llm.asked)
+    assert sum(len(question.evidence) for question in reads) == len(corpus_papers())
+
+
+async def test_scores_carry_the_certainty_of_the_evidence() -> None:
+    report = await evaluated(twin_backends()[0])
+    scores = [one.score for part in report.parts for one in part.assessments if isinstance(one.score, Score)]
+    assert {score.certainty for score in scores} == {"low"}
+
+
+def _methods(report: Report) -> tuple[Assessment, ...]:
+    return report.parts[0].assessments
+
+
+def _note(quote: str, stance: Stance, results: str) -> MethodNote:
+    return MethodNote(method="M1", did="Did so.", results=results, context="Everywhere.", quote=quote, stance=stance)
 
 
 async def test_invented_quotes_are_marked_and_their_points_downgraded() -> None:
@@ -96,12 +146,13 @@ async def test_invented_quotes_are_marked_and_their_points_downgraded() -> None:
             readings=[
                 PaperReading(
                     label=item.label,
-                    relevant=True,
-                    method="Did so.",
-                    results="It worked for 977 of them.",
-                    context="Everywhere.",
-                    quote="these are words that no paper in this corpus has ever contained",
-                    stance="supports",
+                    notes=[
+                        _note(
+                            "these are words that no paper in this corpus has ever contained",
+                            "supports",
+                            "It worked for 977 of them.",
+                        )
+                    ],
                 )
                 for item in question.evidence
             ]
@@ -124,15 +175,7 @@ async def test_quote_of_a_paper_that_contradicts_carries_no_point_of_support() -
         assert isinstance(question, ReadingQuestion)
         return Readings(
             readings=[
-                PaperReading(
-                    label=item.label,
-                    relevant=True,
-                    method="Did otherwise.",
-                    results="It failed, in 97 of 98 tries.",
-                    context="Everywhere.",
-                    quote=item.text,
-                    stance="contradicts",
-                )
+                PaperReading(label=item.label, notes=[_note(item.text, "contradicts", "It failed, in 97 of 98 tries.")])
                 for item in question.evidence
             ]
         )
@@ -140,11 +183,13 @@ async def test_quote_of_a_paper_that_contradicts_carries_no_point_of_support() -
     def praise(question: BaseModel) -> MethodReview:
         assert isinstance(question, ReviewQuestion)
         claim = Claim(text=f"It works in 97 of 98 tries {' '.join(f'[{note.label}]' for note in question.notes)}.")
-        return MethodReview(support=[claim], contradictions=[claim], suggestions=[], rationale="So.", score=5)
+        return MethodReview(
+            support=[claim], contradictions=[claim], suggestions=[], rationale="So.", certainty="high", score=5
+        )
 
     scripted = {"scholareval.reading": contradict, "scholareval.review": praise}
     report = await evaluated(twin_backends(scripted=scripted)[0])
-    points = [point for one in report.parts[0].assessments for point in one.points]
+    points = _methods(report)[0].points
     states = {kind: {c.quote_state for p in points if p.kind == kind for c in p.citations} for kind in _KINDS}
     assert states == {"support": {"none"}, "contradiction": {"verified"}}
     assert {point.numbers_not_found for point in points} == {("97", "98")}
@@ -163,7 +208,7 @@ async def test_a_lost_step_is_counted_and_never_becomes_a_score() -> None:
     assert any(notice.kind == "absent_part" for notice in report.notices)
 
 
-@pytest.mark.parametrize("step", ["queries", "relevance", "comparison"])
+@pytest.mark.parametrize("step", ["comparison"])
 async def test_a_search_that_was_lost_is_not_silence_of_the_literature(step: str) -> None:
     report = await evaluated(twin_backends(failing={f"scholareval.{step}": MalformedAnswer("no JSON")})[0])
     for dimension in report.parts[1].assessments:
@@ -178,7 +223,7 @@ async def test_papers_that_could_not_be_read_are_counted_and_not_called_missing(
         assert isinstance(method.score, Absent)
         assert "could not be read" in method.score.reason
     lost = [one for one in report.coverage.dropped if one.reason == "the LLM gave no valid answer"]
-    assert sum(one.count for one in lost if one.what == "paper for a method") >= len(corpus_papers()) // 2
+    assert sum(one.count for one in lost if one.what == "paper read for the methods") >= len(corpus_papers()) // 2
 
 
 async def test_a_synthesis_that_failed_leaves_the_comparisons_in_the_report() -> None:
@@ -206,7 +251,7 @@ async def test_when_nothing_answers_the_error_is_raised() -> None:
 
 
 async def test_a_refused_key_ends_the_evaluation() -> None:
-    backends, _ = twin_backends(failing={"scholareval.query": LlmRejected("wrong key")})
+    backends, _ = twin_backends(failing={"scholareval.first_look": LlmRejected("wrong key")})
     with pytest.raises(LlmRejected):
         await evaluated(backends)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assayer.citing.labels import plain
 from assayer.errors import AssayerError
-from assayer.models import Absent, Assessment, Part, Point, Score, Summary
+from assayer.models import Absent, Assessment, Part, Point, Score, ScoreCertainty, Summary
 
 __all__ = ["leading_points", "mean_score", "report_summary", "score_or_absent", "unreviewed_assessment"]
 
@@ -20,10 +20,10 @@ def unreviewed_assessment(name: str, statement: str, error: AssayerError) -> Ass
     )
 
 
-def score_or_absent(score: float | None, rationale: str) -> Score | Absent:
+def score_or_absent(score: float | None, rationale: str, certainty: ScoreCertainty) -> Score | Absent:
     """The score with its reason; a reviewer who had nothing to judge by gave none."""
     basis = plain(rationale)
-    return Absent(reason=basis) if score is None else Score(value=score, basis=basis)
+    return Absent(reason=basis) if score is None else Score(value=score, basis=basis, certainty=certainty)
 
 
 def mean_score(assessments: Sequence[Assessment], noun: str) -> Score | Absent:

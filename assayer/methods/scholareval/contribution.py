@@ -1,9 +1,9 @@
-"""Contribution: dimensions → queries → relevance → augmentation, relevance → comparison → synthesis (6 levels)."""
+"""Contribution: dimensions and queries → look → comparison → augmentation, look → comparison → synthesis (6 levels)."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from assayer.citing.claim_numbers import KnownNumbers, numbers_in
 from assayer.citing.claim_quotes import GivenQuote, Side, quoted_point
@@ -14,6 +14,8 @@ from assayer.literature.library import Library, field_coverage, near_beyond_corp
 from assayer.llm import Llm, ask
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import leading_points, mean_score, score_or_absent, unreviewed_assessment
+from assayer.methods.scholareval.candidate_order import fused, in_turn, reranked
+from assayer.methods.scholareval.first_look import FirstLooker
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers
 from assayer.methods.scholareval.schemas import (
@@ -25,11 +27,10 @@ from assayer.methods.scholareval.schemas import (
     LabelledText,
     NoveltyStanding,
     NoveltyVerdict,
-    QueriesQuestion,
-    RelevanceQuestion,
     SynthesisQuestion,
 )
 from assayer.models import Absent, Assessment, FitLevel, Hit, Paper, PaperId, Part, Point, Reading
+from assayer.ports import Reranker
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, attempt, each, together
 
@@ -38,21 +39,10 @@ __all__ = ["ContributionModule"]
 Out = TypeVar("Out")
 
 _STAGES = 5
-_RANK_CONSTANT = 60
-"""Of reciprocal rank fusion over queries (Cormack, Clarke and Büttcher, 2009)."""
 
-_STANCE: dict[NoveltyStanding, Literal[-1, 0, 1] | None] = {
-    "already_there": -1,
-    "overlaps": 0,
-    "goes_beyond": 1,
-    "not_touched": None,
-}
-_SIDE: dict[NoveltyStanding, Side] = {
-    "already_there": "against",
-    "overlaps": "against",
-    "goes_beyond": "for",
-    "not_touched": "neither",
-}
+_STANCE: dict[NoveltyStanding, Literal[-1, 0, 1]] = {"already_there": -1, "overlaps": 0, "goes_beyond": 1}
+_SIDE: dict[NoveltyStanding, Side] = {"already_there": "against", "overlaps": "against", "goes_beyond": "for"}
+_UNTOUCHED = "Its text says nothing about this."
 _NOT_COVERED = Absent(
     reason="The corpus does not cover this field: what is missing from it says nothing about novelty."
 )
@@ -64,7 +54,7 @@ _NOT_COVERED_NOR_FOUND = Absent(
 
 @dataclass(frozen=True)
 class _PaperComparison:
-    """One paper along one dimension."""
+    """One paper along one dimension that it touches."""
 
     paper: PaperId
     title: str
@@ -74,19 +64,33 @@ class _PaperComparison:
     numbers: frozenset[Decimal]
     """Of what was shown of the paper."""
 
+
+class _Compared(NamedTuple):
+    touching: Mapping[str, list[_PaperComparison]]
+    """By the dimensions' labels, papers in order."""
+    papers: list[PaperId]
+    """All that were compared, whether they touch anything or not."""
+
     @property
-    def touches_dimension(self) -> bool:
-        return self.verdict.verdict != "not_touched"
+    def seeds(self) -> list[PaperId]:
+        return list(dict.fromkeys(one.paper for found in self.touching.values() for one in found))
 
 
 class ContributionModule:
     """The contribution module of one evaluation. Texts and labels leave it as markers."""
 
     def __init__(
-        self, llm: Llm, library: Library, run: Run, options: ScholarEvalOptions, idea: str, fit: FitLevel
+        self,
+        llm: Llm,
+        library: Library,
+        run: Run,
+        options: ScholarEvalOptions,
+        idea: str,
+        fit: FitLevel,
+        reranker: Reranker | None = None,
     ) -> None:
         self._llm, self._library, self._run, self._options = llm, library, run, options
-        self._idea, self._corpus_fit = idea, fit
+        self._idea, self._corpus_fit, self._reranker = idea, fit, reranker
         self._fit = fit
         """How well the field is covered by the corpus and this module's own searches, once they are done."""
         self.papers: dict[PaperId, Paper] = {}
@@ -104,18 +108,19 @@ class ContributionModule:
             max(0, len(dimensions) - self._options.dimensions),
         )
         dimensions = dimensions[: self._options.dimensions]
+        parts = tuple(
+            LabelledText(label=f"D{number}", text=f"{one.name}: {' '.join(one.statements)}")
+            for number, one in enumerate(dimensions, start=1)
+        )
         self._report_progress(1)
         candidates = await self._find_candidates(dimensions)
         self._report_progress(2)
-        relevance = await self._judge_relevance(candidates)
-        seeds = [paper for paper in candidates if relevance.get(paper.id, 0) >= self._options.seed_score]
-        added = await self._augment(seeds, candidates)
-        relevance |= await self._judge_relevance(added)
+        compared = await self._compare(parts, await self._opened(parts, candidates, self._options.looked_at))
         self._report_progress(3)
-        closest = self._choose_for_comparison([*candidates, *added], relevance)
-        compared = await self._compare(dimensions, closest)
+        added = await self._augment(compared.seeds, candidates)
+        more = await self._compare(parts, await self._opened(parts, added, self._options.augmented))
         self._report_progress(4)
-        assessments = await self._review_dimensions(dimensions, compared)
+        assessments = await self._review_dimensions(dimensions, parts, _joined(compared, more))
         self._report_progress(5)
         return Part(
             name="contribution",
@@ -129,27 +134,36 @@ class ContributionModule:
         self._run.report_progress("contribution", stage, _STAGES)
 
     async def _find_candidates(self, dimensions: Sequence[ContributionDimension]) -> list[Paper]:
-        """Candidates from the queries of every statement, fused by reciprocal rank."""
-        outcomes = await each(dimensions, self._search_dimension)
-        ranked = [hits for found in self._keep_answers(outcomes, "search for a dimension") for hits in found]
-        self._fit = field_coverage(self._corpus_fit, near_beyond_corpus(hit for hits in ranked for hit in hits))
-        weights: dict[PaperId, float] = {}
-        papers: dict[PaperId, Paper] = {}
-        for hits in ranked:
-            for rank, hit in enumerate(hits, start=1):
-                papers[hit.paper.id] = hit.paper
-                weights[hit.paper.id] = weights.get(hit.paper.id, 0.0) + 1 / (_RANK_CONSTANT + rank)
-        order = sorted(papers, key=lambda one: (-weights[one], one))
-        return await self._admitted([papers[one] for one in order])
+        """Of each dimension the best in turn: by its queries' ranks, and by the reranker where there is one."""
+        outcomes = await each(dimensions, self._search)
+        found = self._keep_answers(outcomes, "search for a dimension")
+        hits = [hit for one in found for ranked in one for hit in ranked]
+        self._fit = field_coverage(self._corpus_fit, near_beyond_corpus(hits))
+        papers = {hit.paper.id: hit.paper for hit in hits}
+        searched = [one for one, outcome in zip(dimensions, outcomes, strict=True) if not isinstance(outcome, Failed)]
+        orders = []
+        for dimension, ranked in zip(searched, found, strict=True):
+            order = [papers[one] for one in fused([[hit.paper.id for hit in some] for some in ranked])]
+            orders.append(await reranked(self._reranker, " ".join(dimension.statements), order))
+        return await self._admitted([papers[one] for one in in_turn(orders, len(papers))])
 
-    async def _search_dimension(self, dimension: ContributionDimension) -> list[list[Hit]]:
-        statements = tuple(
-            LabelledText(label=f"S{number}", text=text) for number, text in enumerate(dimension.statements, start=1)
-        )
-        question = QueriesQuestion(idea=self._idea, dimension=dimension.name, statements=statements)
-        answer = await ask(self._llm, tasks.QUERIES, question, self._run)
-        queries = [query for one in answer.queries for query in one.queries if query.strip()]
+    async def _search(self, dimension: ContributionDimension) -> list[list[Hit]]:
+        queries = [query for query in dimension.queries if query.strip()]
         return await self._library.search(queries, self._options.hits) if queries else []
+
+    async def _opened(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper], looked_at: int) -> list[Paper]:
+        """What a first look at the titles lets pass."""
+        chosen = list(papers[:looked_at]) if self._options.looked_at else list(papers)
+        self._run.journal.record_dropped(
+            "candidate paper", "ranked below the titles looked at", len(papers) - len(chosen)
+        )
+        if self._options.looked_at:
+            looker = FirstLooker(self._llm, self._run, self._idea, "contribution", "candidate paper")
+            chosen = await looker.worth_opening(parts, chosen, self._similarity, self._options.opened)
+        compared = chosen[: self._options.compared]
+        self._run.journal.record_dropped("candidate paper", "ranked below those compared", len(chosen) - len(compared))
+        self.papers |= {paper.id: paper for paper in compared}
+        return compared
 
     async def _admitted(self, papers: Sequence[Paper]) -> list[Paper]:
         """At most `candidates`; in a corpus that does not cover the field only those near in absolute terms."""
@@ -162,25 +176,8 @@ class ContributionModule:
             len(papers) - len(near),
         )
         chosen = near[: self._options.candidates]
-        self._run.journal.record_dropped(
-            "candidate paper", "ranked below the candidates judged for relevance", len(near) - len(chosen)
-        )
+        self._run.journal.record_dropped("candidate paper", "ranked below the candidates kept", len(near) - len(chosen))
         return chosen
-
-    async def _judge_relevance(self, papers: Sequence[Paper]) -> dict[PaperId, int]:
-        """Relevance 0 to 5 of each paper; papers of a failed batch are missing, not zero."""
-        evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, self._similarity)
-        batched = evidence_batches(evidence, self._options.relevance_batch, self._options.reading_batch_chars * 2)
-
-        async def judge(batch: tuple[Evidence, ...]) -> dict[PaperId, int]:
-            question = RelevanceQuestion(idea=self._idea, evidence=batch)
-            answer = await ask(self._llm, tasks.RELEVANCE, question, self._run)
-            shown = {item.label: item.paper_id for item in batch}
-            return {shown[one.label]: one.score for one in answer.judgements}
-
-        outcomes = await each(batched, judge)
-        judged = self._keep_answers(outcomes, "candidate paper", [len(batch) for batch in batched])
-        return {paper: score for scores in judged for paper, score in scores.items()}
 
     def _keep_answers(
         self, outcomes: Sequence[Out | Failed], what: str, sizes: Sequence[int] | None = None
@@ -188,10 +185,10 @@ class ContributionModule:
         self._search_errors += [outcome.error for outcome in outcomes if isinstance(outcome, Failed)]
         return self._run.keep_successes(outcomes, what, sizes)
 
-    async def _augment(self, seeds: Sequence[Paper], known: Sequence[Paper]) -> list[Paper]:
-        """Neighbours and references of the seeds that are not yet known, the nearest to the idea first."""
-        ids = [paper.id for paper in seeds]
-        if not ids:
+    async def _augment(self, ids: Sequence[PaperId], known: Sequence[Paper]) -> list[Paper]:
+        """Neighbours and references of the papers that touch the contribution, as far as they are not yet known, the
+        nearest to the idea first."""
+        if not ids or not self._options.augmented:
             return []
         neighbours, references = await together(
             [
@@ -216,33 +213,12 @@ class ContributionModule:
     def _nearest_first(self, paper: Paper) -> tuple[float, PaperId]:
         return -self._similarity.get(paper.id, 0.0), paper.id
 
-    def _choose_for_comparison(self, papers: Sequence[Paper], relevance: Mapping[PaperId, int]) -> list[Paper]:
-        relevant = [paper for paper in papers if relevance.get(paper.id, 0) >= self._options.seed_score]
-        judged = sum(paper.id in relevance for paper in papers)
-        self._run.journal.record_dropped(
-            "candidate paper", "judged not relevant to the contribution", judged - len(relevant)
-        )
-        order = sorted(relevant, key=lambda paper: (-relevance[paper.id], *self._nearest_first(paper)))
-        chosen = order[: self._options.compared]
-        self._run.journal.record_dropped(
-            "candidate paper", "relevant, but ranked below those compared", len(order) - len(chosen)
-        )
-        self.papers |= {paper.id: paper for paper in chosen}
-        return chosen
-
-    async def _compare(
-        self, dimensions: Sequence[ContributionDimension], papers: Sequence[Paper]
-    ) -> dict[str, list[_PaperComparison]]:
-        """Verdicts by dimension label, papers in order."""
-        labelled_dimensions = tuple(
-            LabelledText(label=f"D{number}", text=f"{one.name}: {' '.join(one.statements)}")
-            for number, one in enumerate(dimensions, start=1)
-        )
+    async def _compare(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper]) -> _Compared:
         evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, self._similarity)
         batched = evidence_batches(evidence, self._options.comparison_batch, self._options.reading_batch_chars)
 
         async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, _PaperComparison]]:
-            question = ComparisonQuestion(idea=self._idea, dimensions=labelled_dimensions, evidence=batch)
+            question = ComparisonQuestion(idea=self._idea, parts=parts, evidence=batch)
             answer = await ask(self._llm, tasks.COMPARISON, question, self._run)
             shown = {item.label: item for item in batch}
             return [
@@ -252,22 +228,26 @@ class ContributionModule:
             ]
 
         outcomes = await each(batched, compare)
-        found: dict[str, list[_PaperComparison]] = {one.label: [] for one in labelled_dimensions}
-        for batch in self._keep_answers(outcomes, "candidate paper", [len(batch) for batch in batched]):
-            for label, compared in batch:
-                found[label].append(compared)
-        return found
+        touching: dict[str, list[_PaperComparison]] = {part.label: [] for part in parts}
+        for found in self._keep_answers(outcomes, "candidate paper", [len(batch) for batch in batched]):
+            for label, compared in found:
+                touching[label].append(compared)
+        answered = [
+            item.paper_id
+            for batch, outcome in zip(batched, outcomes, strict=True)
+            if not isinstance(outcome, Failed)
+            for item in batch
+        ]
+        return _Compared(touching, answered)
 
     async def _review_dimensions(
-        self, dimensions: Sequence[ContributionDimension], compared: Mapping[str, list[_PaperComparison]]
+        self, dimensions: Sequence[ContributionDimension], parts: Sequence[LabelledText], compared: _Compared
     ) -> list[Assessment]:
-        touching_papers = {one.paper for found in compared.values() for one in found if one.touches_dimension}
-        everything = {one.paper for found in compared.values() for one in found}
         self._run.journal.record_dropped(
-            "candidate paper", "compared, but relevant to no dimension", len(everything - touching_papers)
+            "candidate paper", "compared, but relevant to no dimension", len(compared.papers) - len(compared.seeds)
         )
-        pairs = [(one, compared[f"D{number}"]) for number, one in enumerate(dimensions, start=1)]
-        outcomes = await each(pairs, lambda pair: self._review_dimension(*pair, shown=touching_papers))
+        pairs = [(one, compared.touching[part.label]) for one, part in zip(dimensions, parts, strict=True)]
+        outcomes = await each(pairs, lambda pair: self._review_dimension(*pair, compared=compared))
         self._run.keep_successes(outcomes, "dimension")
         return [
             unreviewed_assessment(dimension.name, " ".join(dimension.statements), outcome.error)
@@ -277,19 +257,18 @@ class ContributionModule:
         ]
 
     async def _review_dimension(
-        self, dimension: ContributionDimension, compared: Sequence[_PaperComparison], shown: Set[PaperId]
+        self, dimension: ContributionDimension, touching: Sequence[_PaperComparison], compared: _Compared
     ) -> Assessment:
-        readings = tuple(_reading(one, numbers_in(self._idea)) for one in compared if one.paper in shown)
+        readings = self._readings(touching, compared.seeds)
         name, statement = plain(dimension.name), plain(" ".join(dimension.statements))
-        touching_papers = [one for one in compared if one.touches_dimension]
-        reason = self._reason_not_to_judge(touching_papers)
+        reason = self._reason_not_to_judge(touching)
         if reason is not None:
             return Assessment(name=name, statement=statement, score=reason, points=(), readings=readings)
         question = SynthesisQuestion(
             idea=self._idea,
             dimension=dimension,
-            compared=tuple(_compared_paper(f"P{number}", one) for number, one in enumerate(touching_papers, start=1)),
-            untouching=len(compared) - len(touching_papers),
+            compared=tuple(_compared_paper(f"P{number}", one) for number, one in enumerate(touching, start=1)),
+            untouching=len(compared.papers) - len(touching),
             fit=self._fit,
         )
         review = await attempt(ask(self._llm, tasks.SYNTHESIS, question, self._run))
@@ -300,9 +279,22 @@ class ContributionModule:
         return Assessment(
             name=name,
             statement=statement,
-            score=_NOT_COVERED if self._fit == "poor" else score_or_absent(review.score, review.rationale),
-            points=self._points(review, touching_papers),
+            score=_NOT_COVERED
+            if self._fit == "poor"
+            else score_or_absent(review.score, review.rationale, review.certainty),
+            points=self._points(review, touching),
             readings=readings,
+        )
+
+    def _readings(self, touching: Sequence[_PaperComparison], shown: Sequence[PaperId]) -> tuple[Reading, ...]:
+        """Of every paper that touches any dimension; those that do not touch this one say so."""
+        by_paper = {one.paper: one for one in touching}
+        idea = numbers_in(self._idea)
+        return tuple(
+            _reading(by_paper[paper], idea)
+            if paper in by_paper
+            else Reading(label=marker(paper), stance=None, text=_UNTOUCHED)
+            for paper in shown
         )
 
     def _points(self, review: DimensionReview, compared: Sequence[_PaperComparison]) -> tuple[Point, ...]:
@@ -315,10 +307,10 @@ class ContributionModule:
             *(quoted_point("suggestion", one.text, papers, given, numbers) for one in review.suggestions),
         )
 
-    def _reason_not_to_judge(self, touching_papers: Sequence[_PaperComparison]) -> Absent | None:
+    def _reason_not_to_judge(self, touching: Sequence[_PaperComparison]) -> Absent | None:
         """Why a dimension that no paper touches cannot be judged: silence is no sign of novelty when the corpus
         does not cover the field, or when part of the search was lost."""
-        if touching_papers:
+        if touching:
             return None
         if self._search_errors:
             return Absent(
@@ -327,6 +319,11 @@ class ContributionModule:
         if self._fit == "good":
             return None
         return _NOT_COVERED if self._fit == self._corpus_fit else _NOT_COVERED_NOR_FOUND
+
+
+def _joined(one: _Compared, other: _Compared) -> _Compared:
+    touching = {label: [*found, *other.touching[label]] for label, found in one.touching.items()}
+    return _Compared(touching, [*one.papers, *other.papers])
 
 
 def _paper_comparison(evidence: Evidence, verdict: NoveltyVerdict) -> _PaperComparison:

@@ -25,25 +25,31 @@ class ScholarEvalOptions(Frozen):
     methods: int = Field(default=8, ge=1)
     """Methods reviewed for soundness, the most important first."""
     snippets: int = Field(default=20, ge=1)
-    """Passages per method."""
-    papers_per_method: int = Field(default=20, ge=1)
+    """Passages per query of a method."""
+    papers_per_method: int = Field(default=30, ge=1)
+    """Candidates per method."""
+    looked_at: int = Field(default=100, ge=0)
+    """Candidates of all methods, and again of all dimensions, of which a first look is taken at the titles. 0: there is
+    none, and whatever the search found is read."""
+    opened: int = Field(default=24, ge=1)
+    """Papers that a first look may let pass: read for soundness, compared for contribution."""
     evidence_chars: int = Field(default=5_000, ge=1)
     """Of one paper in a prompt: abstract, matching passages, then methods and results sections."""
-    reading_batch: int = Field(default=5, ge=1)
-    """Papers read in one call."""
-    reading_batch_chars: int = Field(default=12_000, ge=1)
+    reading_batch: int = Field(default=8, ge=1)
+    """Papers read in one call, for all methods."""
+    reading_batch_chars: int = Field(default=16_000, ge=1)
     dimensions: int = Field(default=6, ge=1)
     hits: int = Field(default=20, ge=1)
     """Papers per query."""
     candidates: int = Field(default=100, ge=1)
-    """Papers whose relevance is judged, before and again after augmentation."""
-    relevance_batch: int = Field(default=10, ge=1)
-    seed_score: int = Field(default=3, ge=0, le=5)
-    """Relevance (0 to 5) from which a paper counts and its neighbourhood is searched."""
+    """Papers kept of all queries, and again of those around the ones that touch the contribution."""
     neighbours: int = Field(default=8, ge=0)
     references: int = Field(default=10, ge=0)
-    compared: int = Field(default=25, ge=1)
-    comparison_batch: int = Field(default=5, ge=1)
+    compared: int = Field(default=24, ge=1)
+    """Papers, before and again after augmentation; no more than were opened."""
+    augmented: int = Field(default=60, ge=0)
+    """Titles looked at of those around the papers that touch the contribution, the nearest first; 0: none."""
+    comparison_batch: int = Field(default=8, ge=1)
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Longer ideas are cut in prompts, and the cut is reported."""
     admission: AdmissionThresholds = AdmissionThresholds()

@@ -9,7 +9,7 @@ from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
 from assayer.text.section_titles import tells_methods_or_results
 
-__all__ = ["evidence_from_papers", "methods_and_results"]
+__all__ = ["evidence_from_papers", "methods_and_results", "title_line"]
 
 
 _LONGEST_TITLE = 300
@@ -48,7 +48,7 @@ def evidence_from_papers(
             Evidence(
                 label=f"P{number}",
                 paper_id=paper.id,
-                title=_title(paper),
+                title=title_line(paper),
                 year=paper.publication_date.year if paper.publication_date else None,
                 text=text,
                 places=places,
@@ -64,7 +64,8 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most].rsplit(maxsplit=1)[0]
 
 
-def _title(paper: Paper) -> str:
+def title_line(paper: Paper) -> str:
+    """Sanitised and on one line."""
     return " ".join(sanitise(paper.title)[0].split())[:_LONGEST_TITLE]
 
 

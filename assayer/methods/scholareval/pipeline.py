@@ -28,8 +28,8 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: ScholarEva
     text = idea.text[: options.idea_chars]
     run.unread_characters = len(idea.text) - len(text)
 
-    soundness = SoundnessModule(backends.llm, library, run, options, text, fit.level)
-    contribution = ContributionModule(backends.llm, library, run, options, text, fit.level)
+    soundness = SoundnessModule(backends.llm, library, run, options, text, fit.level, backends.reranker)
+    contribution = ContributionModule(backends.llm, library, run, options, text, fit.level, backends.reranker)
     (modules, (plan, plan_depth)) = await both(
         together([measured(attempt(soundness.evaluate())), measured(attempt(contribution.evaluate()))]),
         measured(review_plan(text, backends.llm, library, run)),
@@ -52,7 +52,7 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: ScholarEva
         parts=parts,
         depth=depth,
         corpus_fit=fit,
-        papers=soundness.papers | contribution.papers | plan.papers,
+        papers={**soundness.papers, **contribution.papers, **plan.papers},
         plan_review=plan.review,
     )
     return await assemble_report(METHOD, idea, backends, run, started, findings, library)

@@ -10,14 +10,15 @@ from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
-from assayer.models import FitLevel, Frozen
+from assayer.models import FitLevel, Frozen, ScoreCertainty
 
 Stance = Literal["supports", "neutral", "contradicts"]
-NoveltyStanding = Literal["already_there", "overlaps", "goes_beyond", "not_touched"]
-"""Of the idea beside one paper, along one dimension. The paper has three values; `not_touched` keeps silence
-apart from being ahead."""
+NoveltyStanding = Literal["already_there", "overlaps", "goes_beyond"]
+"""Of the idea beside one paper, along one dimension that the paper touches. Silence is no standing: where a paper does
+not touch a dimension there is no verdict."""
+Purpose = Literal["soundness", "contribution"]
 Restated = Annotated[str, TextRole.RESTATES]
-QueryText = Annotated[str, TextRole.QUERY]
+QueryText = Annotated[str, Field(min_length=1, description="3 to 8 words. No operators, no quotes."), TextRole.QUERY]
 PaperLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the papers given, e.g. P3.")]
 CitedText = Annotated[
     str,
@@ -38,10 +39,13 @@ class Claim(Frozen):
     text: CitedText
 
 
+GivenCertainty = Annotated[
+    ScoreCertainty, Field(description="Of the evidence: how much there is and how directly it bears on this.")
+]
 Rationale = Annotated[str, Field(description="One or two sentences: which band of the rubric fits, and why.")]
 Rating = Annotated[
     Annotated[float, Field(ge=0, le=10)] | None,
-    Field(description="0 to 10 by the rubric, halves are allowed; null only if nothing given here lets anyone judge."),
+    Field(description="0 to 10 by the rubric; null only if nothing given here lets anyone judge."),
 ]
 
 
@@ -59,35 +63,71 @@ class ProposedMethod(Frozen):
     description: Restated = Field(
         description="40 to 120 words, readable without the idea: what is done, to what, measured how."
     )
+    queries: list[QueryText] = Field(
+        min_length=1, max_length=3, description="Searches for papers that did such a thing."
+    )
 
 
 class Methods(Frozen):
     methods: list[ProposedMethod] = Field(min_length=1, description="The most important first.")
 
 
-class QueryQuestion(Frozen):
+class LabelledText(Frozen):
+    label: str
+    text: str
+
+
+class TitleShown(Frozen):
+    """A paper of which a first look sees no more than this."""
+
+    label: str
+    title: str
+    """On one line."""
+    year: int | None
+    similarity: float | None
+    """Cosine with what it was found for, the highest where it was found for several; never shown to a model."""
+
+
+class FirstLookQuestion(Frozen):
+    """Which of many papers are worth opening, by their titles. Of both modules."""
+
     idea: str
-    method: ProposedMethod
+    purpose: Purpose
+    parts: tuple[LabelledText, ...]
+    """Methods `M1` … or dimensions `D1` …"""
+    shown: tuple[TitleShown, ...]
+    most: int
 
 
-class Query(Frozen):
-    query: QueryText = Field(description="One natural-language query of 10 to 70 words. No operators, no quotes.")
+class FirstLook(Frozen):
+    labels: list[PaperLabel] = Field(
+        description="Papers worth opening, the most telling first; empty if there is none."
+    )
 
 
 class ReadingQuestion(Frozen):
     idea: str
-    method: ProposedMethod
+    parts: tuple[LabelledText, ...]
+    """The methods, `M1` …"""
     evidence: tuple[Evidence, ...]
+
+
+class MethodNote(Frozen):
+    """What a paper says of one method."""
+
+    method: str = Field(pattern=r"^M\d+$", description="Label of one of the methods given, e.g. M1.")
+    did: Restated = Field(description="At most 40 words: what the paper did that is comparable, and how it differs.")
+    results: Restated = Field(description="At most 40 words: what came out, with numbers where given.")
+    context: Restated = Field(description="At most 25 words: conditions that decide whether it carries over.")
+    quote: QuoteText
+    stance: Stance
 
 
 class PaperReading(Frozen):
     label: PaperLabel
-    relevant: bool
-    method: Restated = Field(description="What the paper did that is comparable; empty if not relevant.")
-    results: Restated = Field(description="What came out, with numbers where given; empty if not relevant.")
-    context: Restated = Field(description="Conditions that decide whether it carries over; empty if not relevant.")
-    quote: QuoteText
-    stance: Stance
+    notes: list[MethodNote] = Field(
+        description="One for each method that the paper bears on; empty if it bears on none."
+    )
 
 
 class Readings(Frozen):
@@ -101,7 +141,7 @@ class PaperNote(Frozen):
     title: str
     year: int | None
     stance: Stance
-    method: str
+    did: str
     results: str
     context: str
     quote: str
@@ -121,6 +161,7 @@ class MethodReview(Frozen):
     contradictions: list[Claim] = Field(max_length=5, description="The strongest first.")
     suggestions: list[Claim] = Field(max_length=4, description="The most important first.")
     rationale: Rationale
+    certainty: GivenCertainty
     score: Rating
 
 
@@ -129,15 +170,27 @@ class ReviewDigest(Frozen):
 
     name: str
     score: float
+    certainty: ScoreCertainty
     support: tuple[str, ...]
     contradictions: tuple[str, ...]
     suggestions: tuple[str, ...]
 
 
+class CitedTitle(Frozen):
+    """A paper that reviews cite, as the summary sees it."""
+
+    label: str
+    title: str
+    year: int | None
+
+
 class SummaryQuestion(Frozen):
     idea: str
     reviews: tuple[ReviewDigest, ...]
+    papers: tuple[CitedTitle, ...]
     labels: tuple[str, ...]
+    unreviewed: tuple[str, ...]
+    """Names of methods."""
 
 
 class SoundnessSummary(Frozen):
@@ -161,50 +214,17 @@ class ContributionDimension(Frozen):
         max_length=3,
         description="What the idea claims to add here; each 15 to 50 words, readable without the idea.",
     )
+    queries: list[QueryText] = Field(min_length=1, max_length=4, description="Searches for earlier work that did this.")
 
 
 class Dimensions(Frozen):
     dimensions: list[ContributionDimension] = Field(min_length=1, description="The most central first.")
 
 
-class LabelledText(Frozen):
-    label: str
-    text: str
-
-
-class QueriesQuestion(Frozen):
-    idea: str
-    dimension: str
-    statements: tuple[LabelledText, ...]
-
-
-class StatementQueries(Frozen):
-    statement: str = Field(pattern=r"^S\d+$", description="Label of one of the statements given, e.g. S1.")
-    queries: list[QueryText] = Field(min_length=1, max_length=3, description="Each 3 to 10 words. No operators.")
-
-
-class Queries(Frozen):
-    queries: list[StatementQueries] = Field(description="One entry for each statement given, in order.")
-
-
-class RelevanceQuestion(Frozen):
-    idea: str
-    evidence: tuple[Evidence, ...]
-
-
-class Relevance(Frozen):
-    label: PaperLabel
-    overlap: str = Field(description="At most 20 words: what it shares with the idea, what keeps them apart.")
-    score: int = Field(ge=0, le=5)
-
-
-class Relevances(Frozen):
-    judgements: list[Relevance] = Field(description="One for each paper given, in order.")
-
-
 class ComparisonQuestion(Frozen):
     idea: str
-    dimensions: tuple[LabelledText, ...]
+    parts: tuple[LabelledText, ...]
+    """The dimensions, `D1` …"""
     evidence: tuple[Evidence, ...]
 
 
@@ -217,7 +237,9 @@ class NoveltyVerdict(Frozen):
 
 class PaperVerdicts(Frozen):
     label: PaperLabel
-    verdicts: list[NoveltyVerdict] = Field(description="One for each dimension given, in order.")
+    verdicts: list[NoveltyVerdict] = Field(
+        description="One for each dimension that the paper touches; empty if it touches none."
+    )
 
 
 class Comparisons(Frozen):
@@ -250,4 +272,5 @@ class DimensionReview(Frozen):
     weaknesses: list[Claim] = Field(max_length=4, description="The most important first.")
     suggestions: list[Claim] = Field(max_length=4, description="The most important first.")
     rationale: Rationale
+    certainty: GivenCertainty
     score: Rating

@@ -1,4 +1,4 @@
-"""The ten tasks of ScholarEval: prompt file, answer schema, check, fallback."""
+"""The eight tasks of ScholarEval: prompt file, answer schema, check, fallback."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,17 +13,14 @@ from assayer.methods.scholareval.schemas import (
     DimensionReview,
     Dimensions,
     DimensionsQuestion,
+    FirstLook,
+    FirstLookQuestion,
+    LabelledText,
     MethodReview,
     Methods,
     MethodsQuestion,
-    Queries,
-    QueriesQuestion,
-    Query,
-    QueryQuestion,
     ReadingQuestion,
     Readings,
-    RelevanceQuestion,
-    Relevances,
     ReviewQuestion,
     SoundnessSummary,
     SummaryQuestion,
@@ -35,11 +32,9 @@ __all__ = [
     "ALL",
     "COMPARISON",
     "DIMENSIONS",
+    "FIRST_LOOK",
     "METHODS",
-    "QUERIES",
-    "QUERY",
     "READING",
-    "RELEVANCE",
     "REVIEW",
     "SUMMARY",
     "SYNTHESIS",
@@ -56,8 +51,17 @@ def _labels(evidence: Iterable[Evidence]) -> list[str]:
     return [item.label for item in evidence]
 
 
+def _check_first_look(question: FirstLookQuestion, answer: FirstLook) -> list[str]:
+    shown = {one.label for one in question.shown}
+    return [f"{label} is not a paper given here." for label in sorted(set(answer.labels) - shown)]
+
+
 def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:
-    return each_once(_labels(question.evidence), (one.label for one in answer.readings), "paper")
+    complaints = each_once(_labels(question.evidence), (one.label for one in answer.readings), "paper")
+    for paper in answer.readings:
+        found = _once_at_most(question.parts, [one.method for one in paper.notes], "method")
+        complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
+    return complaints
 
 
 def _check_review(question: ReviewQuestion, answer: MethodReview) -> list[str]:
@@ -65,22 +69,17 @@ def _check_review(question: ReviewQuestion, answer: MethodReview) -> list[str]:
     return _uncited([*answer.support, *answer.contradictions], labels)
 
 
-def _check_queries(question: QueriesQuestion, answer: Queries) -> list[str]:
-    labels = [statement.label for statement in question.statements]
-    return each_once(labels, (one.statement for one in answer.queries), "statement")
-
-
-def _check_relevance(question: RelevanceQuestion, answer: Relevances) -> list[str]:
-    return each_once(_labels(question.evidence), (one.label for one in answer.judgements), "paper")
-
-
 def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list[str]:
     complaints = each_once(_labels(question.evidence), (one.label for one in answer.comparisons), "paper")
-    dimensions = [dimension.label for dimension in question.dimensions]
     for paper in answer.comparisons:
-        found = each_once(dimensions, (one.dimension for one in paper.verdicts), "dimension")
+        found = _once_at_most(question.parts, [one.dimension for one in paper.verdicts], "dimension")
         complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
     return complaints
+
+
+def _once_at_most(parts: Iterable[LabelledText], got: Sequence[str], noun: str) -> list[str]:
+    """Complaints about labels that were not given, or given twice."""
+    return each_once([part.label for part in parts if part.label in set(got)], got, noun)
 
 
 def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> list[str]:
@@ -89,23 +88,30 @@ def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> li
 
 
 METHODS = Task[MethodsQuestion, Methods](
-    "scholareval.methods", _PROMPTS, "methods.v1.md", Methods, fallback=fallbacks.methods
+    "scholareval.methods", _PROMPTS, "methods.v2.md", Methods, fallback=fallbacks.methods
 )
-QUERY = Task[QueryQuestion, Query](
-    "scholareval.query", _PROMPTS, "query.v1.md", Query, max_tokens=300, fallback=fallbacks.query
+FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
+    "scholareval.first_look",
+    _PROMPTS,
+    "first_look.v1.md",
+    FirstLook,
+    max_tokens=500,
+    check=_check_first_look,
+    fallback=fallbacks.first_look,
 )
 READING = Task[ReadingQuestion, Readings](
     "scholareval.reading",
     _PROMPTS,
-    "reading.v1.md",
+    "reading.v2.md",
     Readings,
+    max_tokens=6_000,
     check=_check_reading,
     fallback=fallbacks.reading,
 )
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
     _PROMPTS,
-    "review.v1.md",
+    "review.v2.md",
     MethodReview,
     tier="strong",
     check=_check_review,
@@ -114,36 +120,18 @@ REVIEW = Task[ReviewQuestion, MethodReview](
 SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "scholareval.summary",
     _PROMPTS,
-    "summary.v1.md",
+    "summary.v2.md",
     SoundnessSummary,
     tier="strong",
     fallback=fallbacks.summary,
 )
 DIMENSIONS = Task[DimensionsQuestion, Dimensions](
-    "scholareval.dimensions", _PROMPTS, "dimensions.v1.md", Dimensions, fallback=fallbacks.dimensions
-)
-QUERIES = Task[QueriesQuestion, Queries](
-    "scholareval.queries",
-    _PROMPTS,
-    "queries.v1.md",
-    Queries,
-    max_tokens=1_000,
-    check=_check_queries,
-    fallback=fallbacks.queries,
-)
-RELEVANCE = Task[RelevanceQuestion, Relevances](
-    "scholareval.relevance",
-    _PROMPTS,
-    "relevance.v1.md",
-    Relevances,
-    max_tokens=1_500,
-    check=_check_relevance,
-    fallback=fallbacks.relevance,
+    "scholareval.dimensions", _PROMPTS, "dimensions.v2.md", Dimensions, fallback=fallbacks.dimensions
 )
 COMPARISON = Task[ComparisonQuestion, Comparisons](
     "scholareval.comparison",
     _PROMPTS,
-    "comparison.v1.md",
+    "comparison.v2.md",
     Comparisons,
     max_tokens=6_000,
     check=_check_comparison,
@@ -152,11 +140,11 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v1.md",
+    "synthesis.v2.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,
     fallback=fallbacks.synthesis,
 )
 
-ALL = (METHODS, QUERY, READING, REVIEW, SUMMARY, DIMENSIONS, QUERIES, RELEVANCE, COMPARISON, SYNTHESIS)
+ALL = (METHODS, FIRST_LOOK, READING, REVIEW, SUMMARY, DIMENSIONS, COMPARISON, SYNTHESIS)

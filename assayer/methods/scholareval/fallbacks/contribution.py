@@ -8,7 +8,6 @@ import numpy as np
 from assayer.methods.scholareval.fallbacks.text_matching import (
     NEAR_COSINE,
     QUOTE_WORDS,
-    RELEVANCE_COSINES,
     SAME_COSINE,
     Cosines,
     first_words,
@@ -26,12 +25,6 @@ from assayer.methods.scholareval.schemas import (
     DimensionsQuestion,
     NoveltyVerdict,
     PaperVerdicts,
-    Queries,
-    QueriesQuestion,
-    Relevance,
-    RelevanceQuestion,
-    Relevances,
-    StatementQueries,
     SynthesisQuestion,
 )
 from assayer.ports import Embedder
@@ -62,43 +55,26 @@ async def dimensions(question: DimensionsQuestion, embedder: Embedder) -> Dimens
             used.update(chosen)
             found[name] = [first_words(candidates[index], 50) for index in chosen]
     found = found or {"Main claims": [first_words(candidates[index], 50) for index in order[:3]]}
-    chosen_dimensions = [ContributionDimension(name=name, statements=texts) for name, texts in found.items()]
+    chosen_dimensions = [
+        ContributionDimension(
+            name=name, statements=texts, queries=[first_words(text, 40, ellipsis="") for text in texts]
+        )
+        for name, texts in found.items()
+    ]
     return Dimensions(dimensions=chosen_dimensions[: question.limit])
 
 
-async def queries(question: QueriesQuestion, embedder: Embedder) -> Queries:
-    """Each statement as it stands."""
-    return Queries(
-        queries=[
-            StatementQueries(statement=one.label, queries=[first_words(one.text, 40, ellipsis="")])
-            for one in question.statements
-        ]
-    )
-
-
-async def relevance(question: RelevanceQuestion, embedder: Embedder) -> Relevances:
-    """By cosine of idea and paper."""
-    return Relevances(
-        judgements=[
-            Relevance(
-                label=item.label,
-                overlap=f"Cosine {item.similarity or 0.0:.2f} with the idea.",
-                score=sum((item.similarity or 0.0) >= least for least in RELEVANCE_COSINES),
-            )
-            for item in question.evidence
-        ]
-    )
-
-
 async def comparison(question: ComparisonQuestion, embedder: Embedder) -> Comparisons:
-    """For each dimension the paper's nearest sentence: the same, near, or nothing near."""
-    asked = [one.text for one in question.dimensions]
+    """For each dimension near which the paper has a sentence, that sentence: the same, or near."""
+    asked = [one.text for one in question.parts]
     compared = []
     for item in question.evidence:
         found = sentences(item.text) or [item.text]
         nearness = await similarity(asked, found, embedder)
         verdicts = [
-            _verdict(dimension.label, found, nearness[row]) for row, dimension in enumerate(question.dimensions)
+            _verdict(part.label, found, nearness[row])
+            for row, part in enumerate(question.parts)
+            if float(nearness[row].max()) >= NEAR_COSINE
         ]
         compared.append(PaperVerdicts(label=item.label, verdicts=verdicts))
     return Comparisons(comparisons=compared)
@@ -107,9 +83,6 @@ async def comparison(question: ComparisonQuestion, embedder: Embedder) -> Compar
 def _verdict(dimension: str, found: Sequence[str], nearness: Cosines) -> NoveltyVerdict:
     best = int(nearness.argmax())
     value = float(nearness[best])
-    if value < NEAR_COSINE:
-        reason = f"Nothing in its text is close to this dimension (best cosine {value:.2f})."
-        return NoveltyVerdict(dimension=dimension, reason=reason, quote="", verdict="not_touched")
     same = value >= SAME_COSINE
     reason = f"Its nearest sentence {'says nearly the same' if same else 'is close'} (cosine {value:.2f})."
     quote = first_words(found[best], QUOTE_WORDS, ellipsis="")
@@ -135,6 +108,7 @@ async def synthesis(question: SynthesisQuestion, embedder: Embedder) -> Dimensio
         suggestions=suggestions,
         rationale=f"Measures distance in wording, not novelty: {len(question.compared)} of {total} "
         f"papers have a sentence close to this dimension; {same} of the {len(nearest)} closest say nearly the same.",
+        certainty="low",
         score=round(10 * (1 - (same + 0.5 * (len(nearest) - same)) / 5), 1) if nearest else None,
     )
 

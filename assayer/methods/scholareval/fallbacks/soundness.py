@@ -8,7 +8,6 @@ import numpy as np
 from assayer.methods.scholareval.fallbacks.text_matching import (
     NEAR_COSINE,
     QUOTE_WORDS,
-    READ_FROM_COSINE,
     Cosines,
     Paragraph,
     first_words,
@@ -18,13 +17,12 @@ from assayer.methods.scholareval.fallbacks.text_matching import (
 )
 from assayer.methods.scholareval.schemas import (
     Claim,
+    MethodNote,
     MethodReview,
     Methods,
     MethodsQuestion,
     PaperReading,
     ProposedMethod,
-    Query,
-    QueryQuestion,
     ReadingQuestion,
     Readings,
     ReviewQuestion,
@@ -90,51 +88,45 @@ def _method(paragraph: Paragraph) -> ProposedMethod:
     first = (sentences(paragraph.text, min_words=1) or [paragraph.text])[0]
     kind = next((kind for kind, cue in _KIND_CUES if cue.search(paragraph.text)), "system")
     beginning = first_words(first, 9)
+    name = beginning.rstrip(".") if _is_general(paragraph.heading) else paragraph.heading
+    description = first_words(" ".join(paragraph.text.replace("**", "").split()), 120)
     return ProposedMethod.model_validate(
         {
-            "name": beginning.rstrip(".") if _is_general(paragraph.heading) else paragraph.heading,
+            "name": name,
             "kind": kind,
-            "description": first_words(" ".join(paragraph.text.replace("**", "").split()), 120),
+            "description": description,
+            "queries": [first_words(f"{name}. {description}", 70, ellipsis="")],
         }
     )
 
 
-async def query(question: QueryQuestion, embedder: Embedder) -> Query:
-    """The method's own words."""
-    return Query(query=first_words(f"{question.method.name}. {question.method.description}", 70))
-
-
 async def reading(question: ReadingQuestion, embedder: Embedder) -> Readings:
-    """A paper is relevant when one of its sentences is near one of the method's; that sentence is quoted."""
-    asked = sentences(question.method.description) or [question.method.description]
+    """A paper bears on a method when one of its sentences is near one of the method's; that sentence is quoted."""
+    asked = {part.label: sentences(part.text) or [part.text] for part in question.parts}
     read = []
     for item in question.evidence:
-        if (item.similarity or 0.0) < READ_FROM_COSINE:
-            read.append(_unread(item.label))
-            continue
         found = sentences(item.text) or [item.text]
-        nearness = await similarity(asked, found, embedder)
-        read.append(_extract(item.label, asked, found, nearness.max(axis=0), nearness.argmax(axis=0)))
+        notes = []
+        for label, said in asked.items():
+            nearness = await similarity(said, found, embedder)
+            note = _extract(label, said, found, nearness.max(axis=0), nearness.argmax(axis=0))
+            notes += [note] if note else []
+        read.append(PaperReading(label=item.label, notes=notes))
     return Readings(readings=read)
 
 
-def _unread(label: str) -> PaperReading:
-    return PaperReading(label=label, relevant=False, method="", results="", context="", quote="", stance="neutral")
-
-
 def _extract(
-    label: str, asked: Sequence[str], found: Sequence[str], nearness: Cosines, matches: Cosines
-) -> PaperReading:
+    method: str, asked: Sequence[str], found: Sequence[str], nearness: Cosines, matches: Cosines
+) -> MethodNote | None:
     best = int(nearness.argmax())
     if nearness[best] < NEAR_COSINE:
-        return _unread(label)
+        return None
     results = [index for index, text in enumerate(found) if _RESULT_CUES.search(text) and index != best]
     result = found[max(results, key=lambda index: nearness[index])] if results else ""
     matched = asked[int(matches[best])]
-    return PaperReading(
-        label=label,
-        relevant=True,
-        method=first_words(found[best], QUOTE_WORDS),
+    return MethodNote(
+        method=method,
+        did=first_words(found[best], QUOTE_WORDS),
         results=first_words(result, QUOTE_WORDS),
         context=f"(Matched to “{first_words(matched, 16)}”, cosine {nearness[best]:.2f}.)",
         quote=first_words(found[best], QUOTE_WORDS, ellipsis=""),
@@ -145,16 +137,16 @@ def _extract(
 async def review(question: ReviewQuestion, embedder: Embedder) -> MethodReview:
     """The nearest papers as precedent, their sentences with words of limitation as things to check."""
     nearest = sorted(question.notes, key=lambda note: -(note.similarity or 0.0))
-    limits = [note for note in nearest if _LIMIT_CUES.search(f"{note.method} {note.results}")]
+    limits = [note for note in nearest if _LIMIT_CUES.search(f"{note.did} {note.results}")]
     similarities = [note.similarity or 0.0 for note in nearest[:3]]
     mean = sum(similarities) / len(similarities)
     return MethodReview(
         support=[
-            Claim(text=f"Precedent in [{note.label}] ({note.year or 'no date'}): “{first_words(note.method, 32)}”")
+            Claim(text=f"Precedent in [{note.label}] ({note.year or 'no date'}): “{first_words(note.did, 32)}”")
             for note in nearest[:3]
         ],
         contradictions=[
-            Claim(text=f"To check: [{note.label}] mentions a limitation: “{_limit(note.method, note.results)}”")
+            Claim(text=f"To check: [{note.label}] mentions a limitation: “{_limit(note.did, note.results)}”")
             for note in limits[:2]
         ],
         suggestions=[
@@ -166,6 +158,7 @@ async def review(question: ReviewQuestion, embedder: Embedder) -> MethodReview:
         ],
         rationale=f"Measures precedent, not soundness: mean cosine {mean:.2f} with the nearest papers that have a "
         f"matching sentence ({len(similarities)} of them counted).",
+        certainty="low",
         score=overlap_score(mean),
     )
 

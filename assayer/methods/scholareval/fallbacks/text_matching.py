@@ -14,7 +14,6 @@ __all__ = [
     "NEAR_COSINE",
     "QUOTE_WORDS",
     "READ_FROM_COSINE",
-    "RELEVANCE_COSINES",
     "SAME_COSINE",
     "Cosines",
     "Paragraph",
@@ -28,14 +27,12 @@ __all__ = [
 Cosines = NDArray[np.float32]
 """Shape (n,) or (n, m)."""
 
-READ_FROM_COSINE = 0.50
-"""Cosine of method and paper from which a paper's sentences are looked at."""
+READ_FROM_COSINE = {"method": 0.50, "idea": 0.45}
+"""Cosine of a paper with a method, or with the idea, from which its sentences are looked at."""
 NEAR_COSINE = 0.55
 """Cosine of two sentences from which they are about the same thing."""
 SAME_COSINE = 0.72
 """Cosine of two sentences from which they say nearly the same."""
-RELEVANCE_COSINES = (0.20, 0.33, 0.45, 0.55, 0.68)
-"""Cosines of idea and paper from which relevance is 1, 2, 3, 4, 5."""
 OVERLAP_COSINES = (0.35, 0.85)
 """Cosines that count as no and as full overlap in the scores."""
 QUOTE_WORDS = 40
