@@ -9,10 +9,11 @@ from assayer.models import EdgeKind, NamedContent, NodeKey, PaperContents, Paper
 from assayer.text.names import normalised_name
 from assayer.text.sanitise import sanitise
 
-__all__ = ["ContentLimits", "with_contents"]
+__all__ = ["BY_CORPUS", "ContentLimits", "with_contents"]
 
 _NAME_CHARS = 240
-_STATEMENT = "By the corpus's own graph."
+BY_CORPUS = "By the corpus's own graph."
+"""Statement of every edge that comes from there."""
 _KINDS: Mapping[str, EdgeKind] = {"method": "uses", "concept": "concerns"}
 
 
@@ -98,8 +99,8 @@ def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -
 def _quoted(graph: StateGraph, paper: PaperId, kind: EdgeKind, target: NodeKey, sentence: str) -> NewEdge:
     """In the paper's words, unless they hold what prompts must not."""
     if not _is_plain(sentence):
-        return NewEdge(graph.papers[paper], target, kind, "stated", _STATEMENT)
-    return NewEdge(graph.papers[paper], target, kind, "quoted", _STATEMENT, sentence, paper)
+        return NewEdge(graph.papers[paper], target, kind, "stated", BY_CORPUS)
+    return NewEdge(graph.papers[paper], target, kind, "quoted", BY_CORPUS, sentence, paper)
 
 
 def _is_plain(text: str) -> bool:

@@ -1,0 +1,103 @@
+"""What a trajectory of SciCompanion's loop is worth: its scores against known ones, its graph by three shares."""
+
+import pytest
+
+from assayer.methods.scicompanion.base_graph import BY_CORPUS
+from assayer.methods.scicompanion.dimensions import venue_dimensions
+from assayer.methods.scicompanion.graph import IDEA_NODE, GraphLimits, NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.trajectory_reward import (
+    RewardWeights,
+    TrajectoryReward,
+    graph_structure,
+    score_accuracy,
+    trajectory_reward,
+)
+from assayer.models import Absent, Assessment, EdgeBasis, EdgeKind, NodeKey, PaperId, Score
+
+DIMENSIONS = venue_dimensions(None)
+
+
+def _assessments(*values: float | None) -> list[Assessment]:
+    return [
+        Assessment(
+            name="One",
+            statement="What is asked?",
+            score=Absent(reason="Not judged: refused.")
+            if value is None
+            else Score(value=value, scale_min=1, scale_max=10, basis="It says why."),
+            points=(),
+            readings=(),
+        )
+        for value in values
+    ]
+
+
+def _edge(source: str, kind: EdgeKind, target: str, basis: EdgeBasis, statement: str) -> NewEdge:
+    return NewEdge(NodeKey(source), NodeKey(target), kind, basis, statement)
+
+
+def _graph(*edges: NewEdge) -> StateGraph:
+    """Two papers (N1, N2, joined by a citation), a claim (N3) and a method (N4)."""
+    graph = empty_graph("An idea", GraphLimits())
+    for number in (1, 2):
+        graph = graph.with_paper(PaperId(f"p{number}"), f"Paper {number}", 1).graph
+    graph = graph.with_node("claim", "Quotes are wrong", "", 1).graph
+    graph = graph.with_node("method", "Quote checking", "", 1).graph
+    for edge in (NewEdge(NodeKey("N1"), NodeKey("N2"), "cites", "record"), *edges):
+        changed = graph.with_edge(edge, 1)
+        assert changed.refused is None
+        graph = changed.graph
+    return graph
+
+
+STATES = _edge(IDEA_NODE, "states", "N3", "stated", "Its claim.")
+USES = _edge(IDEA_NODE, "uses", "N4", "stated", "Its method.")
+SUPPORTS = _edge("N1", "supports", "N3", "quoted", "It says the same.")
+BY_CORPUS_USES = _edge("N2", "uses", "N4", "quoted", BY_CORPUS)
+
+
+def test_a_graph_of_records_alone_has_no_structure_that_a_policy_gave_it() -> None:
+    assert graph_structure(empty_graph("An idea", GraphLimits()), 2) == (0, 0, 0)
+    assert graph_structure(_graph(), 2) == (0, 0, 0)
+
+
+def test_quotes_count_where_they_were_found_and_edges_of_the_corpus_never() -> None:
+    assert graph_structure(_graph(STATES, SUPPORTS), 2).informativeness == 0.5
+    assert graph_structure(_graph(STATES, SUPPORTS), 6).informativeness == pytest.approx(1 / 6)
+    unverified = _edge("N2", "supports", "N3", "unverified", "So it is said.")
+    assert graph_structure(_graph(STATES, unverified, BY_CORPUS_USES), 2).informativeness == 0
+
+
+def test_what_the_idea_is_made_of_is_covered_where_a_paper_is_held_against_it() -> None:
+    assert graph_structure(_graph(STATES, USES), 2).coverage == 0
+    assert graph_structure(_graph(STATES, USES, SUPPORTS), 2).coverage == 0.5
+    assert graph_structure(_graph(STATES, USES, SUPPORTS, BY_CORPUS_USES), 2).coverage == 1
+
+
+def test_nodes_that_hang_together_with_the_idea_make_it_coherent() -> None:
+    assert graph_structure(_graph(STATES), 2).coherence == 0.25
+    assert graph_structure(_graph(STATES, SUPPORTS), 2).coherence == 0.75  # over the citation to the second paper
+
+
+def test_accuracy_is_the_error_in_widths_of_the_scale() -> None:
+    given = _assessments(1, 1, 10, 7)
+    assert score_accuracy(given, DIMENSIONS, {"overall": 7}) == 1
+    assert score_accuracy(given, DIMENSIONS, {"overall": 5.2}) == pytest.approx(0.8)
+    assert score_accuracy(given, DIMENSIONS, {"overall": 7, "impact": 1}) == pytest.approx(1 - 0.5**0.5)
+
+
+def test_reward_is_the_weighted_sum_and_its_parts_are_told_apart() -> None:
+    reward = trajectory_reward(
+        _graph(STATES, SUPPORTS), _assessments(1, 1, 1, 7), DIMENSIONS, {"overall": 7}, RewardWeights(enough_quotes=2)
+    )
+    assert isinstance(reward, TrajectoryReward)
+    assert (reward.accuracy, reward.structure) == (1, 0.75)
+    assert reward.value == pytest.approx(1 + 0.25 * 0.75)
+
+
+def test_a_score_that_is_missing_is_no_reward_rather_than_a_low_one() -> None:
+    graph, weights = _graph(STATES, SUPPORTS), RewardWeights()
+    missing = trajectory_reward(graph, _assessments(5, 5, 5, None), DIMENSIONS, {"overall": 7}, weights)
+    assert missing == Absent(reason="Overall has no score: Not judged: refused.")
+    other = trajectory_reward(graph, _assessments(None, 5, 5, 5), DIMENSIONS, {"overall": 7}, weights)
+    assert isinstance(other, TrajectoryReward)
