@@ -27,6 +27,10 @@ class LearningPoint(Frozen):
     """Nats a token, under the policy."""
     divergence: float | None = None
     """KL from the policy at the start, nats a token; None where it has no weight and is not computed."""
+    accuracy: float | None = None
+    """Of scores, as far as they are what is rewarded; 1 at best."""
+    structure: float | None = None
+    """Of graphs, likewise; from 0 to 1."""
     loss: float
     seconds: float
     """Of the step: sampling, judging and updating."""

@@ -90,6 +90,11 @@ def _panels(curve: LearningCurve) -> tuple[CurvePanel, ...]:
         line("judged", "first", lambda point: point.judged),
         line("cut off at the greatest length", "second", lambda point: point.truncated),
     )
+    parts = (
+        line("accuracy of scores", "first", lambda point: point.accuracy),
+        line("structure of graphs", "second", lambda point: point.structure),
+    )
+    rewarded_apart = any(value is not None for one in parts for value in one.values)
     steps = tuple(point.step for point in curve.points)
     return tuple(
         CurvePanel(title, lines, steps, curve.steps, top)
@@ -99,6 +104,7 @@ def _panels(curve: LearningCurve) -> tuple[CurvePanel, ...]:
                 (line("reward", "first", lambda one: one.reward),),
                 None,
             ),
+            *((("Parts of the reward, unweighted", parts, 1.0),) if rewarded_apart else ()),
             ("Mean tokens of a completion", lengths, None),
             ("Shares of the completions", shares, 1.0),
             ("Entropy, nats a token", (line("entropy", "first", lambda one: one.entropy),), None),

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["TinyPolicy", "tiny_policy"]
+__all__ = ["TinyPolicy", "random_llama", "tiny_policy"]
 
 _SPECIAL = ("<pad>", "<eos>", "<unk>")
 
@@ -21,9 +21,8 @@ class TinyPolicy(NamedTuple):
 
 def tiny_policy(words: tuple[str, ...], seed: int, *, width: int = 32, positions: int = 128) -> TinyPolicy:
     """One token a word. The same seed gives the same weights."""
-    import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerFast
 
     vocabulary = {word: number for number, word in enumerate((*_SPECIAL, *words))}
     raw = Tokenizer(models.WordLevel(vocabulary, unk_token=_SPECIAL[2]))
@@ -31,9 +30,17 @@ def tiny_policy(words: tuple[str, ...], seed: int, *, width: int = 32, positions
     special = dict(zip(("pad_token", "eos_token", "unk_token"), _SPECIAL, strict=True))
     fast: Any = PreTrainedTokenizerFast
     tokenizer = fast(tokenizer_object=raw, padding_side="left", **special)
+    return TinyPolicy(random_llama(len(vocabulary), seed, width=width, positions=positions), tokenizer)
+
+
+def random_llama(vocabulary: int, seed: int, *, width: int = 32, positions: int = 128) -> Any:
+    """Two layers; token 0 fills up, token 1 ends a text."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
     torch.manual_seed(seed)
     config = LlamaConfig(
-        vocab_size=len(vocabulary),
+        vocab_size=vocabulary,
         hidden_size=width,
         intermediate_size=2 * width,
         num_hidden_layers=2,
@@ -44,4 +51,4 @@ def tiny_policy(words: tuple[str, ...], seed: int, *, width: int = 32, positions
         bos_token_id=None,
         eos_token_id=1,
     )
-    return TinyPolicy(LlamaForCausalLM(config), tokenizer)
+    return LlamaForCausalLM(config)

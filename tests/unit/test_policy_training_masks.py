@@ -21,7 +21,6 @@ from workers.policy_training.trajectories import (
     TrajectoryTokens,
     rollout_batch,
     trajectory_tokens,
-    walked_trajectories,
 )
 
 WORDS = tuple(f"w{number}" for number in range(12))
@@ -64,20 +63,14 @@ def test_trajectory_that_is_too_long_is_cut_at_its_end() -> None:
     assert trajectory_tokens(WALK, most=4) == TrajectoryTokens(PROMPT, WRITTEN, (1, 1))
 
 
-def test_walk_goes_on_where_something_was_found_and_ends_elsewhere() -> None:
-    asked: list[list[list[int]]] = []
-
-    def generate(contexts: list[list[int]]) -> list[list[int]]:
-        asked.append(contexts)
-        return [[100 + len(asked)] for _ in contexts]
-
-    def inject(number: int, written: list[int]) -> Sequence[int] | None:
-        return [7, 8] if number == 0 else None
-
-    first, second = walked_trajectories([[1], [2]], 2, generate, inject)
-    assert asked == [[[1], [2]], [[1, 101, 7, 8]]]
-    assert (first.completion, first.mask) == ((101, 7, 8, 102), (1, 0, 0, 1))
-    assert (second.completion, second.mask) == ((101,), (1,))
+def test_log_probabilities_of_a_sampler_stay_with_their_tokens() -> None:
+    walk = (WALK[0], WALK[1]._replace(logprobs=(-0.1, -0.2)), WALK[2], WALK[3]._replace(logprobs=(-0.3, None)))
+    tokens = trajectory_tokens(walk)
+    assert tokens.logprobs == (-0.1, -0.2, None, None, None, -0.3, None)
+    assert trajectory_tokens(walk, most=1).logprobs == (-0.1,)
+    unknown = trajectory_tokens(WALK)
+    assert rollout_batch([unknown])["logprobs"] is None
+    assert rollout_batch([tokens, unknown])["logprobs"] == [list(tokens.logprobs), [None] * 7]
 
 
 def _by_place(completions: Sequence[str], **_: Any) -> list[float | None]:

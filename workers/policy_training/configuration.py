@@ -1,13 +1,12 @@
-"""What `assayer policy train` reads: one TOML file a training."""
+"""What every training of a policy is told, and what one with rewards of the judge is told besides."""
 
-import tomllib
+from abc import abstractmethod
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from assayer.errors import InputError
 from assayer.models import Frozen
 
 __all__ = [
@@ -19,7 +18,7 @@ __all__ = [
     "RewardService",
     "Rollouts",
     "TrainingMachine",
-    "read_policy_training",
+    "TrainingPlan",
 ]
 
 _DEFAULT_PROMPT = (
@@ -99,6 +98,11 @@ class GrpoSettings(Frozen):
     """ε of the ratio of probabilities."""
     divergence_weight: float = Field(default=0.0, ge=0)
     """β of the KL divergence from the first policy."""
+    weight_decay: float = Field(default=0.0, ge=0)
+    squares_kept: float = Field(default=0.999, gt=0, lt=1)
+    """β2 of AdamW: how much of its mean of squared gradients each step keeps."""
+    longest_gradient: float = Field(default=1.0, gt=0)
+    """Norm to which a step's gradient is cut."""
     temperature: float = Field(default=1.0, gt=0)
     most_tokens: PositiveInt = 1_024
     """Of a completion."""
@@ -139,13 +143,13 @@ class TrainingMachine(Frozen):
     """After a worker's death; each goes on from the last whole checkpoint."""
 
 
-class PolicyTraining(Frozen):
+class TrainingPlan(Frozen):
+    """What every training has."""
+
     title: str = "Policy"
     folder: Path
     """For checkpoints, the learning curve and the trained model."""
     policy: PolicyModel
-    data: QuestionFile
-    rewards: RewardService = RewardService()
     grpo: GrpoSettings = GrpoSettings()
     rollouts: Rollouts = Rollouts()
     checkpoint_every: PositiveInt = 25
@@ -154,33 +158,34 @@ class PolicyTraining(Frozen):
     """Two at least: one may be half written when the machine fails."""
     machine: TrainingMachine = TrainingMachine()
 
-    def goes_on_from(self, earlier: "PolicyTraining") -> bool:
+    @property
+    @abstractmethod
+    def rewarded_by(self) -> str:
+        """Who judges, as a learning curve says it."""
+
+    def goes_on_from(self, earlier: "TrainingPlan") -> bool:
         """Whether checkpoints of that one may be gone on from: only what changes no figure differs."""
         free = {"title", "folder", "checkpoint_every", "checkpoints_kept", "machine"}
         return self.model_dump(exclude=free) == earlier.model_dump(exclude=free)
 
+    def from_folder(self, home: Path) -> Self:
+        """With paths taken from there."""
+        model = home / self.policy.model
+        policy = self.policy.model_copy(update={"model": str(model)}) if model.is_dir() else self.policy
+        return self.model_copy(update={"folder": home / self.folder, "policy": policy})
 
-def read_policy_training(path: Path) -> PolicyTraining:
-    """Paths are taken from the file's own folder. Raises InputError that names every field at fault."""
-    try:
-        given = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path} cannot be read as TOML: {error}.") from None
-    try:
-        read = PolicyTraining.model_validate(given)
-    except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}" for one in error.errors(include_url=False)
-        )
-        raise InputError(
-            f"{path} cannot be used: {faults}.", "docs/operations/policy-training.md has every field."
-        ) from None
-    home = path.absolute().parent
-    model = home / read.policy.model
-    return read.model_copy(
-        update={
-            "folder": home / read.folder,
-            "data": read.data.model_copy(update={"file": home / read.data.file}),
-            "policy": read.policy.model_copy(update={"model": str(model)}) if model.is_dir() else read.policy,
-        }
-    )
+
+class PolicyTraining(TrainingPlan):
+    """Of a policy that proposes ideas, with rewards of the service's judge."""
+
+    method: Literal["debate"] = "debate"
+    data: QuestionFile
+    rewards: RewardService = RewardService()
+
+    @property
+    def rewarded_by(self) -> str:
+        return self.rewards.judge or "the service's own"
+
+    def from_folder(self, home: Path) -> Self:
+        data = self.data.model_copy(update={"file": home / self.data.file})
+        return super().from_folder(home).model_copy(update={"data": data})

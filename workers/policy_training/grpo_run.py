@@ -24,10 +24,9 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 
 from assayer.errors import ConfigurationError
 from assayer.models.learning_curve import LearningPoint
-from assayer_client.trainers import TrlReward
-from workers.policy_training.configuration import LoraSettings, PolicyTraining
-from workers.policy_training.training_rows import TrainingRow
-from workers.policy_training.watched_reward import LENGTH_REWARDED, LENGTH_UNREWARDED
+from workers.policy_training.configuration import LoraSettings, TrainingPlan
+from workers.policy_training.trajectories import RolloutGroups
+from workers.policy_training.watched_reward import ACCURACY, LENGTH_REWARDED, LENGTH_UNREWARDED, STRUCTURE
 
 __all__ = ["GrpoRun"]
 
@@ -39,12 +38,14 @@ huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY = True  # TRL would report ev
 class GrpoRun:
     def __init__(
         self,
-        plan: PolicyTraining,
-        rows: Sequence[TrainingRow],
-        reward: TrlReward,
+        plan: TrainingPlan,
+        rows: Sequence[Mapping[str, object]],
+        reward: Callable[..., Any],
         told: Callable[[list[LearningPoint]], None],
+        groups: RolloutGroups | None = None,
     ) -> None:
-        """`told` gets all points so far after each step. Raises ConfigurationError where the model cannot be loaded or
+        """`told` gets all points so far after each step. Without `groups` one text is written after each row's prompt.
+        Raises ConfigurationError where the model cannot be loaded or
         the machine cannot do what is asked."""
         awaited: Any = reward  # TRL awaits it, though its types know of lists alone
         with _quiet():
@@ -52,11 +53,12 @@ class GrpoRun:
             self._trainer = GRPOTrainer(
                 model=model,
                 reward_funcs=awaited,
-                args=_arguments(plan),
+                args=_arguments(plan, 1 if groups is None else groups.rows),
                 train_dataset=Dataset.from_list([dict(row) for row in rows]),
                 processing_class=tokenizer,
                 peft_config=None if plan.policy.lora is None else _lora(plan.policy.lora),
                 callbacks=[_Points(told)],
+                rollout_func=None if groups is None else groups.walk,
             )
 
     def train(self, checkpoint: Path | None) -> list[LearningPoint]:
@@ -95,12 +97,14 @@ def _point(row: Mapping[str, Any]) -> LearningPoint:
         truncated=row["completions/clipped_ratio"],
         entropy=row["entropy"],
         divergence=row.get("kl"),
+        accuracy=row.get(ACCURACY),
+        structure=row.get(STRUCTURE),
         loss=row["loss"],
         seconds=row["step_time"],
     )
 
 
-def _policy(plan: PolicyTraining) -> tuple[Any, Any]:
+def _policy(plan: TrainingPlan) -> tuple[Any, Any]:
     name = plan.policy.model
     # Adapters are trained on weights of half the width; all weights are trained at full width, under autocast.
     half = plan.policy.precision == "bfloat16" and plan.policy.lora is not None
@@ -131,7 +135,8 @@ def _lora(settings: LoraSettings) -> LoraConfig:
     )
 
 
-def _arguments(plan: PolicyTraining) -> GRPOConfig:
+def _arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
+    """`rows` of one generation."""
     grpo, on_cpu = plan.grpo, not torch.cuda.is_available()
     vllm: dict[str, Any] = {}
     if plan.rollouts.engine == "vllm":
@@ -141,13 +146,16 @@ def _arguments(plan: PolicyTraining) -> GRPOConfig:
     return GRPOConfig(
         output_dir=str(plan.folder),
         max_steps=grpo.steps,
-        num_generations=grpo.generations,
+        num_generations=grpo.generations * rows,
         per_device_train_batch_size=grpo.batch,
-        gradient_accumulation_steps=grpo.completions // grpo.batch,
+        gradient_accumulation_steps=grpo.completions * rows // grpo.batch,
         max_completion_length=grpo.most_tokens,
         learning_rate=grpo.learning_rate,
         lr_scheduler_type=grpo.schedule,
         warmup_steps=grpo.warm_up,
+        weight_decay=grpo.weight_decay,
+        adam_beta2=grpo.squares_kept,
+        max_grad_norm=grpo.longest_gradient,
         loss_type=grpo.loss,
         scale_rewards=grpo.scale_rewards,
         epsilon=grpo.clip,
@@ -172,4 +180,5 @@ class _quiet(warnings.catch_warnings):
 
     def __enter__(self) -> None:
         super().__enter__()
+        warnings.filterwarnings("ignore", message="You are using 'rollout_func'", category=UserWarning)
         warnings.filterwarnings("ignore", category=FutureWarning, module=r"(transformers|trl|peft|accelerate)\.")

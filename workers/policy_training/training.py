@@ -1,21 +1,22 @@
-"""A policy trained against a judge (GRPO), begun or gone on with."""
+"""A policy trained by GRPO, against a judge or by rollouts that bring their own rewards, begun or gone on with."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-
-from pydantic import ValidationError
+from typing import Any
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.models.learning_curve import LearningCurve, LearningPoint
 from assayer.reports.learning_curve_page import as_learning_curve_csv, as_learning_curve_html
 from assayer_client.trainers import TrlReward
-from workers.policy_training.configuration import PolicyTraining
+from workers.policy_training.configuration import PolicyTraining, TrainingPlan
+from workers.policy_training.plan_reading import plan_of
 from workers.policy_training.training_rows import read_training_rows
+from workers.policy_training.trajectories import RolloutGroups
 from workers.policy_training.watched_reward import watched_reward
 
-__all__ = ["CURVE_FILES", "last_checkpoint", "train_policy"]
+__all__ = ["CURVE_FILES", "last_checkpoint", "run_training", "train_policy"]
 
 _PLAN = "training.json"
 CURVE_FILES = ("learning-curve.html", "learning-curve.csv")
@@ -24,6 +25,19 @@ _LIBRARIES = ("torch", "transformers", "trl", "peft", "datasets")
 
 def train_policy(
     plan: PolicyTraining, reward: TrlReward, progress: Callable[[LearningPoint], None] = lambda _: None
+) -> LearningCurve:
+    """Raises InputError for questions that cannot be read, what `run_training` raises, and what the reward function
+    raises."""
+    rows = read_training_rows(plan.data)
+    return run_training(plan, rows, watched_reward(reward, plan.rewards.most_steps_unjudged), progress)
+
+
+def run_training(
+    plan: TrainingPlan,
+    rows: Sequence[Mapping[str, object]],
+    reward: Callable[..., Any],
+    progress: Callable[[LearningPoint], None],
+    groups: RolloutGroups | None = None,
 ) -> LearningCurve:
     """Goes on from the last whole checkpoint in the plan's folder. The learning curve is written after every step, as
     CSV and as a page, the policy at the end, into `policy/`. Raises InputError where the folder holds another training,
@@ -34,7 +48,6 @@ def train_policy(
                 f"Training a policy needs {library}, which is not installed.",
                 "Install it with: pip install 'assayer[rl]'",
             )
-    rows = read_training_rows(plan.data)
     _claim(plan)
     from workers.policy_training.grpo_run import GrpoRun
 
@@ -43,7 +56,7 @@ def train_policy(
         if points:
             progress(points[-1])
 
-    run = GrpoRun(plan, rows, watched_reward(reward, plan.rewards.most_steps_unjudged), told)
+    run = GrpoRun(plan, rows, reward, told, groups)
     points = run.train(last_checkpoint(plan.folder))
     run.save(plan.folder / "policy")
     return _write_curve(plan, points)
@@ -66,14 +79,14 @@ def _step(checkpoint: Path) -> int:
     return int(number) if number.isdecimal() else -1
 
 
-def _claim(plan: PolicyTraining) -> None:
+def _claim(plan: TrainingPlan) -> None:
     """The folder is this training's alone."""
     file = plan.folder / _PLAN
     try:
-        earlier = PolicyTraining.model_validate_json(file.read_bytes())
+        earlier: TrainingPlan = plan_of(json.loads(file.read_bytes()))
     except FileNotFoundError:
         earlier = plan
-    except (OSError, ValidationError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(
             f"{file} cannot be read, so it is not known what the checkpoints beside it are of: {error}"
         ) from None
@@ -85,12 +98,12 @@ def _claim(plan: PolicyTraining) -> None:
     _write(file, plan.model_dump_json(indent=1) + "\n")
 
 
-def _write_curve(plan: PolicyTraining, points: list[LearningPoint]) -> LearningCurve:
+def _write_curve(plan: TrainingPlan, points: list[LearningPoint]) -> LearningCurve:
     curve = LearningCurve(
         title=plan.title,
         steps=plan.grpo.steps,
         loss=f"{plan.grpo.loss}, rewards scaled by {plan.grpo.scale_rewards}",
-        judge=plan.rewards.judge or "the service's own",
+        judge=plan.rewarded_by,
         points=tuple(points),
     )
     page, table = CURVE_FILES

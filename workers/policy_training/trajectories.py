@@ -6,18 +6,18 @@ and no gradient comes from predicting it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from assayer.errors import InputError
 
 __all__ = [
     "IGNORED_LABEL",
     "RolloutBatch",
+    "RolloutGroups",
     "TrajectorySegment",
     "TrajectoryTokens",
     "rollout_batch",
     "trajectory_tokens",
-    "walked_trajectories",
 ]
 
 IGNORED_LABEL = -100
@@ -28,6 +28,8 @@ class TrajectorySegment(NamedTuple):
     ids: tuple[int, ...]
     generated: bool
     """By the policy that is trained; else injected: a prompt, retrieved text, a template's own tokens."""
+    logprobs: tuple[float | None, ...] = ()
+    """Of its tokens, where another engine than the one that trains sampled them; else empty."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class TrajectoryTokens:
     """Everything after, to the policy's last token."""
     mask: tuple[int, ...]
     """1 for each of its tokens that the policy wrote, 0 for those injected."""
+    logprobs: tuple[float | None, ...] = ()
+    """Of each of its tokens, None for those injected; empty where no sampler told any."""
 
     @property
     def labels(self) -> tuple[int, ...]:
@@ -56,7 +60,18 @@ def trajectory_tokens(segments: Sequence[TrajectorySegment], most: int | None = 
     mask = [int(one.generated) for one in segments[first:] for _ in one.ids][:most]
     end = len(mask) - mask[::-1].index(1)
     prompt = tuple(token for one in segments[:first] for token in one.ids)
-    return TrajectoryTokens(prompt, tuple(completion[:end]), tuple(mask[:end]))
+    told = any(one.logprobs for one in segments)
+    logprobs = [value for one in segments[first:] for value in one.logprobs or (None,) * len(one.ids)]
+    return TrajectoryTokens(prompt, tuple(completion[:end]), tuple(mask[:end]), tuple(logprobs[:end]) if told else ())
+
+
+class RolloutGroups(NamedTuple):
+    """Rollouts that are more than one text after one prompt."""
+
+    walk: Callable[[Sequence[str], Any], dict[str, Any]]
+    """As TRL calls a `rollout_func`."""
+    rows: int
+    """Of one rollout: prompts with what the policy wrote after them."""
 
 
 class RolloutBatch(TypedDict):
@@ -65,41 +80,15 @@ class RolloutBatch(TypedDict):
     prompt_ids: list[list[int]]
     completion_ids: list[list[int]]
     env_mask: list[list[int]]
-    logprobs: None
-    """Those of the sampler are needed only where it is another engine than the one that trains."""
+    logprobs: list[list[float | None]] | None
+    """The sampler's, where it is another engine than the one that trains: what corrects for the difference."""
 
 
 def rollout_batch(trajectories: Sequence[TrajectoryTokens]) -> RolloutBatch:
+    told = any(one.logprobs for one in trajectories)
     return RolloutBatch(
         prompt_ids=[list(one.prompt) for one in trajectories],
         completion_ids=[list(one.completion) for one in trajectories],
         env_mask=[list(one.mask) for one in trajectories],
-        logprobs=None,
+        logprobs=[list(one.logprobs or (None,) * len(one.completion)) for one in trajectories] if told else None,
     )
-
-
-def walked_trajectories(
-    prompts: Sequence[Sequence[int]],
-    steps: int,
-    generate: Callable[[list[list[int]]], list[list[int]]],
-    inject: Callable[[int, list[int]], Sequence[int] | None],
-    most: int | None = None,
-) -> list[TrajectoryTokens]:
-    """`steps` times the policy writes (`generate`: contexts to continuations), and between two steps `inject` puts in
-    what its last text (of that trajectory's number) found; None ends that trajectory."""
-    walked = [[TrajectorySegment(tuple(prompt), False)] for prompt in prompts]
-    going = list(range(len(walked)))
-    for step in range(steps):
-        written = generate([[token for one in walked[number] for token in one.ids] for number in going])
-        for number, ids in zip(going, written, strict=True):
-            walked[number].append(TrajectorySegment(tuple(ids), True))
-        if step == steps - 1:
-            break
-        found = {number: inject(number, ids) for number, ids in zip(going, written, strict=True)}
-        for number, put_in in found.items():
-            if put_in is not None:
-                walked[number].append(TrajectorySegment(tuple(put_in), False))
-        going = [number for number in going if found[number] is not None]
-        if not going:
-            break
-    return [trajectory_tokens(segments, most) for segments in walked]

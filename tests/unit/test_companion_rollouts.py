@@ -1,0 +1,172 @@
+"""SciCompanion's own loop walked by a policy: what it wrote is kept apart, and what fails has no reward."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import CorpusError, InputError
+from assayer.methods.scicompanion.trajectory_reward import TrajectoryReward
+from assayer.models import Absent, Hit, Window
+from benchmarks.policy_training.tiny_companion import (
+    ANSWERS,
+    BROKEN,
+    PAPERS,
+    chance,
+    companion_tokenizer,
+    task_of,
+    tiny_ideas,
+    tiny_literature,
+    tiny_training,
+)
+from index.memory_corpus import MemoryCorpus
+from tests.unit.twins import FixedClock
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.policy_training.companion_groups import rows_of
+from workers.policy_training.companion_plan import CompanionTraining, LoopRollouts
+from workers.policy_training.companion_rollouts import CompanionRollout, CompanionRollouts
+from workers.policy_training.configuration import GrpoSettings
+from workers.policy_training.policy_conversation import PolicyTemplate, WrittenTokens
+from workers.policy_training.policy_transport import Generate
+from workers.policy_training.trajectories import TrajectoryTokens
+
+TOKENIZER = companion_tokenizer()
+END = TOKENIZER.eos_token_id
+TEMPLATE = PolicyTemplate(TOKENIZER, frozenset([END]))
+
+
+def _token(text: str) -> int:
+    return int(TOKENIZER.convert_tokens_to_ids(text))
+
+
+def _always(**chosen: str) -> Generate:
+    def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
+        return [WrittenTokens((_token(chosen[task_of(TOKENIZER, one)]), END)) for one in contexts]
+
+    return generate
+
+
+EDITS = _always(queries=ANSWERS["queries"][0], step=ANSWERS["step"][1], judging=ANSWERS["judging"][8])
+
+
+async def _walked(
+    plan: CompanionTraining, generate: Generate, times: int = 1, literature: MemoryCorpus | None = None
+) -> list[CompanionRollout]:
+    backends = tiny_literature()
+    if literature is not None:
+        backends = replace(backends, literature=literature)
+    ideas = [one for one in tiny_ideas(plan) for _ in range(times)]
+    return await CompanionRollouts(plan, backends, FixedClock()).walked(ideas, TEMPLATE, generate)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> CompanionTraining:
+    return tiny_training(tmp_path, "none", GrpoSettings())
+
+
+async def test_the_policy_walks_the_loop_and_its_score_and_graph_are_rewarded(plan: CompanionTraining) -> None:
+    sky, sea, *_ = await _walked(plan, EDITS)
+    assert isinstance(sea.reward, TrajectoryReward)
+    assert (sea.reward.accuracy, round(sea.reward.structure, 3)) == (1.0, round((1 / 6 + 1 + 5 / 6) / 3, 3))
+    assert isinstance(sky.reward, TrajectoryReward)
+    assert sky.reward.accuracy == pytest.approx(1 - 7 / 9)
+    assert [one.completion for one in sea.calls] == [
+        (_token(ANSWERS[task][number]), END) for task, number in (("queries", 0), ("step", 1), ("judging", 8))
+    ]
+    assert all(one.mask == (1, 1) for one in sea.calls)
+
+
+async def test_every_rollout_is_a_sample_of_its_own(plan: CompanionTraining) -> None:
+    walked = await _walked(plan, chance(TOKENIZER, seed=1), times=8)
+    of_first = {tuple(call.completion for call in one.calls) for one in walked[:8]}
+    assert len(of_first) > 4
+
+
+async def test_what_is_put_between_two_answers_is_not_the_policys(plan: CompanionTraining) -> None:
+    drawn = random.Random(2)  # noqa: S311 - an answer that is drawn is no secret
+    usable = chance(TOKENIZER, seed=3)
+
+    def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
+        unusable = WrittenTokens((_token(BROKEN), END))
+        texts = zip(contexts, usable(contexts), strict=True)
+        return [text if _token(BROKEN) in context or drawn.random() < 0.5 else unusable for context, text in texts]
+
+    walked = await _walked(plan, generate, times=4)
+    repaired = [call for one in walked for call in one.calls if 0 in call.mask]
+    assert repaired
+    for call in repaired:
+        own = [token for token, written in zip(call.completion, call.mask, strict=True) if written]
+        assert own[0] == _token(BROKEN)
+        assert len(own) == 4
+        assert TOKENIZER.convert_tokens_to_ids("<|assistant|>") not in own
+    assert all(isinstance(one.reward, TrajectoryReward) for one in walked)
+
+
+async def test_rollout_that_cannot_be_scored_has_no_reward_and_says_why(plan: CompanionTraining) -> None:
+    judged = _always(queries=ANSWERS["queries"][0], step=BROKEN, judging=BROKEN)
+    for one in await _walked(plan, judged):
+        assert isinstance(one.reward, Absent)
+        assert one.reward.reason.startswith("Overall has no score: Not judged:")
+        assert len(one.calls) == 3
+
+
+async def test_lost_step_is_the_policys_own_and_the_rollout_goes_on(plan: CompanionTraining) -> None:
+    walked = await _walked(plan, _always(queries=BROKEN, step=BROKEN, judging=ANSWERS["judging"][3]))
+    assert all(isinstance(one.reward, TrajectoryReward) and one.reward.structure == 0 for one in walked)
+
+
+class _Unreadable(MemoryCorpus):
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
+        raise CorpusError("The corpus is damaged.")
+
+
+async def test_literature_that_fails_is_no_low_reward(plan: CompanionTraining) -> None:
+    walked = await _walked(plan, EDITS, literature=_Unreadable(PAPERS, HashingEmbedder()))
+    assert [one.reward for one in walked] == [Absent(reason="The corpus is damaged.")] * 4
+    assert all(len(one.calls) == 1 for one in walked)
+
+
+async def test_prompt_that_is_too_long_costs_the_reward(plan: CompanionTraining) -> None:
+    short = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=5)})
+    for one in await _walked(short, EDITS):
+        assert isinstance(one.reward, Absent)
+        assert "tokens, and may have 5" in one.reward.reason
+        assert one.calls == ()
+
+
+def test_rows_are_filled_up_with_such_as_nothing_is_learned_in(plan: CompanionTraining) -> None:
+    call = TrajectoryTokens((1, 2), (3, END), (1, 1))
+    rows = rows_of(CompanionRollout(tiny_ideas(plan)[0], (call,), Absent(reason="none")), 3, END)
+    assert rows[0] == call
+    assert [one.mask for one in rows[1:]] == [(0,), (0,)]
+
+
+@pytest.mark.parametrize(("asked", "steps", "most"), [("together", 3, 5), ("apart", 3, 10), ("apart", 1, 4)])
+def test_calls_of_a_rollout_are_reckoned(plan: CompanionTraining, asked: str, steps: int, most: int) -> None:
+    loop = plan.loop.model_copy(update={"asked": asked, "steps": steps})
+    assert plan.model_copy(update={"loop": loop}).calls(judged=1) == most
+
+
+LINE = '{"title": "A title", "text": "TEXT", "scores": {"overall": 5}, "known_until": null}\n'.replace(
+    "TEXT", "word " * 30
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("", "has no ideas"),
+        ("{}\n", "line 1: title: Field required"),
+        (LINE.replace("5", "11"), "line 1: overall has the score 11, on a scale from 1 to 10"),
+        (LINE.replace("overall", "beauty"), "line 1: there is no dimension 'beauty'; there are feasibility, impact"),
+        (LINE + LINE.replace("overall", "impact"), "line 2 has scores of impact, while the first idea has those of"),
+        (LINE.replace("word ", ""), "line 1"),
+    ],
+)
+def test_idea_at_fault_is_named(plan: CompanionTraining, lines: str, told: str) -> None:
+    plan.data.file.write_text(lines)
+    with pytest.raises(InputError) as refused:
+        tiny_ideas(plan)
+    assert told in str(refused.value)

@@ -1,0 +1,125 @@
+"""Rollouts of SciCompanion's loop in the shape in which a GRPO trainer takes them: as many rows a group as it asks for.
+
+A rollout is several calls, each with a prompt of its own, as in evaluations. Each call is a row with the whole
+rollout's reward, so that a group of G rollouts with K calls each is a group of G x K rows, whose mean is that of the G
+rewards. A rollout with fewer calls is filled up with rows in which nothing is learned: they keep the mean right and
+have no target.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from assayer.errors import Defect
+from assayer.methods.scicompanion.trajectory_reward import TrajectoryReward
+from assayer.models import Absent, Frozen
+from workers.policy_training.companion_rollouts import CompanionRollout, CompanionRollouts
+from workers.policy_training.policy_conversation import PolicyTemplate, WrittenTokens
+from workers.policy_training.policy_transport import Generate
+from workers.policy_training.scored_ideas import ScoredIdea
+from workers.policy_training.trajectories import TrajectoryTokens, rollout_batch
+from workers.policy_training.watched_reward import ACCURACY, STRUCTURE, SilentSteps
+
+__all__ = ["CompanionGroups", "TrajectoryRecord", "companion_reward", "rows_of"]
+
+_LOG = logging.getLogger(__name__)
+
+
+class TrajectoryRecord(Frozen):
+    """One line of `trajectories.jsonl`. A step that is repeated after a restart stands there again."""
+
+    step: int
+    idea: str
+    reward: TrajectoryReward | Absent
+    calls: int
+    tokens: int
+    """That the policy wrote."""
+
+
+class CompanionGroups:
+    """What TRL calls as `rollout_func`, and what gives its rows their rewards. Has an event loop of its own for as
+    long as the training takes: what is open in it stays open from step to step."""
+
+    def __init__(self, rollouts: CompanionRollouts, ideas: Sequence[ScoredIdea], calls: int, record: Path) -> None:
+        """`calls`: rows of one rollout. Prompts that the trainer hands over are numbers of ideas."""
+        self._rollouts, self._ideas, self._calls, self._record = rollouts, ideas, calls, record
+        self._runner = asyncio.Runner()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._runner.close()
+
+    def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:
+        template = PolicyTemplate(trainer.processing_class, frozenset(trainer.eos_token_ids))
+        ideas = [self._ideas[int(one)] for one in prompts[:: self._calls]]
+        walked = self._runner.run(self._rollouts.walked(ideas, template, _sampling(trainer)))
+        self._write(trainer.state.global_step + 1, walked)
+        rows = [row for one in walked for row in rows_of(one, self._calls, min(template.ends))]
+        rewards = [one.reward for one in walked for _ in range(self._calls)]
+        return {**rollout_batch(rows), "trajectory": [None if isinstance(one, Absent) else one for one in rewards]}
+
+    def _write(self, step: int, walked: Sequence[CompanionRollout]) -> None:
+        self._record.parent.mkdir(parents=True, exist_ok=True)
+        with self._record.open("a", encoding="utf-8") as file:
+            for one in walked:
+                written = sum(sum(call.mask) for call in one.calls)
+                record = TrajectoryRecord(
+                    step=step, idea=one.idea.idea.source, reward=one.reward, calls=len(one.calls), tokens=written
+                )
+                file.write(record.model_dump_json() + "\n")
+        for reason, times in Counter(one.reward.reason for one in walked if isinstance(one.reward, Absent)).items():
+            _LOG.warning("Step %s: %s of %s rollouts have no reward: %s", step, times, len(walked), reason)
+
+
+def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryTokens]:
+    """Filled up to so many."""
+    if len(rollout.calls) > calls:
+        raise Defect(f"A rollout has {len(rollout.calls)} calls, and {calls} were reckoned with.")
+    nothing = TrajectoryTokens((end,), (end,), (0,))
+    return [*rollout.calls, *[nothing] * (calls - len(rollout.calls))]
+
+
+def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | None]]:
+    """Each row's reward is its rollout's. Raises PartUnavailable after so many steps in a row without any."""
+    silent = SilentSteps(
+        most_steps_unrewarded,
+        "No rollout had a reward",
+        "trajectories.jsonl says why of each; the training goes on from its last checkpoint when it is begun again.",
+    )
+
+    def trajectory_rewards(
+        prompts: Sequence[Any],
+        completions: Sequence[Any],
+        *,
+        trajectory: Sequence[TrajectoryReward | None],
+        log_metric: Callable[[str, float], None],
+        **columns: Any,
+    ) -> list[float | None]:
+        rewarded = [one for one in trajectory if one is not None]
+        silent.note(bool(rewarded))
+        log_metric("judged", len(rewarded) / len(trajectory))
+        if rewarded:
+            log_metric(ACCURACY, sum(one.accuracy for one in rewarded) / len(rewarded))
+            log_metric(STRUCTURE, sum(one.structure for one in rewarded) / len(rewarded))
+        return [None if one is None else one.value for one in trajectory]
+
+    return trajectory_rewards
+
+
+def _sampling(trainer: Any) -> Generate:
+    """By the trainer's own engine, transformers or vLLM, with the weights of this step."""
+
+    def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
+        ids, logprobs = trainer._generate_single_turn([list(one) for one in contexts], None, {}, 1)
+        told = logprobs or [()] * len(ids)
+        return [WrittenTokens(tuple(one), tuple(values)) for one, values in zip(ids, told, strict=True)]
+
+    return generate

@@ -1,0 +1,45 @@
+"""What `assayer policy train` reads: one TOML file a training, whose `method` says what is trained."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from assayer.errors import InputError
+from workers.policy_training.companion_plan import CompanionTraining
+from workers.policy_training.configuration import PolicyTraining
+
+__all__ = ["AnyTraining", "plan_of", "read_policy_training"]
+
+AnyTraining = PolicyTraining | CompanionTraining
+_KINDS: Mapping[object, type[PolicyTraining] | type[CompanionTraining]] = {
+    "debate": PolicyTraining,
+    "scicompanion": CompanionTraining,
+}
+
+
+def plan_of(given: Mapping[str, object]) -> AnyTraining:
+    """Raises ValidationError, and InputError for a method that cannot be trained."""
+    method = given.get("method", "debate")
+    if not isinstance(method, str) or method not in _KINDS:
+        raise InputError(f"There is no training of {method!r}.", f"method is one of {', '.join(map(str, _KINDS))}.")
+    return _KINDS[method].model_validate(given)
+
+
+def read_policy_training(path: Path) -> AnyTraining:
+    """Paths are taken from the file's own folder. Raises InputError that names every field at fault."""
+    try:
+        given = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path} cannot be read as TOML: {error}.") from None
+    try:
+        read = plan_of(given)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}" for one in error.errors(include_url=False)
+        )
+        raise InputError(
+            f"{path} cannot be used: {faults}.", "docs/operations/policy-training.md has every field."
+        ) from None
+    return read.from_folder(path.absolute().parent)

@@ -1,0 +1,96 @@
+"""One call of a task as the policy sees it: a text that only grows, token for token as it was sampled.
+
+Words rendered anew may be cut into other tokens than those that were drawn, so an answer that is sent back is never
+rendered: what the chat template puts after it is appended to it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from assayer.errors import ConfigurationError
+from workers.llm.chat_completion import ChatMessage
+from workers.policy_training.trajectories import TrajectorySegment, TrajectoryTokens, trajectory_tokens
+
+__all__ = ["PolicyConversation", "PolicyTemplate", "WrittenTokens"]
+
+_PLACE = "\u241e an answer \u241e"
+"""Stands for an answer while the template is asked what comes after it."""
+
+
+class WrittenTokens(NamedTuple):
+    """What the policy wrote at once, the token that ends it included where it came to one."""
+
+    ids: tuple[int, ...]
+    logprobs: tuple[float | None, ...] = ()
+
+
+class PolicyTemplate:
+    """The chat template of a policy's tokenizer. Marks of the template that stand in a text from outside are broken up,
+    so that no paper can end a message or begin one."""
+
+    def __init__(self, tokenizer: Any, ends: frozenset[int]) -> None:
+        """`ends`: tokens that end a text. Raises ConfigurationError for a tokenizer without a template."""
+        if not getattr(tokenizer, "chat_template", None):
+            raise ConfigurationError(
+                "The policy's tokenizer has no chat template, by which prompts become tokens.",
+                "Take a model that was tuned to instructions.",
+            )
+        self._tokenizer, self.ends = tokenizer, ends
+        special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
+        self._marks = {one: f"{one[0]} {one[1:]}" for one in special if len(one) > 1}
+
+    def opening(self, messages: Sequence[ChatMessage]) -> tuple[int, ...]:
+        """Up to where the answer begins."""
+        return self._ids(self._rendered(messages))
+
+    def after_answer(self, messages: Sequence[ChatMessage], complaint: ChatMessage, ended_by: int) -> tuple[int, ...]:
+        """What comes between an answer, whose last token is `ended_by`, and the next."""
+        *_, rest = self._rendered((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
+        if not rest:
+            raise ConfigurationError("The policy's chat template leaves answers out, so that none can be sent back.")
+        ids = self._ids(rest)
+        return ids[1:] if ended_by in self.ends and ids[0] in self.ends else ids
+
+    def text(self, ids: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+    def _rendered(self, messages: Sequence[ChatMessage]) -> str:
+        given = [{"role": one.role, "content": self._harmless(one.content)} for one in messages]
+        return str(self._tokenizer.apply_chat_template(given, tokenize=False, add_generation_prompt=True))
+
+    def _harmless(self, text: str) -> str:
+        for mark, broken in self._marks.items():
+            text = text.replace(mark, broken)
+        return text
+
+    def _ids(self, text: str) -> tuple[int, ...]:
+        return tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+class PolicyConversation:
+    """A prompt, an answer, and where that could not be used what was wrong with it and the next answer."""
+
+    def __init__(self, template: PolicyTemplate, messages: Sequence[ChatMessage]) -> None:
+        self._template, self._messages = template, messages
+        self._segments = [TrajectorySegment(template.opening(messages), False)]
+
+    @property
+    def context(self) -> tuple[int, ...]:
+        """All of it so far: what the next answer is sampled after."""
+        return tuple(token for one in self._segments for token in one.ids)
+
+    @property
+    def answered(self) -> bool:
+        return any(one.generated for one in self._segments)
+
+    def wrote(self, tokens: WrittenTokens) -> None:
+        self._segments.append(TrajectorySegment(tokens.ids, True, tokens.logprobs))
+
+    def asked_again(self, complaint: ChatMessage) -> None:
+        ended_by = self._segments[-1].ids[-1]
+        put_in = self._template.after_answer(self._messages, complaint, ended_by)
+        self._segments.append(TrajectorySegment(put_in, False))
+
+    def tokens(self) -> TrajectoryTokens:
+        """Raises InputError where nothing was answered."""
+        return trajectory_tokens(self._segments)
