@@ -1,21 +1,41 @@
-"""`assayer policy train`: a policy trained against the service's judge, in this process or as a task of Ray.
+"""`assayer policy train`: a policy trained in this process or as a task of Ray.
 
-The process that trains reads ASSAYER_API_KEY from its own environment: on a cluster, from that of its nodes.
+The process that trains reads ASSAYER_API_KEY and the settings of the embedder from its own environment: on a cluster,
+from that of its nodes.
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 
+from assayer.backends import Backends
 from assayer.errors import AssayerError, PartUnavailable
 from assayer.models.learning_curve import LearningCurve, LearningPoint
 from assayer_client.errors import ClientError
 from assayer_client.trainers import ServiceRewards, trl_reward
-from workers.policy_training import PolicyTraining, train_policy
+from cluster.clock import SystemClock
+from workers.policy_training import (
+    AnyTraining,
+    CompanionTraining,
+    PolicyTraining,
+    plan_of,
+    train_companion,
+    train_policy,
+)
 
 __all__ = ["train_here", "train_on_ray"]
 
 
-def train_here(plan: PolicyTraining, progress: Callable[[LearningPoint], None] = lambda _: None) -> LearningCurve:
-    """Raises what `train_policy` raises, and PartUnavailable where the service cannot be asked."""
+def train_here(plan: AnyTraining, progress: Callable[[LearningPoint], None] = lambda _: None) -> LearningCurve:
+    """Raises what `train_policy` and `train_companion` raise, CorpusError where the loop's corpus cannot be read, and
+    PartUnavailable where the service cannot be asked."""
+    if isinstance(plan, CompanionTraining):
+        with _literature(plan) as backends:
+            return train_companion(plan, backends, SystemClock(), progress)
+    return _train_with_judge(plan, progress)
+
+
+def _train_with_judge(plan: PolicyTraining, progress: Callable[[LearningPoint], None]) -> LearningCurve:
     try:
         source = ServiceRewards(plan.rewards.url, seconds=plan.rewards.seconds)
         return train_policy(plan, trl_reward(source, judge=plan.rewards.judge), progress)
@@ -23,7 +43,24 @@ def train_here(plan: PolicyTraining, progress: Callable[[LearningPoint], None] =
         raise PartUnavailable(f"The judge gives no rewards: {error.message}", error.hint) from None
 
 
-def train_on_ray(plan: PolicyTraining) -> LearningCurve:
+@contextmanager
+def _literature(plan: CompanionTraining) -> Iterator[Backends]:
+    """The plan's corpus, without a language model: the policy takes its place."""
+    from cluster.settings_loading import load_settings
+    from index import Corpus
+    from index.corpus import CorpusFullTexts
+    from index.versions.verification_cache import VerificationCache
+    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.llm.fallback_llm import FallbackLlm
+
+    settings = load_settings()
+    with closing(SentenceTransformerEmbedder(settings.embedder)) as embedder:
+        corpus = Corpus.open(plan.corpus, embedder, proofs=VerificationCache(settings.verified_path))
+        with closing(corpus):
+            yield Backends(FallbackLlm(embedder), corpus, CorpusFullTexts(corpus), embedder)
+
+
+def train_on_ray(plan: AnyTraining) -> LearningCurve:
     """On a Ray that runs: one task with the processors and GPUs that the plan names, begun anew when its process dies,
     from the last whole checkpoint. The plan's folder lies where every node of the cluster sees it. Raises as
     `train_here`, and PartUnavailable after the last restart."""
@@ -46,4 +83,4 @@ def train_on_ray(plan: PolicyTraining) -> LearningCurve:
 
 
 def _trained(plan: str) -> str:
-    return train_here(PolicyTraining.model_validate_json(plan)).model_dump_json()
+    return train_here(plan_of(json.loads(plan))).model_dump_json()

@@ -1,4 +1,4 @@
-"""`assayer policy`: a model that proposes ideas, trained with rewards of the service's judge."""
+"""`assayer policy`: a model that is trained, with rewards of the service's judge or on trajectories of SciCompanion."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,10 +11,13 @@ from cluster.cli.terminal import SafeConsole, StageProgress
 
 if TYPE_CHECKING:
     from assayer.models.learning_curve import LearningPoint
+    from workers.policy_training import CompanionTraining, PolicyTraining
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Train a model that proposes ideas, with rewards of the service's judge.")
+app = typer.Typer(
+    no_args_is_help=True, help="Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop."
+)
 
 Plan = Annotated[Path, typer.Argument(metavar="FILE", help="What is trained, as TOML.")]
 
@@ -29,7 +32,8 @@ def train(
         str | None, typer.Option(help="A Ray cluster that runs already, such as auto; without it one of its own.")
     ] = None,
 ) -> None:
-    """Train, or go on from the last checkpoint. Needs a service (ASSAYER_API_URL, ASSAYER_API_KEY) and the extra rl."""
+    """Train, or go on from the last checkpoint. Needs the extra rl; rewards of the judge need a service
+    (ASSAYER_API_URL, ASSAYER_API_KEY), SciCompanion a corpus and ideas whose scores are known."""
     from workers.policy_training import read_policy_training
     from workers.policy_training.training import CURVE_FILES
 
@@ -69,20 +73,37 @@ def train(
 
 @app.command()
 def check(plan: Plan) -> None:
-    """Read the file and the questions, and say what would be trained; nothing is loaded or asked."""
-    from workers.policy_training import read_policy_training
+    """Read the file and what it is trained on, and say what would be done; nothing is loaded or asked."""
+    from workers.policy_training import CompanionTraining, read_policy_training
     from workers.policy_training.training import last_checkpoint
-    from workers.policy_training.training_rows import read_training_rows
 
     wanted = read_policy_training(plan)
-    rows, grpo = read_training_rows(wanted.data), wanted.grpo
-    begun = last_checkpoint(wanted.folder)
+    told = _told_of_loop(wanted) if isinstance(wanted, CompanionTraining) else _told_of_ideas(wanted)
     console = SafeConsole(highlight=False)
-    console.print(
-        f"{escape(wanted.policy.model)}: {grpo.steps:,} steps of {grpo.questions:,} questions with "
-        f"{grpo.generations:,} ideas each, from {len(rows):,} questions; "
-        f"{grpo.steps * grpo.completions:,} rewards in all.",
-        soft_wrap=True,
-    )
+    console.print(f"{escape(wanted.policy.model)}: {wanted.grpo.steps:,} steps of {told}", soft_wrap=True)
+    begun = last_checkpoint(wanted.folder)
     if begun is not None:
         console.print(f"It would go on from {escape(str(begun))}.", soft_wrap=True)
+
+
+def _told_of_ideas(wanted: "PolicyTraining") -> str:
+    from workers.policy_training.training_rows import read_training_rows
+
+    rows, grpo = read_training_rows(wanted.data), wanted.grpo
+    return (
+        f"{grpo.questions:,} questions with {grpo.generations:,} ideas each, from {len(rows):,} questions; "
+        f"{grpo.steps * grpo.completions:,} rewards in all."
+    )
+
+
+def _told_of_loop(wanted: "CompanionTraining") -> str:
+    """Raises InputError where there is no corpus in the folder."""
+    from index.corpus_parts import describe_corpus
+    from workers.policy_training.companion_training import calls_of, read_companion_ideas
+
+    ideas, grpo = read_companion_ideas(wanted), wanted.grpo
+    papers, calls = describe_corpus(wanted.corpus).papers, calls_of(wanted, ideas)
+    return (
+        f"{grpo.questions:,} ideas with {grpo.generations:,} rollouts each, from {len(ideas):,} ideas over "
+        f"{papers:,} papers; at most {grpo.steps * grpo.completions * calls:,} answers of the policy in all."
+    )

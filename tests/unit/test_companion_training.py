@@ -1,0 +1,155 @@
+"""SciCompanion's policy trained on its own loop: what is written of it, and what is refused beforehand."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import ConfigurationError, InputError, PartUnavailable
+from assayer.models.learning_curve import LearningPoint
+from benchmarks.policy_training.tiny_companion import fitted_policy, tiny_literature, tiny_training, usual_contexts
+from tests.unit.twins import FixedClock
+from workers.policy_training import CompanionTraining, read_policy_training, train_companion
+from workers.policy_training.companion_groups import TrajectoryRecord
+from workers.policy_training.companion_plan import LoopRollouts
+from workers.policy_training.companion_training import calls_of, read_companion_ideas
+from workers.policy_training.configuration import GrpoSettings, LoraSettings, PolicyModel, TrainingPlan
+from workers.policy_training.training import CURVE_FILES, last_checkpoint
+
+DEPLOYED = Path(__file__).parents[2] / "deploy" / "policy-training"
+QUICK = GrpoSettings(steps=2, generations=2, questions=2, micro_batch=4, most_tokens=4, learning_rate=1e-3)
+LEARNING = GrpoSettings(steps=20, generations=8, questions=1, micro_batch=8, most_tokens=4, learning_rate=3e-3)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Answers as it should, nearly always, and chooses among answers by chance."""
+    folder = tmp_path_factory.mktemp("fitted")
+    contexts = usual_contexts(tiny_training(folder, "none", QUICK), FixedClock())
+    return fitted_policy(contexts, seed=0).save(folder / "model")
+
+
+def _mean(points: Sequence[LearningPoint]) -> float:
+    rewards = [point.reward for point in points if point.reward is not None]
+    return sum(rewards) / len(rewards)
+
+
+def test_policy_learns_from_trajectories_of_the_loop(tmp_path: Path, model: Path) -> None:
+    plan = tiny_training(tmp_path, model, LEARNING)
+    plan.data.file.write_text("".join(plan.data.file.read_text().splitlines(keepends=True)[:1]))
+    curve = train_companion(plan, tiny_literature(), FixedClock())
+    assert _mean(curve.points[-5:]) - _mean(curve.points[:3]) > 0.1
+    page = (plan.folder / CURVE_FILES[0]).read_text("utf-8")
+    assert "Parts of the reward, unweighted" in page
+    assert curve.judge == "known scores, and the structure of the final graph"
+
+
+def test_parts_of_the_reward_are_told_apart_and_every_trajectory_has_a_line(tmp_path: Path, model: Path) -> None:
+    plan = tiny_training(tmp_path, model, QUICK, checkpoint_every=1)
+    curve = train_companion(plan, tiny_literature(), FixedClock())
+    for point in curve.points:
+        assert point.reward is not None
+        assert point.accuracy is not None
+        assert point.structure is not None
+        assert point.reward == pytest.approx(point.accuracy + 0.25 * point.structure, abs=1e-5)
+    lines = (plan.folder / "trajectories.jsonl").read_text("utf-8").splitlines()
+    records = [TrajectoryRecord.model_validate_json(line) for line in lines]
+    assert [one.step for one in records] == [1] * 4 + [2] * 4
+    assert {one.calls for one in records} <= {1, 2, 3}
+    assert last_checkpoint(plan.folder) == plan.folder / "checkpoint-2"
+    again = train_companion(plan, tiny_literature(), FixedClock())
+    assert [point.step for point in again.points] == [1, 2]
+
+
+def test_adapters_are_trained_on_trajectories_too(tmp_path: Path, model: Path) -> None:
+    plan = tiny_training(tmp_path, model, QUICK.model_copy(update={"steps": 1}))
+    policy = PolicyModel(model=plan.policy.model, lora=LoraSettings(rank=2, alpha=4))
+    train_companion(plan.model_copy(update={"policy": policy}), tiny_literature(), FixedClock())
+    assert json.loads((plan.folder / "policy" / "adapter_config.json").read_text())["r"] == 2
+
+
+def test_training_stops_where_no_rollout_has_a_reward_for_long(tmp_path: Path, model: Path) -> None:
+    too_long = LoopRollouts(most_prompt_tokens=1, most_steps_unrewarded=2)
+    plan = tiny_training(tmp_path, model, QUICK, rollouts=too_long)
+    with pytest.raises(PartUnavailable, match="No rollout had a reward in 2 steps"):
+        train_companion(plan, tiny_literature(), FixedClock())
+    first = json.loads((plan.folder / "trajectories.jsonl").read_text("utf-8").splitlines()[0])
+    assert first["reward"]["reason"].startswith("a prompt has ")
+
+
+def test_policy_without_a_chat_template_is_refused(tmp_path: Path, model: Path) -> None:
+    copied = Path(shutil.copytree(model, tmp_path / "copied"))
+    (copied / "chat_template.jinja").unlink()
+    plan = tiny_training(tmp_path, copied, QUICK)
+    with pytest.raises(ConfigurationError, match="no chat template"):
+        train_companion(plan, tiny_literature(), FixedClock())
+
+
+def test_fewer_ideas_than_a_step_takes_are_refused(tmp_path: Path) -> None:
+    plan = tiny_training(tmp_path, "none", GrpoSettings(steps=1, questions=5))
+    with pytest.raises(InputError, match="has 4 ideas, and a step takes 5"):
+        train_companion(plan, tiny_literature(), FixedClock())
+
+
+CONFIGURATION = """
+method = "scicompanion"
+folder = "out"
+corpus = "corpus"
+[policy]
+model = "policy"
+[data]
+file = "ideas.jsonl"
+"""
+
+
+def _read(tmp_path: Path, text: str) -> TrainingPlan:
+    file = tmp_path / "training.toml"
+    file.write_text(text)
+    return read_policy_training(file)
+
+
+def test_file_says_which_method_is_trained(tmp_path: Path) -> None:
+    plan = _read(tmp_path, CONFIGURATION + "[loop]\ndimensions = 'venue.toml'\n")
+    assert isinstance(plan, CompanionTraining)
+    assert (plan.corpus, plan.data.file) == (tmp_path / "corpus", tmp_path / "ideas.jsonl")
+    assert plan.loop.dimensions == tmp_path / "venue.toml"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (CONFIGURATION.replace("scicompanion", "scholareval"), "There is no training of 'scholareval'"),
+        (CONFIGURATION.replace('corpus = "corpus"', ""), "corpus: Field required"),
+        (CONFIGURATION + "[rewards]\njudge = 'x'\n", "rewards: Extra inputs"),
+        (CONFIGURATION + "[reward]\nscore = -1\n", "reward.score: Input should be greater"),
+        (CONFIGURATION + "[rollouts]\nrepairs = 9\n", "rollouts.repairs: Input should be less"),
+    ],
+)
+def test_field_at_fault_is_named(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(InputError) as refused:
+        _read(tmp_path, text)
+    assert told in str(refused.value)
+
+
+def test_deployed_file_has_the_figures_of_the_paper() -> None:
+    plan = read_policy_training(DEPLOYED / "scicompanion.toml")
+    assert isinstance(plan, CompanionTraining)
+    assert plan.policy.lora is not None
+    assert (plan.policy.lora.rank, plan.policy.lora.alpha, plan.policy.precision) == (128, 256, "bfloat16")
+    grpo = plan.grpo
+    assert (grpo.learning_rate, grpo.generations, grpo.steps) == (1e-5, 8, 300)
+    assert (grpo.schedule, grpo.warm_up, grpo.most_tokens, grpo.temperature) == ("cosine", 30, 2_048, 1.0)
+    assert (grpo.weight_decay, grpo.squares_kept, grpo.longest_gradient) == (0.1, 0.99, 0.2)
+    assert (plan.loop.steps, plan.rollouts.most_prompt_tokens) == (3, 12_000)
+    assert plan.calls(judged=1) == 5
+
+
+def test_deployed_file_of_the_debate_can_be_read() -> None:
+    assert read_policy_training(DEPLOYED / "debate.toml").method == "debate"
+
+
+def test_only_dimensions_with_a_known_score_are_judged(tmp_path: Path) -> None:
+    plan = tiny_training(tmp_path, "none", QUICK)
+    assert calls_of(plan, read_companion_ideas(plan)) == 3
