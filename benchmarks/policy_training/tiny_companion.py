@@ -28,7 +28,7 @@ from workers.policy_training.companion_rollouts import CompanionRollouts
 from workers.policy_training.configuration import GrpoSettings, PolicyModel
 from workers.policy_training.policy_conversation import PolicyTemplate, WrittenTokens
 from workers.policy_training.policy_transport import Generate
-from workers.policy_training.scored_ideas import ScoredIdea, ScoredIdeaFile, read_scored_ideas
+from workers.policy_training.rated_ideas import RatedIdea, RatedIdeaFile, read_rated_ideas
 
 __all__ = [
     "ANSWERS",
@@ -142,7 +142,7 @@ def tiny_training(folder: Path, model: Path | str, grpo: GrpoSettings, **more: o
             "method": "scicompanion",
             "folder": folder / "training",
             "policy": PolicyModel(model=str(model)),
-            "data": ScoredIdeaFile(file=ideas),
+            "data": RatedIdeaFile(file=ideas),
             "corpus": folder / "corpus",
             "loop": SciCompanionOptions(steps=1, papers_a_step=4, seeds=14, found=20, hops=1),
             "rollouts": LoopRollouts(most_prompt_tokens=64),
@@ -152,8 +152,8 @@ def tiny_training(folder: Path, model: Path | str, grpo: GrpoSettings, **more: o
     )
 
 
-def tiny_ideas(plan: CompanionTraining) -> list[ScoredIdea]:
-    return read_scored_ideas(plan.data, venue_dimensions(None))
+def tiny_ideas(plan: CompanionTraining) -> list[RatedIdea]:
+    return read_rated_ideas(plan.data, venue_dimensions(None))
 
 
 def companion_tokenizer() -> Any:

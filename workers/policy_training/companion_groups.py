@@ -20,7 +20,7 @@ from assayer.models import Absent, Frozen
 from workers.policy_training.companion_rollouts import CompanionRollout, CompanionRollouts
 from workers.policy_training.policy_conversation import PolicyTemplate, WrittenTokens
 from workers.policy_training.policy_transport import Generate
-from workers.policy_training.scored_ideas import ScoredIdea
+from workers.policy_training.rated_ideas import RatedIdea
 from workers.policy_training.trajectories import TrajectoryTokens, rollout_batch
 from workers.policy_training.watched_reward import ACCURACY, STRUCTURE, SilentSteps
 
@@ -44,7 +44,7 @@ class CompanionGroups:
     """What TRL calls as `rollout_func`, and what gives its rows their rewards. Has an event loop of its own for as
     long as the training takes: what is open in it stays open from step to step."""
 
-    def __init__(self, rollouts: CompanionRollouts, ideas: Sequence[ScoredIdea], calls: int, record: Path) -> None:
+    def __init__(self, rollouts: CompanionRollouts, ideas: Sequence[RatedIdea], calls: int, record: Path) -> None:
         """`calls`: rows of one rollout. Prompts that the trainer hands over are numbers of ideas."""
         self._rollouts, self._ideas, self._calls, self._record = rollouts, ideas, calls, record
         self._runner = asyncio.Runner()

@@ -10,7 +10,7 @@ from assayer.methods.scicompanion.dimensions import venue_dimensions
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.trajectory_reward import RewardWeights
 from workers.policy_training.configuration import PositiveInt, Rollouts, TrainingPlan
-from workers.policy_training.scored_ideas import ScoredIdeaFile
+from workers.policy_training.rated_ideas import RatedIdeaFile
 
 __all__ = ["CompanionTraining", "LoopRollouts"]
 
@@ -32,7 +32,7 @@ class LoopRollouts(Rollouts):
 
 class CompanionTraining(TrainingPlan):
     method: Literal["scicompanion"]
-    data: ScoredIdeaFile
+    data: RatedIdeaFile
     corpus: Path
     """Folder of the corpus in which the loop searches, read with the embedder of the settings."""
     loop: SciCompanionOptions = SciCompanionOptions()

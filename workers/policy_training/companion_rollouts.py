@@ -24,14 +24,14 @@ from workers.llm.settings import LlmSettings
 from workers.policy_training.companion_plan import CompanionTraining
 from workers.policy_training.policy_conversation import PolicyTemplate
 from workers.policy_training.policy_transport import Generate, GenerationWaves, PolicyTransport
-from workers.policy_training.scored_ideas import ScoredIdea
+from workers.policy_training.rated_ideas import RatedIdea
 from workers.policy_training.trajectories import TrajectoryTokens
 
 __all__ = ["CompanionRollout", "CompanionRollouts", "judged_dimensions"]
 
 
 class CompanionRollout(NamedTuple):
-    idea: ScoredIdea
+    idea: RatedIdea
     calls: tuple[TrajectoryTokens, ...]
     """Each with the prompt that it had: what was retrieved and asked stands in prompts, and between answers where one
     was sent back."""
@@ -49,7 +49,7 @@ class CompanionRollouts:
         self._plan, self._backends, self._clock = plan, backends, clock
 
     async def walked(
-        self, ideas: Sequence[ScoredIdea], template: PolicyTemplate, generate: Generate
+        self, ideas: Sequence[RatedIdea], template: PolicyTemplate, generate: Generate
     ) -> list[CompanionRollout]:
         """One rollout for each idea that is given; to walk several for one idea, give it as often. A rollout that fails
         has no reward, with the reason. What `generate` raises passes through."""
@@ -57,7 +57,7 @@ class CompanionRollouts:
         waves = GenerationWaves(generate, names, self._plan.rollouts.at_once)
         transport = PolicyTransport(template, waves, self._plan.rollouts.most_prompt_tokens)
 
-        async def one(name: str, idea: ScoredIdea) -> CompanionRollout:
+        async def one(name: str, idea: RatedIdea) -> CompanionRollout:
             # Answers of its own: what another rollout of the same idea was answered is no sample of this one.
             run = Run(EvaluationId(name), idea.idea.cutoff, self._clock, _Silent(), answers_of=name)
             try:
@@ -78,7 +78,7 @@ class CompanionRollouts:
             walked, _ = await both(walking, waves.serve())
         return walked
 
-    async def _reward(self, idea: ScoredIdea, run: Run, llm: Llm) -> TrajectoryReward | Absent:
+    async def _reward(self, idea: RatedIdea, run: Run, llm: Llm) -> TrajectoryReward | Absent:
         plan, backends = self._plan, replace(self._backends, llm=llm)
         library = Library(backends.literature, backends.full_texts, run, idea.idea)
         fit = await library.fit(idea.idea.text)
@@ -88,7 +88,7 @@ class CompanionRollouts:
         return trajectory_reward(state.graph, evaluated.part.assessments, dimensions, idea.scores, plan.reward)
 
 
-def judged_dimensions(plan: CompanionTraining, idea: ScoredIdea) -> tuple[RubricDimension, ...]:
+def judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[RubricDimension, ...]:
     """Those that have a known score: nothing could be learned from what the others are given."""
     return tuple(one for one in plan.dimensions if one.name in idea.scores)
 

@@ -9,7 +9,7 @@ from assayer.ports import Clock
 from workers.policy_training.companion_groups import CompanionGroups, companion_reward
 from workers.policy_training.companion_plan import CompanionTraining
 from workers.policy_training.companion_rollouts import CompanionRollouts, judged_dimensions
-from workers.policy_training.scored_ideas import ScoredIdea, read_scored_ideas
+from workers.policy_training.rated_ideas import RatedIdea, read_rated_ideas
 from workers.policy_training.training import run_training
 from workers.policy_training.trajectories import RolloutGroups
 
@@ -36,9 +36,9 @@ def train_companion(
         return run_training(plan, rows, reward, progress, RolloutGroups(groups, calls))
 
 
-def read_companion_ideas(plan: CompanionTraining) -> list[ScoredIdea]:
+def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
     """Raises InputError that says what is wrong with which line, and where there are too few for a step."""
-    ideas = read_scored_ideas(plan.data, plan.dimensions)
+    ideas = read_rated_ideas(plan.data, plan.dimensions)
     if len(ideas) < plan.grpo.questions:
         raise InputError(
             f"{plan.data.file} has {len(ideas)} ideas, and a step takes {plan.grpo.questions}.",
@@ -47,6 +47,6 @@ def read_companion_ideas(plan: CompanionTraining) -> list[ScoredIdea]:
     return ideas
 
 
-def calls_of(plan: CompanionTraining, ideas: Sequence[ScoredIdea]) -> int:
+def calls_of(plan: CompanionTraining, ideas: Sequence[RatedIdea]) -> int:
     """Of the policy in one rollout, at most."""
     return plan.calls(len(judged_dimensions(plan, ideas[0])))

@@ -12,20 +12,20 @@ from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen, Idea
 
-__all__ = ["ScoredIdea", "ScoredIdeaFile", "read_scored_ideas"]
+__all__ = ["RatedIdea", "RatedIdeaFile", "read_rated_ideas"]
 
 _LONGEST_LINE = 1_000_000
 """Characters."""
 
 
-class ScoredIdeaFile(Frozen):
+class RatedIdeaFile(Frozen):
     """JSON lines with `title`, `text`, `scores` (by the names of dimensions) and `known_until` (a day, or null)."""
 
     file: Path
     most: Annotated[int, Field(ge=1)] | None = None
 
 
-class ScoredIdea(NamedTuple):
+class RatedIdea(NamedTuple):
     idea: Idea
     """Its cutoff is the last day whose literature counts."""
     scores: Mapping[str, float]
@@ -39,16 +39,16 @@ class _Line(Frozen):
     known_until: dt.date | None
 
 
-def read_scored_ideas(data: ScoredIdeaFile, dimensions: Sequence[RubricDimension]) -> list[ScoredIdea]:
+def read_rated_ideas(data: RatedIdeaFile, dimensions: Sequence[RubricDimension]) -> list[RatedIdea]:
     """All have scores of the same dimensions. Raises InputError that names the line at fault."""
-    ideas: list[ScoredIdea] = []
+    ideas: list[RatedIdea] = []
     try:
         with data.file.open(encoding="utf-8") as file:
             for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), ""), 1):
                 if data.most is not None and len(ideas) == data.most:
                     break
                 if line.strip():
-                    ideas.append(_scored_idea(f"{data.file}, line {number}", line, dimensions))
+                    ideas.append(_rated_idea(f"{data.file}, line {number}", line, dimensions))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{data.file} cannot be read: {error}.") from None
     if not ideas:
@@ -63,7 +63,7 @@ def read_scored_ideas(data: ScoredIdeaFile, dimensions: Sequence[RubricDimension
     return ideas
 
 
-def _scored_idea(place: str, line: str, dimensions: Sequence[RubricDimension]) -> ScoredIdea:
+def _rated_idea(place: str, line: str, dimensions: Sequence[RubricDimension]) -> RatedIdea:
     if len(line) > _LONGEST_LINE:
         raise InputError(f"{place} has more than {_LONGEST_LINE:,} characters.")
     try:
@@ -78,7 +78,7 @@ def _scored_idea(place: str, line: str, dimensions: Sequence[RubricDimension]) -
         if not scales[name].min <= score <= scales[name].max:
             scale = f"{scales[name].min:g} to {scales[name].max:g}"
             raise InputError(f"{place}: {name} has the score {score:g}, on a scale from {scale}.")
-    return ScoredIdea(parse_idea(read.text, place, read.title, read.known_until), read.scores)
+    return RatedIdea(parse_idea(read.text, place, read.title, read.known_until), read.scores)
 
 
 def _listed(names: Mapping[str, object]) -> str:
