@@ -26,6 +26,7 @@ from cluster.reward_judge import known_judges
 from cluster.settings import Settings
 from cluster.typical_usage import typical_evaluations
 from cluster.webhooks import check_webhook_address, load_secret_cipher
+from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.api.application import create_app
 from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import id_generator
@@ -57,6 +58,7 @@ from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.sessions import PgSessions
+from orchestrator.store.sign_in_attempts import PgSignInAttempts
 from orchestrator.store.webhooks import PgWebhooks
 
 __all__ = [
@@ -100,6 +102,8 @@ def api_services(
         opinions=PgOpinions(database, audit_log),
         decisions=PgDecisions(database, audit_log),
         sessions=PgSessions(database, settings.access),
+        sign_in_attempts=PgSignInAttempts(database, settings.access),
+        identity_providers=_identity_providers(settings, clock),
         usage=PgUsage(database),
         costs=PgEvaluationCosts(database),
         erasures=PgErasures(database),
@@ -118,6 +122,11 @@ def api_services(
         typical=typical_evaluations(settings.llm),
         blind=settings.evaluation.blind,
     )
+
+
+def _identity_providers(settings: Settings, clock: Clock) -> dict[str, IdentityProvider]:
+    back = f"{settings.access.url}/console/callback"
+    return {name: IdentityProvider(name, one, back, clock) for name, one in settings.access.providers.items()}
 
 
 async def check_readiness(database: Database, engine: Engine) -> list[Check]:

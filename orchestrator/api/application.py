@@ -14,7 +14,7 @@ from starlette.routing import Match
 from starlette.types import ExceptionHandler
 
 from assayer.errors import InputError, StorageError
-from orchestrator.access import sign_in_pages
+from orchestrator.access import provider_pages, sign_in_pages
 from orchestrator.access.signed_in import SignInNeeded, to_sign_in
 from orchestrator.api.authentication import Authentication
 from orchestrator.api.backpressure import BodyLimit, RequestLimit, StreamLimit, UnreadBodyDrain, UploadLimit
@@ -54,7 +54,6 @@ from orchestrator.api.routes import (
     webhooks,
 )
 from orchestrator.api.services import Services
-from orchestrator.api.tenant_turns import TenantTurns
 from orchestrator.api.validation_errors import validation_problem
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.reviewing.models import ReviewRefused
@@ -94,6 +93,7 @@ _ROUTERS = (
     health,
     console,
     sign_in_pages,
+    provider_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
 """Paths whose bodies may hold many ideas."""
@@ -142,7 +142,6 @@ def create_app(services: Services) -> FastAPI:
         settings=services.settings,
         access=services.access,
     )
-    app.add_middleware(TenantTurns, settings=services.settings)
     app.add_middleware(RequestLimit, settings=services.settings)
     app.add_middleware(UnreadBodyDrain, settings=services.settings)
     app.add_middleware(RequestLogging, ids=services.new_id, settings=services.settings)

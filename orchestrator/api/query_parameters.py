@@ -22,8 +22,8 @@ _MOST = 20
 async def refuse_unknown_parameters(request: Request) -> None:
     """Raises HttpProblem (422), which names each of them."""
     route = request.scope.get("route")
-    if not request.url.query or not isinstance(route, APIRoute):
-        return
+    if not request.url.query or not isinstance(route, APIRoute) or not route.include_in_schema:
+        return  # pages are asked for by browsers, and by whoever sends people back to them with words of their own
     known = sorted(set(_parameters(route.dependant)))
     unknown = [name for name in dict.fromkeys(request.query_params) if name not in known][:_MOST]
     if not unknown:

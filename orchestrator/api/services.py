@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import BlindDefault, judged_blind
 from assayer.ports import Clock
+from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.api.backpressure import StreamLimit, UploadLimit
 from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import IdGenerator
@@ -38,6 +39,7 @@ from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.sessions import PgSessions
+from orchestrator.store.sign_in_attempts import PgSignInAttempts
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 
@@ -78,6 +80,9 @@ class Services:
     keys: PgKeys
     access: AccessSettings
     sessions: PgSessions
+    sign_in_attempts: PgSignInAttempts
+    identity_providers: Mapping[str, IdentityProvider]
+    """By the names that the operator gave them."""
     audit_log: PgAuditLog
     members: PgMembers
     assignments: PgAssignments

@@ -41,6 +41,7 @@ _ADD_KEY = "INSERT INTO api_keys (id, tenant, name, hash, scopes, member) VALUES
 _BY_IDENTITY = f"""
     SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND issuer = $2 AND subject = $3 AND removed_at IS NULL
 """  # noqa: S608 - put together from constants
+_INVITED_BY = "SELECT FROM members WHERE id = $1 AND invited_by = $2"
 # Whoever was invited by this address and has not signed in yet with another identity.
 _BIND = f"""
     UPDATE members SET issuer = $2, subject = $3
@@ -119,6 +120,9 @@ class PgMembers:
                 await self._log.append(connection, member.tenant, actor, "key given", member.id, now, key=key.id)
 
         await self._database.run(work)
+
+    async def was_invited_by(self, id: MemberId, actor: Actor) -> bool:
+        return bool(await self._database.fetch(_INVITED_BY, id, actor.id))
 
     async def of_identity(self, tenant: TenantId, issuer: str, subject: str, email: str | None) -> Member | None:
         """Who signs in with an identity provider: bound to this identity, or invited by this address, which the

@@ -52,6 +52,7 @@ from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.sessions import PgSessions
+from orchestrator.store.sign_in_attempts import PgSignInAttempts
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.store_records import report
@@ -88,7 +89,7 @@ class Service:
 
         audit_log = PgAuditLog(database)
         services = Services(
-            settings=ApiSettings(**{"refusal_seconds": 0.0, **settings}),
+            settings=ApiSettings(**settings),
             clock=clock,
             new_id=id_generator(clock),
             jobs=PgJobs(database),
@@ -109,6 +110,8 @@ class Service:
             opinions=PgOpinions(database, audit_log),
             decisions=PgDecisions(database, audit_log),
             sessions=PgSessions(database, AccessSettings()),
+            sign_in_attempts=PgSignInAttempts(database, AccessSettings()),
+            identity_providers={},
             usage=PgUsage(database),
             costs=PgEvaluationCosts(database),
             erasures=PgErasures(database),

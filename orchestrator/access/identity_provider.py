@@ -1,0 +1,232 @@
+"""Signing in with an organisation's own accounts: OpenID Connect, code flow with PKCE, state and nonce.
+
+Authlib and joserfc know the protocol; what is here asks the provider and trusts nothing that it has not signed.
+Specification: OpenID Connect Core 1.0, sections 3.1 and 5.3; RFC 7636; RFC 9207.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote, urlsplit
+
+import aiohttp
+from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+from pydantic import ConfigDict, Field, ValidationError
+
+from assayer.errors import AssayerError
+from assayer.models import Frozen
+from assayer.ports import Clock
+from orchestrator.settings import IdentityProviderSettings
+
+__all__ = ["Identity", "IdentityProvider", "SignInFailed"]
+
+T = TypeVar("T", bound=Frozen)
+
+_SECONDS = 10.0
+"""For each request to the provider."""
+_MOST_BYTES = 1_000_000
+"""Of an answer of the provider."""
+_LEEWAY = 60
+"""Seconds by which clocks may differ."""
+_SIGNATURES = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+"""Made with a key that only the provider has: no secret shared with us, and never `none`."""
+
+
+class SignInFailed(AssayerError):
+    """The provider did not say who it is, or not in a way that can be trusted."""
+
+
+class Identity(NamedTuple):
+    """Who somebody is, as their provider says."""
+
+    issuer: str
+    subject: str
+    """Never given to another person."""
+    name: str
+    email: str | None
+    """None where the provider has not verified that it is theirs."""
+    groups: tuple[str, ...]
+
+
+class _Metadata(Frozen):
+    model_config = ConfigDict(extra="ignore")
+
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    jwks_uri: str
+    userinfo_endpoint: str | None = None
+    token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
+    authorization_response_iss_parameter_supported: bool = False
+
+
+class _Tokens(Frozen):
+    model_config = ConfigDict(extra="ignore")
+
+    id_token: str = Field(max_length=200_000)
+    access_token: str = Field(max_length=200_000)
+
+
+class IdentityProvider:
+    """One that the operator has set up. What it publishes about itself is read once; its keys, whenever it signs with
+    one that is not known yet."""
+
+    def __init__(self, name: str, settings: IdentityProviderSettings, callback: str, clock: Clock) -> None:
+        """`callback`: the address to which it sends people back, as it is registered there."""
+        self.name = name
+        self.settings = settings
+        self._callback = callback
+        self._clock = clock
+        self._metadata: _Metadata | None = None
+        self._keys: KeySet | None = None
+
+    async def authorization_url(self, state: str, nonce: str, verifier: str) -> str:
+        """Where somebody goes to say who they are. Raises SignInFailed."""
+        metadata = await self._described()
+        url: str = prepare_grant_uri(
+            metadata.authorization_endpoint,
+            self.settings.client_id,
+            "code",
+            redirect_uri=self._callback,
+            scope=" ".join(self.settings.scopes),
+            state=state,
+            nonce=nonce,
+            code_challenge=create_s256_code_challenge(verifier),
+            code_challenge_method="S256",
+        )
+        return url
+
+    async def identity(self, code: str, issuer: str | None, nonce: str, verifier: str) -> Identity:
+        """`code` and `issuer` as they came back with the person. Raises SignInFailed."""
+        metadata = await self._described()
+        if issuer is None and metadata.authorization_response_iss_parameter_supported:
+            raise SignInFailed("The answer does not say which provider it comes from.")
+        if issuer is not None and issuer != metadata.issuer:
+            raise SignInFailed("The answer comes from another provider.")
+        tokens = await self._tokens(metadata, code, verifier)
+        claims = await self._verified(metadata, tokens, nonce)
+        return await self._told(metadata, tokens, claims)
+
+    async def _described(self) -> _Metadata:
+        if self._metadata is None:
+            issuer = self.settings.issuer.rstrip("/")
+            metadata = _parsed(_Metadata, await self._asked("GET", f"{issuer}/.well-known/openid-configuration"))
+            if metadata.issuer.rstrip("/") != issuer:
+                raise SignInFailed(f"The provider calls itself {metadata.issuer}, not {issuer}.")
+            for url in (metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri):
+                if urlsplit(url).scheme != "https" and urlsplit(issuer).scheme == "https":
+                    raise SignInFailed("The provider names an address without TLS.")
+            self._metadata = metadata
+        return self._metadata
+
+    async def _tokens(self, metadata: _Metadata, code: str, verifier: str) -> _Tokens:
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self._callback,
+            "code_verifier": verifier,
+        }
+        headers = {}
+        known, secret = self.settings.client_id, self.settings.client_secret
+        methods = metadata.token_endpoint_auth_methods_supported
+        if secret is None:
+            form["client_id"] = known
+        elif "client_secret_basic" in methods or "client_secret_post" not in methods:
+            pair = f"{quote(known, safe='')}:{quote(secret.get_secret_value(), safe='')}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        else:
+            form |= {"client_id": known, "client_secret": secret.get_secret_value()}
+        return _parsed(_Tokens, await self._asked("POST", metadata.token_endpoint, data=form, headers=headers))
+
+    async def _verified(self, metadata: _Metadata, tokens: _Tokens, nonce: str) -> CodeIDToken:
+        try:
+            token = await self._decoded(metadata, tokens.id_token)
+            claims = CodeIDToken(
+                token.claims,
+                token.header,
+                options={
+                    "iss": {"essential": True, "value": metadata.issuer},
+                    "aud": {"essential": True, "value": self.settings.client_id},
+                },
+                params={
+                    "nonce": nonce,
+                    "client_id": self.settings.client_id,
+                    "access_token": tokens.access_token,
+                },
+            )
+            claims.validate(now=int(self._clock.now().timestamp()), leeway=_LEEWAY)
+        except (JoseError, ValueError) as error:
+            raise SignInFailed(f"What the provider says cannot be trusted: {type(error).__name__}.") from error
+        if not isinstance(claims.get("sub"), str) or not 0 < len(claims["sub"]) <= 255:
+            raise SignInFailed("The provider does not say who it is.")
+        return claims
+
+    async def _decoded(self, metadata: _Metadata, token: str) -> jwt.Token:
+        """Providers change their keys: an unknown one is looked for once more."""
+        if self._keys is not None:
+            try:
+                return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
+            except (JoseError, ValueError):
+                self._keys = None
+        self._keys = KeySet.import_key_set(await self._asked("GET", metadata.jwks_uri))  # type: ignore[arg-type]
+        return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
+
+    async def _told(self, metadata: _Metadata, tokens: _Tokens, claims: Mapping[str, Any]) -> Identity:
+        """What the signed token leaves out is asked for; an answer about somebody else is not used."""
+        known = dict(claims)
+        if metadata.userinfo_endpoint is not None and not {"email", "name", self.settings.groups_claim} <= known.keys():
+            headers = {"Authorization": f"Bearer {tokens.access_token}"}
+            more = await self._asked("GET", metadata.userinfo_endpoint, headers=headers)
+            if more.get("sub") != known["sub"]:
+                raise SignInFailed("The provider tells of somebody else.")
+            known = more | known
+        email = known.get("email")
+        verified = known.get("email_verified") is True or self.settings.trust_email
+        groups = known.get(self.settings.groups_claim)
+        return Identity(
+            issuer=metadata.issuer,
+            subject=known["sub"],
+            name=_line(known.get("name")) or _line(known.get("preferred_username")) or _line(email) or "Unnamed",
+            email=_line(email) if verified else None,
+            groups=tuple(one for one in groups if isinstance(one, str)) if isinstance(groups, list) else (),
+        )
+
+    async def _asked(self, method: str, url: str, **request: Any) -> dict[str, Any]:
+        timeout = aiohttp.ClientTimeout(total=_SECONDS)
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=timeout) as http,
+                http.request(method, url, allow_redirects=False, **request) as response,
+            ):
+                content = b""
+                async for part in response.content.iter_chunked(65_536):
+                    content += part
+                    if len(content) > _MOST_BYTES:
+                        raise SignInFailed("The provider's answer is too large.")
+            if response.status != 200:
+                raise SignInFailed(f"The provider refused it: {response.status}.")
+            found = json.loads(content)
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            raise SignInFailed(f"The provider cannot be reached or understood: {type(error).__name__}.") from error
+        if not isinstance(found, dict):
+            raise SignInFailed("The provider's answer cannot be understood.")
+        return found
+
+
+def _parsed(kind: type[T], answer: Mapping[str, Any]) -> T:
+    try:
+        return kind.model_validate(answer)
+    except ValidationError:
+        raise SignInFailed("The provider's answer lacks what the standard asks for.") from None
+
+
+def _line(said: object) -> str | None:
+    """One line of at most 200 characters."""
+    text = " ".join(said.split())[:200] if isinstance(said, str) else ""
+    return text if text and text.isprintable() else None

@@ -1,0 +1,344 @@
+"""Signing in with an organisation's own accounts, at a real provider, and what of a provider is not believed."""
+
+import json
+import secrets
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+from joserfc import jwt
+from joserfc.jwk import KeySet, OctKey, RSAKey
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from cluster.clock import SystemClock
+from orchestrator.access.identity_provider import IdentityProvider, SignInFailed
+from orchestrator.access.roles import PersonRole
+from orchestrator.settings import AccessSettings, IdentityProviderSettings
+from tests.contract.api.identity_provider import CALLBACK, Provider, browser, provider_running, signing_in_with
+from tests.contract.api.people import person
+from tests.contract.api.service import ACME, OTHER, Service, served
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the provider's own code
+
+ADA = {"email": "ada.byron@example.org", "email_verified": True, "name": "Ada Byron"}
+START = "/console/sign-in/agency"
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Provider]:
+    with provider_running() as running:
+        yield running
+
+
+async def _leave(client: httpx2.AsyncClient, subject: str, start: str = START) -> str:
+    """To the provider, where somebody says who they are; where it sends them back to."""
+    left = await client.get(start)
+    assert left.status_code == 303, left.text
+    answer = await client.post(left.headers["location"], data={"sub": subject})
+    assert answer.status_code == 302, answer.text
+    assert answer.headers["location"].startswith(CALLBACK)
+    return str(answer.headers["location"])
+
+
+async def _role(client: httpx2.AsyncClient) -> PersonRole | None:
+    """As which the browser has signed in."""
+    for role, path in (("reviewer", "/v1/assignments"), ("other", "/v1/evaluations")):
+        answer = await client.get(path)
+        if answer.status_code == 401:
+            return None
+        if role == "reviewer" and (await client.get("/v1/evaluations")).status_code == 403:
+            return "reviewer"
+    if (await client.get("/v1/audit-log")).status_code == 403:
+        return "officer"
+    return "owner" if (await client.get("/v1/keys")).status_code == 200 else "auditor"
+
+
+async def test_who_was_invited_signs_in_with_their_own_account(service: Service, provider: Provider) -> None:
+    invited = await person(service, "reviewer")
+    await provider.knows("ada-1", **ADA)
+    service = signing_in_with(service, provider.url)
+    async with browser(service) as client:
+        page = await client.get("/console/sign-in?next=/console/queue")
+        assert 'href="/console/sign-in/agency?next=%2Fconsole%2Fqueue"' in page.text
+        assert "your agency&#39;s account" in page.text
+        back = await _leave(client, "ada-1", f"{START}?next=%2Fconsole%2Fqueue")
+        arrived = await client.get(back)
+        assert (arrived.status_code, arrived.headers["location"]) == (303, "/console/queue")
+        assert parse_qs(urlsplit(back).query)["code"][0] in provider.verified
+        assert await _role(client) == "reviewer"
+    found = await service.services.members.get(ACME, invited.member.id)
+    assert found is not None
+    assert found.signs_in
+
+
+async def test_an_account_once_bound_is_known_whatever_becomes_of_its_address(
+    service: Service, provider: Provider
+) -> None:
+    await person(service, "reviewer")
+    await provider.knows("ada-2", **ADA)
+    service = signing_in_with(service, provider.url)
+    async with browser(service) as client:
+        await client.get(await _leave(client, "ada-2"))
+    await provider.knows("ada-2", email="married@example.org", email_verified=True)
+    await provider.knows("thief-2", **ADA)
+    async with browser(service) as client:
+        assert (await client.get(await _leave(client, "ada-2"))).status_code == 303
+    async with browser(service) as client:
+        assert (await client.get(await _leave(client, "thief-2"))).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"email": "nobody@example.org", "email_verified": True},
+        {"email": "ada.byron@example.org", "email_verified": False},
+        {"email": "ada.byron@example.org"},
+        {"email": "ada.byron@example.org", "email_verified": "true"},
+        {},
+    ],
+)
+async def test_strangers_and_addresses_that_nobody_verified_are_refused(
+    service: Service, provider: Provider, claims: dict[str, Any]
+) -> None:
+    await person(service, "reviewer")
+    subject = f"stranger-{secrets.token_hex(4)}"
+    await provider.knows(subject, **claims)
+    async with browser(signing_in_with(service, provider.url)) as client:
+        refused = await client.get(await _leave(client, subject))
+        assert refused.status_code == 403
+        assert "not a member here" in refused.text
+        assert await _role(client) is None
+
+
+async def test_a_provider_opens_its_own_tenant_alone(service: Service, provider: Provider) -> None:
+    await person(service, "owner", tenant=OTHER)
+    await provider.knows("ada-3", **ADA)
+    async with browser(signing_in_with(service, provider.url)) as client:
+        assert (await client.get(await _leave(client, "ada-3"))).status_code == 403
+
+
+async def test_groups_have_roles_from_each_sign_in_on(service: Service, provider: Provider) -> None:
+    roles = {"programme": "officer", "panel": "reviewer"}
+    service = signing_in_with(service, provider.url, roles=roles)
+    expected: list[tuple[list[str], PersonRole | None]] = [
+        (["panel", "canteen"], "reviewer"),
+        (["panel", "programme"], "officer"),
+        (["canteen"], None),
+    ]
+    for groups, role in expected:
+        await provider.knows("grace", email="grace@example.org", email_verified=True, groups=groups)
+        async with browser(service) as client:
+            await client.get(await _leave(client, "grace"))
+            assert await _role(client) == role
+    acts = [(entry.act, entry.actor) for entry in await service.services.audit_log.entries(ACME)]
+    assert acts == [("member invited", "provider:agency"), ("member changed", "provider:agency")]
+
+
+async def test_who_was_removed_stays_out(service: Service, provider: Provider) -> None:
+    invited = await person(service, "reviewer")
+    await provider.knows("ada-4", **ADA)
+    service = signing_in_with(service, provider.url)
+    async with browser(service) as client:
+        await client.get(await _leave(client, "ada-4"))
+        async with service.caller("manage") as robot:
+            await robot.delete(f"/v1/members/{invited.member.id}")
+        assert await _role(client) is None
+        assert (await client.get(await _leave(client, "ada-4"))).status_code == 403
+
+
+async def test_a_way_back_that_this_browser_did_not_begin_leads_nowhere(service: Service, provider: Provider) -> None:
+    """A link with somebody else's code, in a mail: nobody is signed in as the sender."""
+    await person(service, "reviewer")
+    await provider.knows("ada-5", **ADA)
+    service = signing_in_with(service, provider.url)
+    async with browser(service) as sender, browser(service) as victim:
+        back = await _leave(sender, "ada-5")
+        assert (await victim.get(back)).status_code == 400
+        await victim.get(START)
+        assert (await victim.get(back)).status_code == 400
+        assert await _role(victim) is None
+
+
+async def test_a_way_back_is_gone_once(service: Service, provider: Provider) -> None:
+    await person(service, "reviewer")
+    await provider.knows("ada-6", **ADA)
+    async with browser(signing_in_with(service, provider.url)) as client:
+        back = await _leave(client, "ada-6")
+        kept = client.cookies.get("assayer-sign-in") or ""
+        assert (await client.get(back)).status_code == 303
+        again = await client.get(back, headers={"Cookie": f"assayer-sign-in={kept}"})
+        assert again.status_code == 400
+
+
+@pytest.mark.parametrize("column", ["nonce", "verifier", "state"])
+async def test_each_of_the_three_secrets_counts(service: Service, provider: Provider, column: str) -> None:
+    """Another nonce, verifier or state than went out with the person: nobody is signed in."""
+    await person(service, "reviewer")
+    await provider.knows("ada-7", **ADA)
+    async with browser(signing_in_with(service, provider.url)) as client:
+        back = await _leave(client, "ada-7")
+        await service.database.execute(f"UPDATE sign_in_attempts SET {column} = repeat('x', 43)")  # noqa: S608 - listed
+        assert (await client.get(back)).status_code in (400, 403)
+        assert await _role(client) is None
+
+
+async def test_who_says_no_there_is_told_so_here(service: Service, provider: Provider) -> None:
+    async with browser(signing_in_with(service, provider.url)) as client:
+        left = (await client.get(START)).headers["location"]
+        state = parse_qs(urlsplit(left).query)["state"][0]
+        refused = await client.get(CALLBACK, params={"error": "access_denied", "session_state": "1", "state": state})
+    assert refused.status_code == 403
+    assert "did not go through" in refused.text
+    assert "access_denied" not in refused.text
+
+
+async def test_a_provider_that_is_down_is_told_on_the_page(service: Service) -> None:
+    async with browser(signing_in_with(service, "http://127.0.0.1:9")) as client:
+        assert (await client.get(START)).status_code == 502
+        assert (await client.get("/console/sign-in/nobody")).status_code == 404
+
+
+def test_providers_need_an_address_to_send_people_back_to() -> None:
+    chosen = IdentityProviderSettings(issuer="https://login.example.org", client_id="x", tenant="acme")
+    with pytest.raises(ValidationError, match="ASSAYER_ACCESS__URL"):
+        AccessSettings(providers={"agency": chosen})
+    with pytest.raises(ValidationError):
+        IdentityProviderSettings(issuer="http://login.example.org", client_id="x", tenant="acme")
+
+
+KEY, FOREIGN = (RSAKey.generate_key(2048, {"kid": kid}) for kid in ("ours", "ours"))
+
+
+class _Forger:
+    """A provider that says what a test tells it to."""
+
+    def __init__(self) -> None:
+        self.claims: dict[str, Any] = {}
+        self.key: RSAKey | OctKey = KEY
+        self.algorithm = "RS256"
+        self.published = KEY
+        self.userinfo: dict[str, Any] = {}
+        self.issuer = ""
+        self.url = ""
+        routes = [
+            Route("/.well-known/openid-configuration", self._describe),
+            Route("/token", self._token, methods=["POST"]),
+            Route("/keys", self._keys),
+            Route("/userinfo", self._userinfo),
+        ]
+        self.app = Starlette(routes=routes)
+
+    async def _describe(self, _: Request) -> JSONResponse:
+        at = {name: f"{self.url}/{name}" for name in ("authorize", "token", "keys", "userinfo")}
+        return JSONResponse(
+            {
+                "issuer": self.issuer or self.url,
+                "authorization_endpoint": at["authorize"],
+                "token_endpoint": at["token"],
+                "jwks_uri": at["keys"],
+                "userinfo_endpoint": at["userinfo"],
+            }
+        )
+
+    async def _token(self, _: Request) -> JSONResponse:
+        if self.algorithm == "none":
+            parts = (json.dumps(part).encode() for part in ({"alg": "none"}, self._claims()))
+            unsigned = ".".join(urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)
+            return JSONResponse({"id_token": f"{unsigned}.", "access_token": "at"})
+        header = {"alg": self.algorithm, "kid": "ours"}
+        signed = jwt.encode(header, self._claims(), self.key, algorithms=["RS256", "HS256"])
+        return JSONResponse({"id_token": signed, "access_token": "at"})
+
+    def _claims(self) -> dict[str, Any]:
+        now = int(time.time())
+        good = {"iss": self.url, "aud": "assayer", "sub": "ada", "iat": now, "exp": now + 60, "nonce": "n"}
+        return {name: value for name, value in (good | self.claims).items() if value is not None}
+
+    async def _keys(self, _: Request) -> JSONResponse:
+        return JSONResponse(KeySet([self.published]).as_dict(private=False))
+
+    async def _userinfo(self, _: Request) -> JSONResponse:
+        return JSONResponse({"sub": "ada", "email": "ada@example.org", "email_verified": True} | self.userinfo)
+
+
+@asynccontextmanager
+async def _forging() -> AsyncIterator[tuple[_Forger, IdentityProvider]]:
+    forger = _Forger()
+    async with served(forger.app) as url:
+        forger.url = url
+        settings = IdentityProviderSettings(issuer=url, client_id="assayer", tenant="acme")
+        yield forger, IdentityProvider("agency", settings, CALLBACK, SystemClock())
+
+
+async def test_what_is_signed_and_fits_is_believed() -> None:
+    async with _forging() as (_, provider):
+        found = await provider.identity("code", None, "n", "v")
+    assert (found.subject, found.email, found.name) == ("ada", "ada@example.org", "ada@example.org")
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"iss": "https://evil.example"},
+        {"aud": "another service"},
+        {"aud": ["another service"]},
+        {"aud": ["assayer", "another service"], "azp": "another service"},
+        {"exp": 1_000_000_000},
+        {"exp": None},
+        {"iat": None},
+        {"sub": None},
+        {"sub": ""},
+        {"sub": 7},
+        {"nonce": "another"},
+        {"nonce": None},
+        {"nbf": 4_000_000_000},
+        {"at_hash": "of another token"},
+    ],
+)
+async def test_claims_that_do_not_fit_are_not_believed(claims: dict[str, Any]) -> None:
+    async with _forging() as (forger, provider):
+        forger.claims = claims
+        with pytest.raises(SignInFailed):
+            await provider.identity("code", None, "n", "v")
+
+
+async def test_another_signature_is_not_believed() -> None:
+    async with _forging() as (forger, provider):
+        forger.key = FOREIGN
+        with pytest.raises(SignInFailed):
+            await provider.identity("code", None, "n", "v")
+        forger.algorithm = "none"
+        with pytest.raises(SignInFailed):
+            await provider.identity("code", None, "n", "v")
+        forger.key, forger.algorithm = OctKey.import_key("a secret that everybody could know"), "HS256"
+        with pytest.raises(SignInFailed):
+            await provider.identity("code", None, "n", "v")
+
+
+async def test_new_keys_of_the_provider_are_looked_for() -> None:
+    async with _forging() as (forger, provider):
+        await provider.identity("code", None, "n", "v")
+        forger.key = forger.published = FOREIGN
+        assert (await provider.identity("code", None, "n", "v")).subject == "ada"
+
+
+async def test_answers_about_others_and_from_others_are_not_used() -> None:
+    async with _forging() as (forger, provider):
+        with pytest.raises(SignInFailed):
+            await provider.identity("code", "https://evil.example", "n", "v")
+        forger.userinfo = {"sub": "eve"}
+        with pytest.raises(SignInFailed):
+            await provider.identity("code", None, "n", "v")
+    async with _forging() as (forger, provider):
+        forger.issuer = "https://evil.example"
+        with pytest.raises(SignInFailed):
+            await provider.authorization_url("s", "n", "v")
