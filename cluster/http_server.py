@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,9 @@ __all__ = ["listening_socket", "serve_http"]
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _BACKLOG = 2_048
+_SWITCH_SECONDS = 0.0005
+"""How long a thread that reads an upload or writes a report keeps the interpreter while the event loop wants it. With
+Python's own 5 ms every answer of the database that comes meanwhile waits so long."""
 _CLOSING_SECONDS = 5
 """For responses in flight when the server closes; event streams are resumed elsewhere."""
 
@@ -52,6 +56,7 @@ async def serve_http(
 ) -> None:
     """`run` goes on beside the requests, and has to; `drain` is waited for, still answering requests, when the first
     SIGTERM or SIGINT comes. The second one cancels the caller."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(
         app,
         lifespan="off",

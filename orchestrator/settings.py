@@ -144,7 +144,9 @@ class BatchSettings(Frozen):
     archive_bytes: int = Field(default=128_000_000, gt=0)
     """Of all files of a ZIP archive, unpacked."""
     at_once: int = Field(default=2, ge=1)
-    """Batches that one process parses at once; further ones wait."""
+    """Batches that one process parses at once; further ones wait. One tenant's take all places but one."""
+    reading_seconds: float = Field(default=60.0, gt=0)
+    """How long the ideas of one body may take to be read; then it is refused."""
     uploads: int = Field(default=16, ge=1)
     """Bodies of batches that one process receives at once, onto its disk; further ones are told to come later."""
 
@@ -193,6 +195,12 @@ class ApiSettings(Frozen):
     """On their way to this process at once."""
     max_requests: int = Field(default=256, ge=1)
     """At once in this process; further ones are answered 503 unread."""
+    max_requests_per_tenant: int = Field(default=4, ge=1)
+    """Worked on at once in this process; further ones wait for their turn, so that others need not wait for them."""
+    max_waiting_per_tenant: int = Field(default=192, ge=1)
+    """With those that are worked on and held open; further ones are answered 429."""
+    refusal_seconds: float = Field(default=1.0, ge=0)
+    """After so long a 429 is answered: whoever asks again at once would cost as much as if nothing were refused."""
     max_streams: int = Field(default=512, ge=1)
     """Event streams and waiting requests held open at once in this process. They are not counted as requests."""
     max_streams_per_tenant: int = Field(default=128, ge=1)

@@ -54,6 +54,7 @@ from orchestrator.api.routes import (
     webhooks,
 )
 from orchestrator.api.services import Services
+from orchestrator.api.tenant_turns import TenantTurns
 from orchestrator.api.validation_errors import validation_problem
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.reviewing.models import ReviewRefused
@@ -142,6 +143,7 @@ def create_app(services: Services) -> FastAPI:
         settings=services.settings,
         access=services.access,
     )
+    app.add_middleware(TenantTurns, settings=services.settings)
     app.add_middleware(RequestLimit, settings=services.settings)
     app.add_middleware(UnreadBodyDrain, settings=services.settings)
     app.add_middleware(RequestLogging, ids=services.new_id, settings=services.settings)

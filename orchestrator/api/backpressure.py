@@ -7,7 +7,8 @@ import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, Protocol, TypeVar, runtime_checkable
+from weakref import WeakValueDictionary
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
@@ -18,7 +19,16 @@ from orchestrator.api.request_log import send_problem
 from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.settings import ApiSettings, BatchSettings
 
-__all__ = ["PROBES", "BodyLimit", "RequestLimit", "StreamLimit", "UnreadBodyDrain", "UploadLimit", "announces_body"]
+__all__ = [
+    "PROBES",
+    "BodyLimit",
+    "RequestLimit",
+    "StreamLimit",
+    "UnreadBodyDrain",
+    "UploadLimit",
+    "announces_body",
+    "release_slot",
+]
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Answered however busy the process is: whoever asks takes the process for dead without an answer."""
@@ -100,7 +110,7 @@ class UnreadBodyDrain:
         async def draining_send(message: Message) -> None:
             if message["type"] == "http.response.body" and not message.get("more_body") and not whole:
                 await send({**message, "more_body": True})
-                _release_slot(scope)
+                release_slot(scope)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._settings.linger_seconds):
                         while not whole:
@@ -158,11 +168,19 @@ class _Slot:
             limit.request_ended()
 
 
-def _release_slot(scope: Mapping[str, object]) -> None:
-    """Of a request that takes no more work."""
+def release_slot(scope: Mapping[str, object]) -> None:
+    """Of a request that takes no more work; its turn among those of its tenant ends as well."""
     slot = scope.get("assayer.slot")
     if isinstance(slot, _Slot):
         slot.release()
+    turn = scope.get("assayer.turn")
+    if isinstance(turn, _Ends):
+        turn.end()
+
+
+@runtime_checkable
+class _Ends(Protocol):
+    def end(self) -> None: ...
 
 
 class StreamLimit:
@@ -187,7 +205,7 @@ class StreamLimit:
                 f"{settings.max_streams_per_tenant}, and all together {settings.max_streams}. Close some.",
                 retry_after=settings.retry_seconds,
             )
-        _release_slot(scope)
+        release_slot(scope)
         self._held[tenant] += 1
         try:
             yield
@@ -204,6 +222,7 @@ class UploadLimit:
         self._settings = settings
         self._incoming = 0
         self._parsing = asyncio.Semaphore(settings.at_once)
+        self._parsing_of = WeakValueDictionary[str, asyncio.Semaphore]()
 
     @asynccontextmanager
     async def receive(self, request: Request) -> AsyncIterator[BinaryIO]:
@@ -230,19 +249,34 @@ class UploadLimit:
         finally:
             self._incoming -= 1
 
-    async def parse(self, request: Request, work: Callable[[Callable[[], bool]], T]) -> T:
-        """Runs `work` in a thread, when it is its turn. `work` is given a function that tells whether the client has
-        gone, and may then raise ReadingAbandoned. Raises ClientDisconnect when it does."""
-        gone = threading.Event()
+    async def parse(self, request: Request, tenant: str, work: Callable[[Callable[[], bool]], T]) -> T:
+        """Runs `work` in a thread, when it is its turn: one tenant's batches never take every place. `work` is given a
+        function that tells whether nobody waits any more, and may then raise ReadingAbandoned. Raises ClientDisconnect
+        when the client has gone, and HttpProblem when reading takes too long."""
+        gone, late = threading.Event(), threading.Event()
         watching = asyncio.create_task(_watch(request, gone))
+        own = self._parsing_of.setdefault(tenant, asyncio.Semaphore(max(1, self._settings.at_once - 1)))
         try:
-            async with self._parsing:
-                return await asyncio.to_thread(work, gone.is_set)
+            async with own, self._parsing:
+                timer = asyncio.get_running_loop().call_later(self._settings.reading_seconds, late.set)
+                try:
+                    return await asyncio.to_thread(work, lambda: gone.is_set() or late.is_set())
+                finally:
+                    timer.cancel()
         except ReadingAbandoned:
+            if not gone.is_set():
+                raise self._too_slow() from None
             raise ClientDisconnect from None
         finally:
             gone.set()
             watching.cancel()
+
+    def _too_slow(self) -> HttpProblem:
+        return HttpProblem(
+            "content-too-large",
+            f"Reading the ideas of this body takes more than {self._settings.reading_seconds:g} s. "
+            "Send them in several parts.",
+        )
 
 
 async def _watch(request: Request, gone: threading.Event) -> None:

@@ -70,7 +70,7 @@ async def estimate_batch(
     uploads: UploadLimitDependency,
 ) -> BatchEstimate:
     """Reads a batch as a submission would, and says what it would cost. Nothing is stored or evaluated."""
-    intake = await read_batch(request, uploads, services, query, 1)
+    intake = await read_batch(request, caller.tenant, uploads, services, query, 1)
     if not intake.accepted:
         raise no_usable_row(intake)
     ideas = len(intake.accepted) - len(intake.duplicates)

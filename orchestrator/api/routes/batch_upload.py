@@ -135,7 +135,7 @@ async def ask(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Submits a batch: every row is evaluated."""
-    intake = await read_batch(request, uploads, services, query, 1)
+    intake = await read_batch(request, caller.tenant, uploads, services, query, 1)
     if not intake.accepted and not query.open:
         raise no_usable_row(intake)
     batch = BatchId(services.new_id("bt"))
@@ -164,7 +164,7 @@ async def more(
     batch = await services.jobs.batch(caller.tenant, BatchId(id))
     if batch is None:
         raise not_found("batch", id)
-    intake = await read_batch(request, uploads, services, query, query.first)
+    intake = await read_batch(request, caller.tenant, uploads, services, query, query.first)
     rejected = tuple(intake.rejected)
     part = MoreRows(id=batch.id, first=query.first, rows=intake.rows, rejected=rejected, open=query.open)
     return await _store(request, caller.tenant, services, query, intake, part, batch.name, idempotency_key)
@@ -201,7 +201,7 @@ async def _store(
 
 
 async def read_batch(
-    request: Request, uploads: UploadLimit, services: Services, query: RowsQuery, first: int
+    request: Request, tenant: TenantId, uploads: UploadLimit, services: Services, query: RowsQuery, first: int
 ) -> BatchIntake:
     """What the body holds, nothing of it stored. Raises HttpProblem."""
     if query.method not in services.methods:
@@ -224,7 +224,7 @@ async def read_batch(
             return collect_rows(read_rows(file, kind, content_type, limits, today, first, is_abandoned))
 
         try:
-            return await uploads.parse(request, collect)
+            return await uploads.parse(request, tenant, collect)
         except InputError as error:
             raise HttpProblem.invalid(str(error), "") from None
 

@@ -89,7 +89,7 @@ class Service:
 
         audit_log = PgAuditLog(database)
         services = Services(
-            settings=ApiSettings(**settings),
+            settings=ApiSettings(**{"refusal_seconds": 0.0, **settings}),
             clock=clock,
             new_id=id_generator(clock),
             jobs=PgJobs(database),

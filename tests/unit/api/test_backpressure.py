@@ -121,8 +121,8 @@ async def test_rows_are_read_no_further_when_the_client_has_gone() -> None:
     request = Request(scope_of(), receive)
     async with asyncio.timeout(30):
         with pytest.raises(ClientDisconnect):
-            await uploads.parse(request, work)
-        assert await uploads.parse(request, lambda _: "next") == "next"
+            await uploads.parse(request, "acme", work)
+        assert await uploads.parse(request, "acme", lambda _: "next") == "next"
 
 
 async def test_a_client_that_goes_away_in_mid_body_is_no_failure_of_the_service(
@@ -143,3 +143,31 @@ async def test_a_client_that_goes_away_in_mid_body_is_no_failure_of_the_service(
         await RequestLogging(application, lambda _: "req_1", SETTINGS)(scope_of(), receive, send)
     (line,) = caplog.records
     assert (line.levelname, vars(line)["told"]["status"], answers) == ("INFO", 499, [])
+
+
+def _request_of_one_who_waits() -> Request:
+    async def never() -> Message:
+        await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    return Request(scope_of("/v1/batches"), never)
+
+
+async def test_uploads_of_one_tenant_leave_a_place_for_those_of_another() -> None:
+    uploads, leave = UploadLimit(BatchSettings(at_once=2)), threading.Event()
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(3):
+            tasks.create_task(uploads.parse(_request_of_one_who_waits(), "acme", lambda _: leave.wait()))
+        assert await uploads.parse(_request_of_one_who_waits(), "other", lambda _: "read") == "read"
+        leave.set()
+
+
+async def test_a_body_whose_ideas_take_too_long_to_read_is_refused_and_its_reading_ends() -> None:
+    def work(is_abandoned: Callable[[], bool]) -> str:
+        while not is_abandoned():
+            continue
+        raise ReadingAbandoned
+
+    with pytest.raises(HttpProblem, match="several parts") as refusal:
+        await UploadLimit(BatchSettings(reading_seconds=0.01)).parse(_request_of_one_who_waits(), "acme", work)
+    assert refusal.value.status_code == 413

@@ -1,0 +1,53 @@
+"""The attacks of `python -m benchmarks.attacks service`: each holds here, and they attack nothing but this machine."""
+
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from benchmarks.attacks.crowds import CROWDS
+from benchmarks.attacks.honest import ask_honestly
+from benchmarks.attacks.single import attack_one, single_attacks
+from benchmarks.attacks.target import Target, prepared
+from tests.contract.api.service import Service, served
+
+SHARE = 0.01
+"""Of the size of the large ones; the whole is for the program."""
+KEYS = 4
+
+
+@pytest.fixture
+async def target(service: Service) -> AsyncIterator[Target]:
+    async with served(service.app) as url, prepared(url, await service.key("admin"), KEYS) as made:
+        yield made
+
+
+async def test_every_single_attack_is_refused_or_answered(target: Target) -> None:
+    tried = list(single_attacks(target, SHARE))
+    async with httpx2.AsyncClient(base_url=target.url, timeout=60) as client:
+        held = [await attack_one(client, target, one) for one in tried]
+    assert [(one, attack) for one, attack in zip(held, tried, strict=True) if not one.holds] == []
+
+
+async def test_crowds_get_no_failure_out_of_the_service_and_nobody_else_is_refused(target: Target) -> None:
+    for crowd in CROWDS.values():
+        came_back = await crowd(target, 0.3)
+        assert came_back.total() > 0
+        assert not {"500", "502"} & came_back.keys()
+    assert not (await ask_honestly(target, 0.1)).refused
+
+
+async def test_tenants_of_the_attacks_are_gone_afterwards(service: Service) -> None:
+    async with served(service.app) as url:
+        async with prepared(url, await service.key("admin"), KEYS) as made:
+            assert len(set(made.attackers)) == KEYS
+        async with service.client(await service.key("admin"), url) as client:
+            names = {one["id"] for one in (await client.get("/v1/tenants")).json()["items"]}
+    assert names == {"acme", "other"}
+
+
+@pytest.mark.parametrize("url", ["http://192.0.2.1:80", "http://127.0.0.1.example.org", "http://"])
+async def test_service_of_another_machine_is_not_attacked(url: str) -> None:
+    with pytest.raises(ValueError, match="not on this machine"):
+        async with prepared(url, "ak_1_x"):
+            pass

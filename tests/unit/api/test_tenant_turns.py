@@ -1,0 +1,138 @@
+"""A crowd of one tenant's requests, and who comes beside it."""
+
+import asyncio
+
+from starlette.types import Message, Receive, Scope, Send
+
+from orchestrator.api.backpressure import release_slot
+from orchestrator.api.request_log import RequestRecord
+from orchestrator.api.tenant_turns import TenantTurns
+from orchestrator.settings import ApiSettings
+
+FOR_EVER = 3_600.0
+
+
+class Application:
+    """Works on requests until `go_on`, and tells how many it has in hand."""
+
+    def __init__(self, status: int = 200, waits_first: bool = False, is_held_open: bool = False) -> None:
+        self.status = status
+        self.waits_first = waits_first
+        self.is_held_open = is_held_open
+        self.in_hand = 0
+        self.go_on = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["assayer.visit"].request_id == "first":
+            return
+        self.in_hand += 1
+        if self.waits_first:
+            await receive()
+        if self.is_held_open:
+            release_slot(scope)
+        if self.status == 200:
+            await self.go_on.wait()
+        await send({"type": "http.response.start", "status": self.status, "headers": []})
+
+
+class Crowd:
+    """Sends requests, and keeps what was answered."""
+
+    def __init__(self, application: Application, **settings: float) -> None:
+        self.turns = TenantTurns(application, ApiSettings.model_validate({"max_requests_per_tenant": 2, **settings}))
+        self.answers: list[int] = []
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.client = asyncio.Event()
+        """Sends its body when this is set."""
+
+    async def send(self, count: int, tenant: str = "acme") -> None:
+        """They are as far as they get."""
+        await self._request(tenant, "first")
+        self.tasks |= {asyncio.create_task(self._request(tenant, "next")) for _ in range(count)}
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+    async def _request(self, tenant: str, name: str) -> None:
+        async def receive() -> Message:
+            await self.client.wait()
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self.answers.append(message["status"])
+
+        key = f"Bearer ak_{tenant}_{'x' * 43}"
+        headers = [(b"authorization", key.encode())]
+        visit = RequestRecord(name, tenant=tenant)
+        await self.turns({"type": "http", "path": "/", "headers": headers, "assayer.visit": visit}, receive, send)
+
+    async def end(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+
+async def test_requests_of_one_tenant_wait_for_their_turn_and_those_of_another_do_not_wait_for_them() -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(5)
+    assert application.in_hand == 2
+    await crowd.send(1, "other")
+    assert application.in_hand == 3
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    assert crowd.answers == [200] * 6
+
+
+async def test_request_that_waits_for_its_client_takes_no_turn_and_takes_one_then() -> None:
+    application = Application(waits_first=True)
+    crowd = Crowd(application)
+    await crowd.send(5)
+    assert application.in_hand == 5
+    crowd.client.set()
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    assert crowd.answers == [200] * 5
+
+
+async def test_request_that_is_held_open_takes_no_turn() -> None:
+    application = Application(is_held_open=True)
+    crowd = Crowd(application)
+    await crowd.send(5)
+    assert application.in_hand == 5
+    await crowd.end()
+
+
+async def test_refusal_is_late_and_holds_up_nobody() -> None:
+    application = Application(status=429)
+    crowd = Crowd(application, refusal_seconds=FOR_EVER)
+    await crowd.send(5)
+    assert (application.in_hand, crowd.answers) == (5, [])
+    await crowd.end()
+
+
+async def test_more_than_may_wait_are_refused_at_once_and_what_was_counted_is_given_back() -> None:
+    application = Application()
+    crowd = Crowd(application, max_waiting_per_tenant=4)
+    await crowd.send(5)
+    assert crowd.answers == [429]
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    await crowd.send(4)
+    assert crowd.answers == [429] + [200] * 8
+    await crowd.end()
+
+
+async def test_request_that_is_given_up_while_it_waits_leaves_the_others_their_turns() -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(4)
+    await crowd.end()
+    await crowd.send(2)
+    assert application.in_hand == 4
+    await crowd.end()
+
+
+def test_one_tenant_can_never_take_every_place_of_a_process() -> None:
+    settings = ApiSettings()
+    assert settings.max_waiting_per_tenant < settings.max_requests
