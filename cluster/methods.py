@@ -29,6 +29,7 @@ from assayer.methods.scicompanion.dimensions import venue_dimensions
 from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.methods.scicompanion.pipeline import evaluate as evaluate_by_literature_graph
 from assayer.models import Absent, Idea, Verdict
+from assayer.plan_review.task import FLAWS
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
 from cluster.innoeval_calibrations import innoeval_options
@@ -125,7 +126,7 @@ async def _scicompanion(idea: Idea, run: Run, context: MethodContext) -> Evaluat
 
 METHODS: Mapping[str, EvaluationMethod] = {
     scholareval.METHOD: EvaluationMethod(
-        tasks=(*scholareval_tasks.ALL, SUPPORT),
+        tasks=(*scholareval_tasks.ALL, FLAWS, SUPPORT),
         options=lambda settings: settings.scholareval,
         evaluate=_scholareval,
         reads_literature=True,
@@ -142,7 +143,7 @@ METHODS: Mapping[str, EvaluationMethod] = {
         asks_graph=lambda context: True,
     ),
     INNOEVAL: EvaluationMethod(
-        tasks=(*innoeval_tasks.SEARCH_TASKS, *innoeval_board.BOARD_TASKS, SUPPORT),
+        tasks=(*innoeval_tasks.SEARCH_TASKS, *innoeval_board.BOARD_TASKS, FLAWS, SUPPORT),
         options=lambda settings: hashed_options(innoeval_options(settings)),
         evaluate=_innoeval,
         reads_literature=True,

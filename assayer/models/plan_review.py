@@ -108,5 +108,7 @@ class PlanReview(Frozen):
 
     @property
     def counts(self) -> RowCounts:
-        outcomes = Counter(() if isinstance(self.checklist, Absent) else (row.outcome for row in self.checklist))
+        outcomes: Counter[str] = Counter(
+            () if isinstance(self.checklist, Absent) else (row.outcome for row in self.checklist)
+        )
         return RowCounts(*(outcomes[one] for one in RowCounts._fields))

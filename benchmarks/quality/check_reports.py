@@ -190,7 +190,7 @@ def _check_labels(report: Json, result: Check) -> None:
             result.wrong(f"[{label}] in {path} is not a reference")
         if MARKER.search(text) and not path.startswith("idea."):
             result.wrong(f"a paper in {path} was never given its label")
-    for one in _objects(report["parts"], "label"):
+    for one in _objects([report["parts"], report.get("plan_review")], "label"):
         used.add(one["label"])
         if one["label"] not in known:
             result.wrong(f"{one['label']} is cited but is not a reference")

@@ -93,7 +93,7 @@ def test_ideas_with_llm_get_cited_reports_that_pass_every_check(undisturbed: Eva
 def test_modules_wait_for_five_and_six_llm_answers_at_most(undisturbed: Evaluated) -> None:
     for report in reports(undisturbed.program.out).values():
         depth = {one["module"]: one["levels"] for one in report["coverage"]["depth"]}
-        assert depth == {"soundness": 5, "contribution": 6, "claims": 1}
+        assert depth == {"soundness": 5, "contribution": 6, "plan": 1, "claims": 1}
 
 
 def test_every_answer_that_was_paid_is_accounted_for_once(undisturbed: Evaluated) -> None:

@@ -73,5 +73,5 @@ async def test_grapheval_needs_a_graph_and_says_how_to_build_one() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_names_its_tasks_and_options(name: str) -> None:
     method = METHODS[name]
-    assert all(task.name.startswith((f"{name}.", "support.")) for task in method.tasks)
+    assert all(task.name.startswith((f"{name}.", "plan.", "support.")) for task in method.tasks)
     assert method.options(Settings()).model_dump()
