@@ -159,6 +159,14 @@ class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
 
 
+class RetriedBatch(Resource):
+    retried: int
+    """Evaluations that wait again."""
+    unreadable: int
+    """Those that stay as they are, since their document is kept no longer: submit them again."""
+    batch: BatchSummary
+
+
 def submit_files(
     files: Sequence[Upload], options: BatchQuery | None = None, *, key: str | None = None
 ) -> ApiCall[AcceptedBatch]:
@@ -206,6 +214,11 @@ def batches(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[BatchS
 def cancel_batch(batch: str) -> ApiCall[BatchResource]:
     """Nothing more is spent on what has not ended."""
     return ApiCall("DELETE", path("batches", batch), reads(BatchResource))
+
+
+def retry_batch(batch: str) -> ApiCall[RetriedBatch]:
+    """Its rows that failed, were given up or were cancelled, under the same ids."""
+    return ApiCall("POST", path("batches", batch, "retry"), reads(RetriedBatch))
 
 
 def results(batch: str, format: ResultsFormat) -> ApiCall[None]:

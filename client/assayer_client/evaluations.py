@@ -133,6 +133,11 @@ def cancel(job: str) -> ApiCall[Evaluation]:
     return ApiCall("DELETE", path("evaluations", job), reads(Evaluation))
 
 
+def retry(job: str) -> ApiCall[Evaluation]:
+    """What failed, was given up or was cancelled is evaluated again under the same id."""
+    return ApiCall("POST", path("evaluations", job, "retry"), reads(Evaluation))
+
+
 def erase(job: str) -> ApiCall[None]:
     """Cancels it and deletes it with its report and its events. Takes the scope `manage`."""
     return ApiCall("DELETE", path("evaluations", job), reads_nothing, query={"erase": "true"})

@@ -17,6 +17,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import retention
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
+from orchestrator.store.job_retry import Retried, retry_jobs
 from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, finish_statement, job_of_row, request_of_row
 from orchestrator.store.job_submission import submit_jobs
 from orchestrator.store.json_columns import from_json_column, from_json_text
@@ -172,6 +173,14 @@ class PgJobs:
         """Cancels its jobs that have not ended, and closes it; how many jobs they were."""
         await self._database.execute("UPDATE batches SET open = false WHERE tenant = $1 AND id = $2", tenant, batch)
         return await self._cancel(_CANCEL_BATCH, tenant, batch)
+
+    async def retry(self, tenant: TenantId, job: JobId) -> Retried:
+        """Puts a job that failed, was given up or was cancelled back into the queue. Raises QueueFull."""
+        return await self._database.run(lambda connection: retry_jobs(connection, tenant, job=job))
+
+    async def retry_batch(self, tenant: TenantId, batch: BatchId) -> Retried:
+        """All of its jobs that failed, were given up or were cancelled. Raises QueueFull."""
+        return await self._database.run(lambda connection: retry_jobs(connection, tenant, batch=batch), _ADD_SECONDS)
 
     async def _cancel(self, statement: str, tenant: TenantId, id: str) -> int:
         async def work(connection: Connection) -> int:

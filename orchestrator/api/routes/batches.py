@@ -34,6 +34,7 @@ __all__ = [
     "BatchResource",
     "BatchSummary",
     "ResultsQuery",
+    "RetriedBatch",
     "batch_links",
     "batch_path",
     "batch_resource",
@@ -93,6 +94,16 @@ class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
 
 
+class RetriedBatch(Resource):
+    """What came of running a batch's rows without a result again."""
+
+    retried: int
+    """Evaluations that wait again."""
+    unreadable: int
+    """Those that stay as they are, since their document is kept no longer: submit them again."""
+    batch: BatchSummary
+
+
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 _LOG = logging.getLogger(__name__)
@@ -144,6 +155,16 @@ async def cancel(id: PathId, caller: Submitter, services: ServicesDependency) ->
     batch = await _find_batch(services, caller.tenant, id)
     await services.jobs.cancel_batch(caller.tenant, batch.id)
     return batch_resource(await _find_batch(services, caller.tenant, id), services.clock.now())
+
+
+@router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 422, 429))
+async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> RetriedBatch:
+    """Evaluates again its rows that failed, were given up or were cancelled: under the same ids, each within the same
+    budget, without paying again for answers that are there."""
+    batch = await _find_batch(services, caller.tenant, id)
+    retried = await services.jobs.retry_batch(caller.tenant, batch.id)
+    found = batch_summary(await _find_batch(services, caller.tenant, id), services.clock.now())
+    return RetriedBatch(retried=retried.jobs, unreadable=retried.unreadable, batch=found)
 
 
 async def _find_batch(services: Services, tenant: TenantId, batch: str) -> BatchStatus:

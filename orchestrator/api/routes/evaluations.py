@@ -189,6 +189,19 @@ async def _stored_report(services: Services, tenant: TenantId, id: str) -> Repor
     return stored
 
 
+@router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 409, 422, 429))
+async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> Evaluation:
+    """Evaluates again what failed, was given up or was cancelled: under the same id, within the same budget, without
+    paying again for answers that are there. One that waits or runs stays as it is."""
+    job = await find_job(services, caller.tenant, id, "evaluation")
+    if job.state == "done":
+        raise HttpProblem("conflict", "It is done. Submit the idea again for another evaluation.", state=job.state)
+    retried = await services.jobs.retry(caller.tenant, job.id)
+    if retried.unreadable:
+        raise HttpProblem("conflict", "Its document is kept no longer. Submit it again.", state=job.state)
+    return await show_evaluation(services, await find_job(services, caller.tenant, id, "evaluation"))
+
+
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
     """Raises HttpProblem."""
     check_method(body.method, services.methods)

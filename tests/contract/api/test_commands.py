@@ -242,3 +242,20 @@ async def test_usage_of_a_span_is_told(program: Program, service: Service) -> No
     later = await program.run("usage", "--since", "2000-01-01", "--until", "2000-02-01", COLUMNS="200")
     assert "evaluation" not in later.out
     assert "not a date" in (await program.run("usage", "--since", "yesterday")).err
+
+
+async def test_what_failed_is_evaluated_again_under_its_id(program: Program, service: Service) -> None:
+    batch = (await program.run("submit", "ideas")).out.strip()
+    await service.finish(Problem(type="x", title="It failed", detail="Because."))
+    told = await program.run("retry", batch)
+    assert told.code == 0, told.err
+    assert "1 of" in told.err
+    await service.finish()
+    async with service.client(program.key, program.url) as client:
+        (one,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+        assert one["state"] == "done"
+        refused = await client.post(f"/v1/evaluations/{one['id']}/retry")
+        assert (refused.status_code, "It is done" in refused.text) == (409, True)
+    ended = await program.run("retry", one["id"])
+    assert ended.code != 0
+    assert "Submit the idea again" in ended.err

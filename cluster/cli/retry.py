@@ -1,0 +1,36 @@
+"""`assayer retry`: what ended without a result goes back to the queue."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cluster.cli.options import WithProfile
+from cluster.cli.service_client import kind_of, service
+from cluster.cli.terminal import remark
+from cluster.settings import PROFILES
+
+if TYPE_CHECKING:
+    from assayer_client import Client
+
+__all__ = ["retry"]
+
+
+def retry(
+    ids: Annotated[list[str], typer.Argument(help="Ids: ev_… or bt_… (all of its rows without a result).")],
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Evaluate again what failed, was given up or was cancelled, under the same id; what was paid for is not paid
+    again."""
+    for one in ids:
+        kind_of(one, "evaluation", "batch")
+    with service(profile) as client:
+        for one in ids:
+            remark(f"{one}: {_retried(client, one)}.")
+
+
+def _retried(client: "Client", one: str) -> str:
+    if kind_of(one, "evaluation", "batch") == "evaluation":
+        return client.retry(one).state
+    found = client.retry_batch(one)
+    left = f"; {found.unreadable:,} stay as they are, as their documents are kept no longer" if found.unreadable else ""
+    return f"{found.retried:,} of {found.batch.rows:,} rows wait again{left}"

@@ -1,0 +1,67 @@
+"""Jobs that ended without a result go back to the queue, when their tenant asks: their id, row and paid answers stay.
+
+What was their verdict becomes an event `retried`, so that a job still has one verdict, the last. A document whose text
+was dropped when its job ended cannot be read again: such jobs stay as they are.
+"""
+
+from typing import NamedTuple
+
+from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.submissions import QueueFull
+from orchestrator.store.database import Connection
+from orchestrator.store.notifications import JOB_QUEUED, event_notification, notify
+
+__all__ = ["Retried", "retry_jobs"]
+
+_WITHOUT_RESULT = "jobs.tenant = $1 AND jobs.{column} = $2 AND jobs.state IN ('failed', 'dead', 'cancelled')"
+_READABLE = "(kind <> 'evaluation' OR coalesce(request -> 'idea', 'null') <> 'null' OR document IS NOT NULL)"
+
+_COUNT = f"""
+    SELECT count(*) FILTER (WHERE {_READABLE}) AS jobs, count(*) FILTER (WHERE NOT {_READABLE}) AS unreadable,
+           (SELECT max_queued FROM tenants WHERE id = $1) AS most,
+           (SELECT count(*) FROM jobs AS waiting WHERE waiting.tenant = $1 AND waiting.state = 'queued') AS queued
+    FROM jobs WHERE {_WITHOUT_RESULT}
+"""  # noqa: S608 - put together from constants
+
+_RETRY = f"""
+    WITH ended AS (
+        SELECT id, state, cost_usd AS charged, problem ->> 'title' AS title FROM jobs
+        WHERE {_WITHOUT_RESULT} AND {_READABLE} ORDER BY id FOR UPDATE
+    ), queued AS (
+        UPDATE jobs
+        SET state = 'queued', finished_at = NULL, problem = NULL, result = NULL, cost_usd = NULL, failures = 0,
+            losses = 0, outages = 0, reasons = '{{{{}}}}', ready_at = statement_timestamp(),
+            charged_usd = greatest(charged_usd, ended.charged)
+        FROM ended WHERE jobs.id = ended.id
+        RETURNING jobs.id, batch, last_event, ended.state, ended.title
+    ), told AS (
+        UPDATE events
+        SET kind = 'retried', data = jsonb_build_object('after_seconds', 0, 'reason', concat_ws(': ',
+            CASE queued.state WHEN 'cancelled' THEN 'it was cancelled' ELSE 'it had failed' END, title))
+        FROM queued WHERE events.job = queued.id AND events.number = queued.last_event
+    ), untold AS (
+        UPDATE batches SET told = false WHERE id IN (SELECT batch FROM queued)
+    )
+    SELECT id FROM queued
+"""  # noqa: S608 - put together from constants
+
+
+class Retried(NamedTuple):
+    jobs: int
+    """That wait again."""
+    unreadable: int
+    """That stay as they are, since their document is kept no longer."""
+
+
+async def retry_jobs(connection: Connection, tenant: TenantId, *, job: str = "", batch: str = "") -> Retried:
+    """One job, or all of a batch; those that have a result, or have not ended, stay as they are. Raises QueueFull."""
+    column, id = ("id", job) if job else ("batch", batch)
+    async with connection.transaction():
+        counts = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
+        if counts is None or not counts["jobs"]:
+            return Retried(0, 0 if counts is None else counts["unreadable"])
+        if counts["queued"] + counts["jobs"] > counts["most"]:
+            raise QueueFull(counts["queued"], counts["jobs"], counts["most"])
+        rows = await connection.fetch(_RETRY.format(column=column), tenant, id)
+    await notify(connection, [JOB_QUEUED, *(event_notification(row["id"]) for row in rows)])
+    return Retried(len(rows), counts["unreadable"])

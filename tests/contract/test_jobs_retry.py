@@ -1,0 +1,102 @@
+"""Jobs that ended without a result go back to the queue when their tenant asks, and then have one verdict, the last."""
+
+import pytest
+
+from orchestrator.jobs.models import BatchId, JobVerdict, Problem
+from orchestrator.jobs.submissions import NewBatch, QueueFull
+from orchestrator.store import Database, PgEvents
+from tests.contract.store_jobs import ACME, DONE, OTHER, Queue, job, tenant
+
+BATCH = BatchId("ba_1")
+FAILED = JobVerdict(state="failed", problem=Problem(type="x", title="It failed", detail="Because."), cost_usd=0.25)
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await tenant(database, max_queued=5)
+    return Queue(database)
+
+
+async def test_a_failed_job_waits_again_and_ends_in_one_verdict(queue: Queue, database: Database) -> None:
+    one = job("ev_a")
+    await queue.add(one)
+    await queue.leases.finish(await queue.one(), FAILED)
+    retried = await queue.jobs.retry(ACME, one.id)
+    assert (retried.jobs, retried.unreadable) == (1, 0)
+    waiting = await queue.jobs.get(ACME, one.id)
+    assert waiting is not None
+    assert (waiting.state, waiting.problem, waiting.finished_at) == ("queued", None, None)
+
+    again = await queue.one()
+    assert (again.job, again.attempt) == (one.id, 2)
+    await queue.leases.finish(again, DONE)
+    ended = await queue.jobs.get(ACME, one.id)
+    assert ended is not None
+    assert ended.state == "done"
+    events = await PgEvents(database).after(one.id, 0)
+    assert [event.kind for event in events] == ["queued", "started", "retried", "started", "done"]
+    assert events[2].data["reason"] == "it had failed: It failed"
+
+
+async def test_what_is_done_runs_or_waits_stays_as_it_is(queue: Queue) -> None:
+    done, running, waiting = job("ev_a"), job("ev_b"), job("ev_c")
+    await queue.add(done)
+    await queue.leases.finish(await queue.one(), DONE)
+    await queue.add(running)
+    await queue.one()
+    await queue.add(waiting)
+    for one in (done, running, waiting):
+        assert (await queue.jobs.retry(ACME, one.id)).jobs == 0
+
+
+async def test_rows_without_a_result_of_a_batch_wait_again_and_its_end_is_told_again(queue: Queue) -> None:
+    rows = [job(row=row) for row in range(1, 5)]
+    await queue.jobs.add(ACME, rows, NewBatch(id=BATCH, name="b", rows=4))
+    first, second, third = await queue.lease(3)
+    await queue.leases.finish(first, DONE)
+    await queue.leases.finish(second, FAILED)
+    await queue.leases.finish(third, FAILED)
+    await queue.jobs.cancel_batch(ACME, BATCH)
+    await queue.database.execute("UPDATE batches SET told = true")
+    assert (await queue.jobs.retry_batch(ACME, BATCH)).jobs == 3
+    found = await queue.jobs.batch(ACME, BATCH)
+    assert found is not None
+    assert (found.counts, found.finished_at, found.known_cost_usd) == ({"done": 1, "queued": 3}, None, 0.5)
+    assert not await queue.database.fetch("SELECT FROM batches WHERE told")
+    for lease in await queue.lease(3):
+        await queue.leases.finish(lease, DONE)
+    found = await queue.jobs.batch(ACME, BATCH)
+    assert found is not None
+    assert found.counts == {"done": 4}
+    assert found.finished_at is not None
+
+
+async def test_money_spent_before_counts_against_the_month_once(queue: Queue) -> None:
+    one = job("ev_a")
+    await queue.add(one)
+    await queue.leases.finish(await queue.one(), FAILED)
+    await queue.jobs.retry(ACME, one.id)
+    await queue.leases.finish(await queue.one(), DONE)
+    (spent,) = await queue.database.fetch("SELECT sum(usd) AS usd FROM spending WHERE tenant = $1", ACME)
+    assert spent["usd"] == DONE.cost_usd
+
+
+async def test_a_document_that_is_kept_no_longer_is_told(queue: Queue) -> None:
+    one = job("ev_a")
+    pdf = one.model_copy(
+        update={"request": one.request.model_copy(update={"idea": None, "source": "a.pdf"}), "document": b"%PDF"}
+    )
+    await queue.add(pdf)
+    await queue.leases.finish(await queue.one(), FAILED)
+    retried = await queue.jobs.retry(ACME, pdf.id)
+    assert (retried.jobs, retried.unreadable) == (0, 1)
+
+
+async def test_a_queue_that_would_be_too_long_and_another_tenant_change_nothing(queue: Queue) -> None:
+    await tenant(queue.database, OTHER)
+    await queue.jobs.add(ACME, [job(row=row) for row in range(1, 5)], NewBatch(id=BATCH, name="b", rows=4))
+    await queue.jobs.cancel_batch(ACME, BATCH)
+    await queue.add(job(), job())
+    with pytest.raises(QueueFull):
+        await queue.jobs.retry_batch(ACME, BATCH)
+    assert (await queue.jobs.retry_batch(OTHER, BATCH)).jobs == 0
