@@ -9,6 +9,7 @@ from assayer.errors import Defect
 from assayer.models import Frozen
 from assayer.run.context_variables import urgency
 from cluster.log import configure_log
+from cluster.serving.ray_metrics import export_to_ray
 from cluster.serving.settings import ServingSettings
 from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
@@ -93,10 +94,12 @@ class Replica:
 
     @staticmethod
     def begin(config: ReplicaConfig) -> Settings:
-        """The settings of this process, which writes the service's log from now on. Raises ConfigurationError."""
+        """The settings of this process, which writes the service's log and tells its figures from now on. Raises
+        ConfigurationError."""
         settings = config.settings()
         # Standard error of a process of Ray ends up in Ray's own folder, which goes when a Ray of our own does.
         configure_log(settings.log, settings.home / "logs" / "service.jsonl" if settings.serving.one_machine else None)
+        export_to_ray()
         return settings
 
     async def urgently(self, method: str, *args: Any, **kwargs: Any) -> Any:

@@ -2,7 +2,10 @@
 
 import importlib
 import json
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -109,6 +112,45 @@ def test_an_expression_asks_for_what_there_is(expression: str) -> None:
 def test_an_expression_with_a_slip_is_found_out() -> None:
     with pytest.raises(ValueError, match="unclosed"):
         promql_parser.parse("sum by (tenant (assayer_jobs_queued)")
+
+
+def _scenarios() -> list[dict[str, Any]]:
+    document = yaml.safe_load((DEPLOY / "prometheus" / "rules_test.yaml").read_text("utf-8"))
+    tests: list[dict[str, Any]] = document["tests"]
+    return tests
+
+
+def test_alerts_are_tried_on_figures_that_the_program_tells_by_their_labels() -> None:
+    known = {**OF_PROMETHEUS, **told()}
+    for scenario in _scenarios():
+        for one in scenario["input_series"]:
+            (selector,) = selectors(promql_parser.parse(one["series"]))
+            labels = {matcher.name for matcher in selector.matchers.matchers}
+            assert labels == known[selector.name] | {"job", "instance"}, one["series"]
+
+
+def test_every_alert_is_seen_to_fire_in_one_of_the_scenarios() -> None:
+    expected = [
+        sample["labels"]
+        for scenario in _scenarios()
+        for test in scenario["promql_expr_test"]
+        for sample in test["exp_samples"]
+    ]
+    assert sorted(expected) == sorted(f'{{alertname="{rule["alert"]}"}}' for rule in rules())
+
+
+def test_alerts_fire_on_what_they_are_for_and_not_on_a_service_that_is_well() -> None:
+    promtool = os.environ.get("ASSAYER_TEST_PROMTOOL") or shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed (Debian's package prometheus has it)")
+    ran = subprocess.run(
+        [promtool, "test", "rules", "rules_test.yaml"],
+        cwd=DEPLOY / "prometheus",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_every_alert_has_a_name_of_its_own_a_severity_and_says_what_to_do() -> None:

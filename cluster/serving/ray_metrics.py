@@ -1,0 +1,57 @@
+"""Figures of this process for Ray's metrics agent, which tells those of every process of its node.
+
+Where all processes are on one machine they share a folder instead, and the ingress tells the figures of all
+(`orchestrator.api.metrics`).
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterable
+from functools import cache
+
+from prometheus_client import REGISTRY
+from prometheus_client.metrics_core import Metric
+from ray.util.metrics import Gauge
+
+__all__ = ["RayMetrics", "export_to_ray"]
+
+_SECONDS = 10.0
+"""As often as Ray itself tells its agent."""
+_OURS = "assayer_"
+_SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+class RayMetrics:
+    """Every sample becomes a gauge of Ray's, also those of counters and histograms: Ray's own kinds can be added to and
+    not set, and Prometheus computes rates and quantiles from gauges as well."""
+
+    def __init__(self) -> None:
+        self._gauges: dict[str, Gauge] = {}
+
+    def export(self, families: Iterable[Metric]) -> None:
+        for family in families:
+            for sample in family.samples:
+                if sample.name.startswith(_OURS) and not sample.name.endswith("_created"):
+                    self._gauge(sample.name, family.documentation, tuple(sample.labels)).set(
+                        sample.value, tags=dict(sample.labels)
+                    )
+
+    def _gauge(self, name: str, description: str, labels: tuple[str, ...]) -> Gauge:
+        if name not in self._gauges:
+            self._gauges[name] = Gauge(name, description=description, tag_keys=labels)
+        return self._gauges[name]
+
+
+@cache
+def export_to_ray() -> None:
+    """Begins it, once in a process and for as long as that lives."""
+    if _SHARED_FOLDER not in os.environ:
+        threading.Thread(target=_export_for_ever, name="metrics for Ray", daemon=True).start()
+
+
+def _export_for_ever() -> None:
+    metrics = RayMetrics()
+    while True:
+        metrics.export(REGISTRY.collect())
+        time.sleep(_SECONDS)

@@ -1,0 +1,12 @@
+"""A pool whose processes count something."""
+
+from cluster.serving.replica import Replica, ReplicaConfig
+from orchestrator.execution.metrics import ATTEMPTS
+
+__all__ = ["Counting"]
+
+
+class Counting(Replica):
+    def __init__(self, config: ReplicaConfig) -> None:
+        ATTEMPTS.labels("of this test", "done").inc(3)
+        self.begin(config)
