@@ -33,7 +33,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
         try:
             serve.start(proxy_location="Disabled", logging_config={"log_level": "WARNING"})
-            (node,) = ray.nodes()
+            (node,) = ray.nodes()  # type: ignore[no-untyped-call]
             yield f"http://127.0.0.1:{node['MetricsExportPort']}/metrics"
             serve.shutdown()  # type: ignore[no-untyped-call]
         finally:

@@ -187,3 +187,20 @@ async def test_those_in_the_line_do_not_wait_for_a_source_that_is_left_alone(sou
 
     assert all(isinstance(outcome, SourceUnavailable) for outcome in outcomes)
     assert len(source.paths) == 2
+
+
+async def test_source_that_always_fails_is_given_up_when_the_patience_ends_and_not_when_its_attempts_do(
+    source: SmallSource,
+) -> None:
+    source.behaviour = answers(*[(500, {})] * 100_000)
+    async with source_gateway(source, attempts=100_000, breaker_failures=100_000) as gateway:
+        with pytest.raises(SourceBusy, match="no answer in the 1 s"):
+            await fetch(gateway, patience=1.0)
+    assert len(source.paths) > 1
+
+
+async def test_source_that_holds_its_answers_back_is_left_after_patience_and_one_answer(source: SmallSource) -> None:
+    source.behaviour = Held()
+    async with source_gateway(source, answer_seconds=0.3, attempts=100_000, breaker_failures=100_000) as gateway:
+        with pytest.raises(SourceBusy, match="no answer in the 1 s"):
+            await fetch(gateway, patience=1.0)

@@ -4,6 +4,7 @@ A source that is down, busy or answers nonsense costs its own results: the journ
 source has a budget of queries and waiting time for each evaluation, so that one idea cannot use up what all share.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from assayer.ports import Clock
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import together
 from workers.literature.settings import LiteratureSettings
-from workers.remote.request import RequestContext
+from workers.remote.request import RequestContext, out_of_time
 from workers.sources.capabilities import (
     ListsCitingPapers,
     ListsReferences,
@@ -30,6 +31,11 @@ from workers.sources.capabilities import (
 )
 
 __all__ = ["RemoteLiterature", "RemoteQuery", "SourceBudget"]
+
+
+_LAST_ANSWER_SECONDS = 60.0
+"""Beside its patience an evaluation waits so long at most for answers that have begun to come, however many pages they
+have."""
 
 
 class SourceBudget:
@@ -223,9 +229,17 @@ class RemoteLiterature:
         context = RequestContext(owner=self._run.id, patience=budget.seconds_left)
         try:
             with budget.waiting():
-                found = await call(context)
+                found = await _within(context.patience, source.name, call(context))
         except SourceError as error:
             self._run.journal.record_trouble(source.name, operation, error)
             return None
         self._run.journal.record_use(source.name, operation, results=sum(one is not None for one in found))
         return list(found)
+
+
+async def _within(patience: float, source: str, call: Awaitable[Sequence[Found]]) -> Sequence[Found]:
+    try:
+        async with asyncio.timeout(patience + _LAST_ANSWER_SECONDS):
+            return await call
+    except TimeoutError:
+        raise out_of_time(source, patience) from None

@@ -24,7 +24,7 @@ from workers.concurrency.single_flight import InFlight, SingleFlight
 from workers.remote.client import SourceClient
 from workers.remote.metrics import CACHE_HITS, FAILURES
 from workers.remote.rate_limit import RateLimits, RateLimitStore, SharedRateLimit
-from workers.remote.request import RequestContext, RequestWaiter, SourceRequest, SourceResponse
+from workers.remote.request import RequestContext, RequestWaiter, SourceRequest, SourceResponse, out_of_time
 from workers.remote.response_cache import ResponseCache
 from workers.remote.settings import SourceSettings
 from workers.remote.transport import SourceEndpoint, open_session
@@ -111,7 +111,11 @@ class SourceGateway:
         self._in_flight.join(key, waiter, lambda call: self._respond(key, request, client, call))
         client.scheduler.enqueue(waiter)
         try:
-            response = await waiter.result
+            async with asyncio.timeout(context.patience + client.settings.answer_seconds):
+                response = await waiter.result
+        except TimeoutError:
+            FAILURES.labels(request.source, "busy").inc()
+            raise out_of_time(request.source, context.patience) from None
         except AssayerError as error:
             FAILURES.labels(request.source, _cause(error)).inc()
             raise

@@ -4,11 +4,20 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from assayer.errors import SourceBusy
 from assayer.models import Operation
 from assayer.run.journal import Journal
 from workers.concurrency.single_flight import InFlight, Waiter
 
-__all__ = ["JournalledFetcher", "RequestContext", "RequestWaiter", "SourceFetcher", "SourceRequest", "SourceResponse"]
+__all__ = [
+    "JournalledFetcher",
+    "RequestContext",
+    "RequestWaiter",
+    "SourceFetcher",
+    "SourceRequest",
+    "SourceResponse",
+    "out_of_time",
+]
 
 
 class RequestContext(NamedTuple):
@@ -17,7 +26,9 @@ class RequestContext(NamedTuple):
     owner: str
     """Evaluation id; owners take turns at a source."""
     patience: float
-    """Seconds that a turn may be away; beyond them SourceBusy at once, without waiting them out."""
+    """Seconds in which an attempt may still begin, whatever went before: turns, failures, pauses. Beyond them
+    SourceBusy, and at once where no turn can come in time. The last answer may take what the source's settings
+    allow."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,13 @@ class JournalledFetcher:
         return response
 
 
+def out_of_time(source: str, patience: float) -> SourceBusy:
+    return SourceBusy(
+        f"{source} gave no answer in the {patience:.0f} s that this evaluation waits.",
+        "Evaluate fewer ideas at once, or give them more time.",
+    )
+
+
 class RequestWaiter(Waiter[SourceResponse]):
     """One caller's wait for a response."""
 
@@ -84,4 +102,4 @@ class RequestWaiter(Waiter[SourceResponse]):
         """Units of the source's daily budget that the request takes."""
         self.since = since
         self.deadline = since + context.patience
-        """Until when a turn must have come."""
+        """Until when the last turn must have come: no attempt that failed puts it off."""

@@ -10,7 +10,7 @@ from assayer.ports import Clock
 from workers.concurrency.fair_queue import FairQueue
 from workers.concurrency.single_flight import InFlight
 from workers.remote.rate_limit import SharedRateLimit, TurnDeferred, TurnEvent, TurnGranted, TurnRequest
-from workers.remote.request import RequestWaiter
+from workers.remote.request import RequestWaiter, out_of_time
 
 __all__ = ["PermitExpired", "SendPermit", "TurnScheduler"]
 
@@ -123,9 +123,13 @@ class TurnScheduler:
         if waiter.call not in self._permits or waiter.result.done():
             return
         now = self._clock.monotonic()
-        waiter.deadline = now + waiter.patience
+        if not again:
+            waiter.deadline = now + waiter.patience
+        elif now > waiter.deadline:
+            waiter.refuse(out_of_time(self._source, waiter.patience))
+            return
         away = max(0.0, self._opens_at - now) + (0 if again else self._queue.ahead(waiter.owner)) * self._pace
-        if away > waiter.patience:
+        if away > waiter.deadline - now:
             waiter.refuse(self._busy(away, waiter.patience))
             return
         self._queue.push(waiter, first=again)
