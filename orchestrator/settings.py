@@ -185,6 +185,8 @@ class ApiSettings(Frozen):
     """Of a JSON request: an idea has at most 400,000 characters."""
     max_upload_bytes: int = Field(default=64_000_000, ge=1_000)
     """Of a request that carries many ideas: a batch, a ranking."""
+    max_json_values: int = Field(default=2_000_000, ge=1_000)
+    """Commas in a body of JSON: millions of tiny values take seconds to read and gigabytes to hold, in one piece."""
     linger_seconds: float = Field(default=5.0, gt=0)
     """How long the rest of a refused body is still read, so that its sender receives the answer."""
     body_seconds: float = Field(default=20.0, gt=0)

@@ -60,14 +60,19 @@ class BodyLimit:
         if announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
             await send_problem(_too_large(most, int(announced[:20])), scope, receive, send)
             return
-        taken = 0
+        taken = values = 0
+        is_json = _is_json(Headers(scope=scope).get("content-type", ""))
 
         async def counted() -> Message:
-            nonlocal taken
+            nonlocal taken, values
             message = await receive()
-            taken += len(message.get("body", b""))
+            body = message.get("body", b"")
+            taken += len(body)
+            values += body.count(b",") if is_json else 0
             if taken > most:
                 raise _too_large(most, None)
+            if values > self._settings.max_json_values:
+                raise _too_many_values(self._settings.max_json_values)
             return message
 
         await self._app(scope, counted, send)
@@ -78,6 +83,20 @@ def _too_large(most: int, announced: int | None) -> HttpProblem:
     return HttpProblem(
         "content-too-large",
         f"The body has {size} bytes; the limit is {most:,}. Send less at once: a batch may come in several parts.",
+        headers={"Connection": "close"},
+    )
+
+
+def _is_json(content_type: str) -> bool:
+    """Of one document: JSON lines are read one by one."""
+    media = content_type.partition(";")[0].strip().lower()
+    return media == "application/json" or media.endswith("+json")
+
+
+def _too_many_values(most: int) -> HttpProblem:
+    return HttpProblem(
+        "content-too-large",
+        f"The JSON of the body has more than {most:,} commas, which no ideas need. Send less at once.",
         headers={"Connection": "close"},
     )
 

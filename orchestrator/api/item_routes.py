@@ -1,6 +1,6 @@
 """What the routes of jobs of many items share: outcomes read as they come, and the bodies of what they answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from orchestrator.api.authentication import Reader
+from orchestrator.api.backpressure import UploadLimit
 from orchestrator.api.common_schemas import Body, JobResource, Resource
 from orchestrator.api.content_negotiation import preferred_wait
 from orchestrator.api.event_streams import wait_for_outcomes
@@ -15,8 +16,9 @@ from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import PreferHeader, find_job, job_fields
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.jobs.item_outcomes import ItemOutcome, ItemsResult
-from orchestrator.jobs.models import Job, JobKind, JobState
+from orchestrator.jobs.models import Job, JobKind, JobState, TenantId
 from orchestrator.store import PgItemOutcomes
 
 __all__ = [
@@ -28,12 +30,15 @@ __all__ = [
     "ItemsPage",
     "counted",
     "item_links",
+    "read_items",
 ]
 
 MOST_ITEMS = 1_000
 """Of one request."""
 
 Ended = TypeVar("Ended", bound=ItemOutcome)
+Given = TypeVar("Given")
+Read = TypeVar("Read")
 P = TypeVar("P", bound="ItemsPage")
 
 
@@ -134,3 +139,19 @@ def item_links(kind: JobKind, job: str) -> ItemLinks:
 
 def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+async def read_items(
+    request: Request, tenant: TenantId, uploads: UploadLimit, read: Callable[[int, Given], Read], given: Sequence[Given]
+) -> tuple[Read, ...]:
+    """Each with its place, from 0, as the rows of an upload are read. Raises HttpProblem."""
+
+    def work(is_abandoned: Callable[[], bool]) -> tuple[Read, ...]:
+        found = list[Read]()
+        for place, one in enumerate(given):
+            if is_abandoned():
+                raise ReadingAbandoned
+            found.append(read(place, one))
+        return tuple(found)
+
+    return await uploads.parse(request, tenant, work)

@@ -238,7 +238,8 @@ def lies_ahead(cutoff: dt.date | None, services: Services) -> bool:
 
 
 def idea_of(body: IdeaBody, source: str, pointer: str) -> Idea:
-    """`pointer`: where in the request the idea is. Raises HttpProblem."""
+    """`pointer`: where in the request the idea is. Takes up to a second: never on the event loop. Raises
+    HttpProblem."""
     name = source or _UNNAMED_SOURCE
     try:
         if body.sections is None:

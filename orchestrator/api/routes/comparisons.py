@@ -1,5 +1,7 @@
 """`/v1/comparisons`: which of two ideas is better, and why."""
 
+import asyncio
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
@@ -67,7 +69,8 @@ async def ask(
     prefer: PreferHeader = None,
 ) -> Response:
     """Asks which of two ideas is better."""
-    first, second = idea_of(body.first, "first", "/first"), idea_of(body.second, "second", "/second")
+    first = await asyncio.to_thread(idea_of, body.first, "first", "/first")
+    second = await asyncio.to_thread(idea_of, body.second, "second", "/second")
     if first.id == second.id:
         raise HttpProblem.invalid("It has the same words as `first`: there is nothing to compare.", "/second")
     job = JobId(services.new_id("cp"))

@@ -1,5 +1,7 @@
 """`/v1/curations`: papers to research questions that do not give their method away."""
 
+from functools import partial
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import Field
@@ -18,6 +20,7 @@ from orchestrator.api.item_routes import (
     ItemsPage,
     counted,
     item_links,
+    read_items,
 )
 from orchestrator.api.job_routes import (
     JobRoutes,
@@ -27,7 +30,7 @@ from orchestrator.api.job_routes import (
     submission_route,
 )
 from orchestrator.api.problems import HttpProblem
-from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency, UploadLimitDependency
 from orchestrator.jobs.item_outcomes import CurationOutcome
 from orchestrator.jobs.models import Job, JobId, Priority
 from orchestrator.jobs.requests import CurationRequest, Limits
@@ -73,11 +76,13 @@ async def ask(
     caller: Submitter,
     services: ServicesDependency,
     streams: StreamLimitDependency,
+    uploads: UploadLimitDependency,
     idempotency_key: IdempotencyKey = None,
     prefer: PreferHeader = None,
 ) -> Response:
     """Asks for each paper: is it a new idea, a survey or an evaluation, and what question does it answer?"""
-    items = tuple(_paper(place, one, services.most_abstract_chars) for place, one in enumerate(body.items))
+    read = partial(_paper, services.most_abstract_chars)
+    items = await read_items(request, caller.tenant, uploads, read, body.items)
     work = CurationRequest(items=items, limits=body.limits)
     job = JobId(services.new_id("cu"))
     new = NewJob(id=job, request=work, subject=counted(len(items), "paper"), priority=body.priority)
@@ -87,7 +92,7 @@ async def ask(
     return await answer_when_ended(answer, request, caller, services, streams, prefer, show_curation)
 
 
-def _paper(place: int, body: CuratedPaperBody, most: int) -> SourcePaper:
+def _paper(most: int, place: int, body: CuratedPaperBody) -> SourcePaper:
     """Raises HttpProblem."""
     try:
         return paper_of_record(body.model_dump(), f"Paper {place}", most)

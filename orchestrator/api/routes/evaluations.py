@@ -129,7 +129,7 @@ async def ask(
     prefer: PreferHeader = None,
 ) -> Response:
     """Submits one idea for evaluation."""
-    work = evaluation_request(body, services)
+    work = await asyncio.to_thread(evaluation_request, body, services)
     job = JobId(services.new_id("ev"))
     links = evaluation_links(job)
     title = work.idea.title if work.idea else work.source

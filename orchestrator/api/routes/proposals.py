@@ -19,6 +19,7 @@ from orchestrator.api.item_routes import (
     ItemsPage,
     counted,
     item_links,
+    read_items,
 )
 from orchestrator.api.job_routes import (
     JobRoutes,
@@ -28,7 +29,7 @@ from orchestrator.api.job_routes import (
     submission_route,
 )
 from orchestrator.api.problems import HttpProblem
-from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency, UploadLimitDependency
 from orchestrator.jobs.item_outcomes import ProposalOutcome
 from orchestrator.jobs.models import Job, JobId, Priority
 from orchestrator.jobs.requests import Limits, ProposalRequest
@@ -77,11 +78,12 @@ async def ask(
     caller: Submitter,
     services: ServicesDependency,
     streams: StreamLimitDependency,
+    uploads: UploadLimitDependency,
     idempotency_key: IdempotencyKey = None,
     prefer: PreferHeader = None,
 ) -> Response:
     """Asks for candidate ideas for each question, each drawn for itself."""
-    items = tuple(_question(place, one) for place, one in enumerate(body.items))
+    items = await read_items(request, caller.tenant, uploads, _question, body.items)
     work = ProposalRequest(items=items, candidates=body.candidates, best_by=body.best_by, limits=body.limits)
     job = JobId(services.new_id("pr"))
     new = NewJob(id=job, request=work, subject=counted(len(items), "question"), priority=body.priority)

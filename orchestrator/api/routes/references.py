@@ -1,5 +1,6 @@
 """`/v1/references`: what an idea should cite, from the corpus, while the caller waits. No language model is asked."""
 
+import asyncio
 import datetime as dt
 from typing import Literal
 
@@ -73,7 +74,7 @@ router = APIRouter(prefix="/v1/references", tags=["references"])
 async def suggest(body: ReferencesBody, _: Reader, services: ServicesDependency) -> SuggestedReferences:
     """Suggests papers of the corpus that an idea does not name and should, each with how it was found: near its words,
     or along citations. Nothing is stored, so it takes no idempotency key."""
-    idea = _checked_idea(body, services)
+    idea = await asyncio.to_thread(_checked_idea, body, services)
     return await answered_by_corpus(services, "search", lambda corpus: _suggested(corpus, idea, body, services))
 
 

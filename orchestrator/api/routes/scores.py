@@ -17,6 +17,7 @@ from orchestrator.api.item_routes import (
     ItemsPage,
     counted,
     item_links,
+    read_items,
 )
 from orchestrator.api.job_routes import (
     JobRoutes,
@@ -27,7 +28,7 @@ from orchestrator.api.job_routes import (
     submission_route,
 )
 from orchestrator.api.problems import HttpProblem
-from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency, UploadLimitDependency
 from orchestrator.jobs.item_outcomes import ScoreOutcome
 from orchestrator.jobs.models import Job, JobId, Priority
 from orchestrator.jobs.requests import IdeaToScore, Limits, ScoreRequest
@@ -76,11 +77,12 @@ async def ask(
     caller: Submitter,
     services: ServicesDependency,
     streams: StreamLimitDependency,
+    uploads: UploadLimitDependency,
     idempotency_key: IdempotencyKey = None,
     prefer: PreferHeader = None,
 ) -> Response:
     """Asks for scores of each idea, each judged for itself."""
-    items = tuple(_scored(place, one) for place, one in enumerate(body.items))
+    items = await read_items(request, caller.tenant, uploads, _scored, body.items)
     blind = services.judged_blind(body.blind, several=len(items) > 1)
     work = ScoreRequest(items=items, blind=blind, limits=body.limits)
     job = JobId(services.new_id("sc"))

@@ -1,12 +1,16 @@
 """Back-pressure at a real server: bodies that are too large, requests that are too many."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 
 import pytest
 
+from assayer.ideas.parsing import parse_idea
+from assayer.models import Idea
+from orchestrator.api import job_routes
 from orchestrator.store import PgTenants
-from tests.contract.api.service import BODY, OTHER, Service, served
+from tests.contract.api.service import BODY, OTHER, TEXT, Service, served
 from tests.contract.api.test_problems import problem
 
 _MEGABYTE = b"x" * 1_000_000
@@ -102,3 +106,28 @@ async def test_an_open_stream_takes_no_place_among_requests(service: Service) ->
             lines = held.aiter_lines()  # kept: a reader that nobody has any more closes the connection
             await anext(lines)
             assert (await client.get("/v1/methods")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/evaluations", BODY),
+        ("/v1/comparisons", {"first": BODY["idea"], "second": {"title": "B", "text": f"{TEXT} And more."}}),
+        ("/v1/scores", {"items": [{"id": "a", "idea": BODY["idea"]}]}),
+        ("/v1/references", BODY),
+    ],
+)
+async def test_ideas_are_read_beside_the_event_loop(
+    service: Service, monkeypatch: pytest.MonkeyPatch, path: str, body: object
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def observed(text: str, source: str, title: str | None = None) -> Idea:
+        threads.append(threading.current_thread())
+        return parse_idea(text, source, title)
+
+    monkeypatch.setattr(job_routes, "parse_idea", observed)
+    async with service.caller() as client:
+        assert (await client.post(path, json=body)).status_code in (202, 503)
+    assert threads
+    assert threading.main_thread() not in threads

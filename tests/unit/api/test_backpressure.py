@@ -71,6 +71,38 @@ async def test_a_body_that_grows_too_large_is_refused_at_that_byte(length: str |
     assert refusal.value.status_code == 413
 
 
+async def _answered_json(media_type: str) -> None:
+    """1,500 values in five pieces."""
+
+    async def application(_: Scope, receive: Receive, __: Send) -> None:
+        while (await receive())["more_body"]:
+            continue
+
+    async def receive() -> Message:
+        return next(parts)
+
+    async def nowhere(_: Message) -> None:
+        return
+
+    parts: Iterator[Message] = iter(
+        {"type": "http.request", "body": b"1," * 300, "more_body": number < 4} for number in range(5)
+    )
+    scope = scope_of() | {"headers": [(b"content-type", media_type.encode())]}
+    await BodyLimit(application, ApiSettings(max_json_values=1_000), re.compile("/v1/batches"))(scope, receive, nowhere)
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "application/problem+json; charset=utf-8"])
+async def test_json_of_very_many_values_is_refused_before_it_is_read(media_type: str) -> None:
+    with pytest.raises(HttpProblem, match="commas") as refusal:
+        await _answered_json(media_type)
+    assert refusal.value.status_code == 413
+
+
+@pytest.mark.parametrize("media_type", ["application/jsonl", "text/csv"])
+async def test_lines_and_tables_may_have_as_many_as_they_like(media_type: str) -> None:
+    await _answered_json(media_type)
+
+
 async def test_paths_that_take_many_ideas_have_a_limit_of_their_own() -> None:
     assert (await passed(scope_of("/v1/batches"), [1_500]))[0] == 1_500
 
