@@ -87,7 +87,7 @@ async def _answered_json(media_type: str) -> None:
     parts: Iterator[Message] = iter(
         {"type": "http.request", "body": b"1," * 300, "more_body": number < 4} for number in range(5)
     )
-    scope = scope_of() | {"headers": [(b"content-type", media_type.encode())]}
+    scope = {**scope_of(), "headers": [(b"content-type", media_type.encode())]}
     await BodyLimit(application, ApiSettings(max_json_values=1_000), re.compile("/v1/batches"))(scope, receive, nowhere)
 
 
