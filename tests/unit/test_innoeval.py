@@ -21,6 +21,7 @@ from assayer.methods.innoeval.schemas import (
     SearchQueriesQuestion,
 )
 from assayer.models import Absent, WebResult, Window
+from assayer.plan_review.task import FLAWS, FoundFlaw, FoundFlaws
 from assayer.reports.assembly import EvaluationResult
 from tests.unit.innoeval_runs import OPTIONS, LongTexts, dropped_counts, evaluated, twin_backends
 from tests.unit.innoeval_world import (
@@ -274,3 +275,19 @@ async def test_a_paper_counts_as_read_in_full_only_if_words_beyond_its_abstract_
         assert {one.full_text for one in literature} == {read}
         papers_in_full = evaluation.report.coverage.full_texts
         assert (papers_in_full > 0) == read
+
+
+async def test_doubts_about_the_plan_reach_the_board_and_the_report() -> None:
+    flaw = FoundFlaw(
+        aspect="scope",
+        quote="test it on 500 reviews against two baselines",
+        text="Reviews of one field say nothing of others.",
+        change="",
+        certainty="likely",
+    )
+    backends, _ = twin_backends(scripted={FLAWS.name: lambda _: FoundFlaws(flaws=[flaw], comparators=[])})
+    evaluation, pack = await evaluated(backends)
+    review = evaluation.report.plan_review
+    assert review is not None
+    assert pack.plan_flaws == review.flaws
+    assert [(one.text, one.quote.state) for one in pack.plan_flaws] == [(flaw.text, "verified")]

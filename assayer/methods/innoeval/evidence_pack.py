@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from assayer.citing.evidence import Quoted, ShownPlace
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.extraction import SixTuple
-from assayer.models import BoardRecord, CorpusFit, Frozen, Idea, Notice, Paper, PaperId, Part, Summary
+from assayer.models import BoardRecord, CorpusFit, Frozen, Idea, Notice, Paper, PaperId, Part, PlanFlaw, Summary
 
 __all__ = ["BoardResult", "EvidencePack", "Grounding", "ReadSource", "ReviewBoard"]
 
@@ -54,6 +54,8 @@ class EvidencePack(Frozen):
     """Published after the cutoff: for revision advice only, no board sees it. Empty without a cutoff."""
     groundings: tuple[Grounding, ...]
     """Of what is in `before_cutoff`, in the order of the parts."""
+    plan_flaws: tuple[PlanFlaw, ...] = ()
+    """What a reader of the plan alone doubts. For the meta-review: reviewers who all saw it would repeat it."""
     fit: CorpusFit
     """Whether the local corpus covers the idea's field: silence of a corpus that does not says nothing."""
 

@@ -17,7 +17,7 @@ from assayer.methods.innoeval.search.fast_search import FastSearch
 from assayer.methods.innoeval.search.hybrid_selection import HybridSelection
 from assayer.methods.innoeval.search.iterative_search import IterativeSearch
 from assayer.methods.innoeval.search.slow_reading import SlowReader
-from assayer.models import CorpusFit, Idea, ModuleDepth
+from assayer.models import Absent, CorpusFit, Idea, ModuleDepth
 from assayer.plan_review.review import review_plan
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.accounting import Started
@@ -49,6 +49,8 @@ async def evaluate(
         measured(_collect_evidence(idea, backends, run, options, library)),
         measured(review_plan(idea.text[: options.idea_chars], backends.llm, library, run)),
     )
+    if not isinstance(plan.review.flaws, Absent):
+        pack = pack.model_copy(update={"plan_flaws": plan.review.flaws})
     board_result, board_depth = await measured(board.deliberate(pack))
     run.report_progress("innoeval", _STAGES, _STAGES)
 

@@ -23,6 +23,7 @@ __all__ = [
 
 _LONGEST_TITLE = 300
 """Characters."""
+_LEFT_OUT = " […] "
 
 
 def on_one_line(text: str) -> str:
@@ -30,16 +31,19 @@ def on_one_line(text: str) -> str:
 
 
 def clean_text(text: str, paper: Paper, run: Run, limit: int) -> str:
-    """At most so many sanitised characters, ending with a whole word; texts that give orders are journalled."""
-    text, flags = sanitise(text[: limit * 2])
+    """At most so many sanitised characters, the middle left out; texts that give orders are journalled."""
+    text, flags = sanitise(text[: limit * 4])
     run.journal.check_for_suspicion(paper, flags)
-    text = text.strip()
-    return text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0]
+    return shortened(text.strip(), limit)
 
 
 def shortened(text: str, most: int) -> str:
-    """At most so many characters, ending with a whole word and a sign that it goes on."""
-    return text if len(text) <= most else f"{text[: most - 2].rpartition(' ')[0]} …"
+    """At most so many characters: whole words of the beginning and of the end, where abstracts have their results, with
+    a sign where the middle is left out."""
+    if len(text) <= most:
+        return text
+    kept = (most - len(_LEFT_OUT)) // 2
+    return f"{text[:kept].rpartition(' ')[0]}{_LEFT_OUT}{text[-kept:].partition(' ')[2]}"
 
 
 def evidence_item(
@@ -71,7 +75,13 @@ def labelled_parts(parts: Sequence[IdeaPart]) -> tuple[LabelledPart, ...]:
 
 def labelled_evidence(sources: Sequence[ReadSource], chars: int) -> tuple[EvidenceItem, ...]:
     """Labelled in order, each cut to so many characters."""
-    return tuple(
-        source_item(one).model_copy(update={"label": f"P{number}", "text": shortened(one.text, chars)})
-        for number, one in enumerate(sources, start=1)
-    )
+    return tuple(_cut(one, chars).model_copy(update={"label": f"P{n}"}) for n, one in enumerate(sources, start=1))
+
+
+def _cut(source: ReadSource, chars: int) -> EvidenceItem:
+    item = source_item(source)
+    if len(item.text) <= chars:
+        return item
+    # Behind what is left out nobody knows any more which of several places a word comes from.
+    places = item.places if len(item.places) == 1 else ()
+    return item.model_copy(update={"text": shortened(item.text, chars), "places": places})

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, create_model
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
-from assayer.models import FitLevel, Frozen, Reviewer, Section
+from assayer.models import Certainty, FitLevel, Frozen, Reviewer, Section
 
 __all__ = [
     "Advice",
@@ -288,12 +288,22 @@ class DimensionReviews(Frozen):
     reviews: tuple[ReviewTexts, ...]
 
 
+class PlanDoubt(Frozen):
+    """What a reader of the plan alone doubts, as the meta-review sees it."""
+
+    text: str
+    certainty: Certainty
+    quote: str
+    """The plan's words; empty where they could not be found in it."""
+
+
 class MetaQuestion(Frozen):
     digest: str
     evidence: tuple[EvidenceItem, ...]
     """What reviewers cited, with one statement of what it shows as its text."""
     reviewers: tuple[Reviewer, ...]
     dimensions: tuple[DimensionReviews, ...]
+    doubts: tuple[PlanDoubt, ...] = ()
 
 
 class WeighedDispute(Frozen):

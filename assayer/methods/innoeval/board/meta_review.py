@@ -12,9 +12,16 @@ from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack
 from assayer.methods.innoeval.extraction import digest
 from assayer.methods.innoeval.prompt_evidence import evidence_item, shortened
-from assayer.methods.innoeval.schemas import DimensionReviews, EvidenceItem, MetaQuestion, ReviewTexts, Synthesis
+from assayer.methods.innoeval.schemas import (
+    DimensionReviews,
+    EvidenceItem,
+    MetaQuestion,
+    PlanDoubt,
+    ReviewTexts,
+    Synthesis,
+)
 from assayer.methods.innoeval.tasks import SYNTHESIS
-from assayer.models import Dispute, MetaReview, PaperId, Score, Summary
+from assayer.models import Dispute, MetaReview, PaperId, PlanFlaw, Score, Summary
 from assayer.run.run import Run
 
 __all__ = ["MetaReviewResult", "leading_points", "write_meta_review"]
@@ -50,6 +57,7 @@ async def write_meta_review(
             _dimension_reviews(f"D{number}", dimension, reviews, labels)
             for number, (dimension, reviews) in enumerate(reviews_by_dimension, start=1)
         ),
+        doubts=tuple(map(_doubt, pack.plan_flaws)),
     )
     answer = await ask(llm, SYNTHESIS, question, run)
     titles = {one.label: one.title for one in question.dimensions}
@@ -105,6 +113,11 @@ def _dimension_reviews(
         scale_max=dimension.scale.max,
         reviews=tuple(_review_texts(review, labels) for review in reviews if review.rationale),
     )
+
+
+def _doubt(flaw: PlanFlaw) -> PlanDoubt:
+    quote = flaw.quote.quote if flaw.quote.state == "verified" else ""
+    return PlanDoubt(text=flaw.text, certainty=flaw.certainty, quote=quote)
 
 
 def _review_texts(review: BoardReview, labels: dict[PaperId, str]) -> ReviewTexts:
