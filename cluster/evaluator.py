@@ -14,6 +14,7 @@ from cluster.webhooks import load_secret_cipher, open_deliverer, re_encrypt_secr
 from orchestrator.execution.chores import Chore, ChoreLock, run_chores
 from orchestrator.execution.worker import Worker
 from orchestrator.store import Database, NotificationListener, NotificationsMissed, PgJobs, PgLeases, Subscription
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.chore_lock import PgChoreLock
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.delivery import WebhookDeliverer
@@ -56,7 +57,7 @@ async def open_evaluator(
 ) -> AsyncIterator[Evaluator]:
     """`batch_only`: it leases no interactive jobs."""
     jobs, outbox, cipher = PgJobs(database), PgWebhooks(database), load_secret_cipher(settings)
-    leases, work = PgLeases(database, settings.queue), settings.work
+    leases, work, log = PgLeases(database, settings.queue), settings.work, PgAuditLog(database)
     await re_encrypt_secrets(outbox, cipher)
     with trace_export(database) as traces:
         async with (
@@ -69,6 +70,7 @@ async def open_evaluator(
                 chores=(
                     Chore("take back expired leases", work.expire_seconds, leases.expire),
                     Chore("delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now())),
+                    Chore("delete words kept no longer", work.purge_seconds, lambda: log.purge(clock.now())),
                     *traces,
                 ),
                 lock=PgChoreLock(database),

@@ -119,6 +119,7 @@ COMMANDS = (
     LazyCommand("mcp", "Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default."),
     LazyCommand("policy", "Train a model that proposes ideas, with rewards of the service's judge."),
     LazyCommand("tenants", "Manage the tenants of the service and their limits."),
+    LazyCommand("members", "Manage the people who work in the console, and their roles."),
     LazyCommand("keys", "Manage the API keys of the service's tenants."),
 )
 """In the order in which the help shows them."""

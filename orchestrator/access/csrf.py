@@ -29,14 +29,17 @@ def csrf_token(request: Request) -> str:
 
 def check_origin(request: Request, settings: AccessSettings) -> None:
     """Raises HttpProblem (403) unless the request comes from a page of this service. Browsers name the origin of every
-    change."""
-    origin = urlsplit(request.headers.get("origin", ""))
+    change, but not from pages that give no referrer; most say of all requests whether they stay on one site."""
+    said, site = request.headers.get("origin", ""), request.headers.get("sec-fetch-site")
+    origin = urlsplit(said)
     if settings.url is not None:
         ours = urlsplit(settings.url)
         same = (origin.scheme, origin.netloc) == (ours.scheme, ours.netloc)
     else:
         same = origin.scheme in ("http", "https") and origin.netloc == request.headers.get("host")
-    if not same:
+    if said in ("", "null"):
+        same = site == "same-origin"
+    if not same or site not in (None, "same-origin"):
         raise HttpProblem(
             "forbidden",
             "The request does not come from a page of this service. Behind a proxy, the operator sets "

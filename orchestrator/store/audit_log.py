@@ -46,6 +46,23 @@ _FORGET = """
 """
 
 
+# Evaluations and calls that a tenant's retention time has taken; what was asked to be erased is forgotten already.
+_LEFT_BEHIND = """
+    SELECT words.tenant, array_agg(DISTINCT words.about) AS things
+    FROM audit_contents AS words JOIN tenants ON tenants.id = words.tenant
+    WHERE tenants.retention_days IS NOT NULL AND words.about ~ '^(ev|bt)_'
+      AND EXISTS (
+          SELECT FROM audit_log AS entry
+          WHERE entry.tenant = words.tenant AND entry.number = words.number AND entry.act <> 'erased'
+            AND entry.at < $1::timestamptz - tenants.retention_days * interval '1 day'
+      )
+      AND NOT EXISTS (SELECT FROM jobs WHERE jobs.id = words.about)
+      AND NOT EXISTS (SELECT FROM batches WHERE batches.id = words.about)
+    GROUP BY words.tenant
+"""
+_RETENTION = Actor("retention", "the time of retention", "machine")
+
+
 class PgAuditLog:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -114,6 +131,13 @@ class PgAuditLog:
                 return await self.append(connection, tenant, actor, "erased", about, now, things=said, entries=gone)
 
         return await self._database.run(work)
+
+    async def purge(self, now: dt.datetime) -> int:
+        """Deletes the words about evaluations and calls that the time of retention has taken. Of how many tenants."""
+        rows = await self._database.fetch(_LEFT_BEHIND, now)
+        for row in rows:
+            await self.erase(TenantId(row["tenant"]), _RETENTION, "retention", row["things"], now)
+        return len(rows)
 
     async def tip(self, tenant: TenantId) -> AuditTip:
         row = await self._database.fetch_one("SELECT number, hash FROM audit_tips WHERE tenant = $1", tenant)

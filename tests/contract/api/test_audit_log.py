@@ -1,6 +1,7 @@
 """The log of acts over HTTP and as a command: who may read it, what writes it, and that nothing in it can be undone."""
 
 import asyncio
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,6 +115,26 @@ async def test_log_of_a_tenant_outlives_it_without_words(service: Service) -> No
     log = await _log(service, OTHER)
     assert [entry.content is None for entry in log] == [True, True, False]
     assert list(audit_faults(log, await service.services.audit_log.tip(OTHER))) == []
+
+
+async def test_the_time_of_retention_takes_words_too(service: Service) -> None:
+    """Of what is no more, and was written down before it; the rest stays."""
+    await _write(service, 2)
+    async with service.caller("admin") as admin:
+        await admin.patch("/v1/tenants/acme", json={"retention_days": 30})
+    log = service.services.audit_log
+    assert await log.purge(service.services.clock.now()) == 0
+    later = service.services.clock.now() + dt.timedelta(days=31)
+    assert await log.purge(later) == 1
+    assert await log.purge(later) == 0
+    entries = await _log(service)
+    assert [(entry.act, entry.content is None) for entry in entries] == [
+        ("score overridden", True),
+        ("score overridden", True),
+        ("erased", False),
+    ]
+    assert entries[-1].actor == "retention"
+    assert list(audit_faults(entries, await log.tip(ACME))) == []
 
 
 async def test_taking_results_out_is_written_down(service: Service) -> None:

@@ -1,6 +1,8 @@
 """A call as its people work on it: invited, assigned, blind opinions first, then the machine's, overrides, sign-off."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -9,8 +11,9 @@ import pytest
 from assayer.models import Point, Summary
 from orchestrator.access.audit_chain import audit_faults
 from orchestrator.store import PgReports
+from tests.contract.api.commands import Program
 from tests.contract.api.people import asking, call_of, person
-from tests.contract.api.service import ACME, BODY, OTHER, Service
+from tests.contract.api.service import ACME, BODY, OTHER, Service, served
 from tests.contract.api.test_problems import problem
 from tests.contract.store_records import report
 
@@ -275,6 +278,20 @@ async def test_an_invitation_sent_again_makes_no_second_member(service: Service)
         other = await robot.post("/v1/members", json=body | {"email": "ADA@example.org"})
     assert first.json() == second.json()
     problem(other, 409, "conflict")
+
+
+async def test_members_are_managed_by_a_command(service: Service, tmp_path: Path) -> None:
+    async with served(service.app) as url:
+        program = Program(url, await service.key("read", "manage"), tmp_path)
+        invited = await program.run("members", "invite", "Ada Byron", "ada@example.org", "--key")
+        assert invited.code == 0, invited.err
+        async with service.client(invited.out.strip()) as reviewer:
+            assert (await reviewer.get("/v1/assignments")).status_code == 200
+        assert (await program.run("members", "change", "ADA@example.org", "--role", "auditor")).code == 0
+        listed = await program.run("members", "list", COLUMNS="200")
+        assert re.search(r"mb_\w+ +Ada Byron +ada@example\.org +auditor +can sign in", listed.out)
+        assert (await program.run("members", "remove", "ada@example.org")).code == 0
+        assert (await program.run("members", "key", "ada@example.org")).code != 0
 
 
 async def test_people_of_one_tenant_know_nothing_of_anothers(service: Service) -> None:

@@ -245,6 +245,29 @@ async def test_a_change_needs_our_page_and_its_token(
     assert answer.status_code == (200 if allowed else 403)
 
 
+@pytest.mark.parametrize(
+    ("origin", "site", "allowed"),
+    [
+        ("null", "same-origin", True),
+        (None, "same-origin", True),
+        ("http://api", "same-origin", True),
+        ("null", "cross-site", False),
+        ("null", "same-site", False),
+        ("http://api", "cross-site", False),
+        ("http://evil.example", "same-origin", False),
+    ],
+)
+async def test_what_the_browser_says_of_the_site_counts_too(
+    service: Service, origin: str | None, site: str, allowed: bool
+) -> None:
+    """Pages that give no referrer name no origin."""
+    async with signed_in(service, await service.key("read")) as browser:
+        token = (await browser.get("/console/who")).json()["csrf"]
+        said = {} if origin is None else {"Origin": origin}
+        headers = said | {"Sec-Fetch-Site": site, "X-CSRF-Token": token}
+        assert (await browser.post("/console/who", headers=headers)).status_code == (200 if allowed else 403)
+
+
 async def test_a_token_of_one_session_serves_no_other(service: Service) -> None:
     async with (
         signed_in(service, await service.key("read")) as mine,

@@ -1,0 +1,103 @@
+"""`assayer members`: the people of a tenant, as the service knows them."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from assayer.errors import InputError
+from cluster.cli.options import WithProfile
+from cluster.cli.service_client import service
+from cluster.cli.terminal import remark, show_table
+from cluster.settings import PROFILES
+
+if TYPE_CHECKING:
+    from assayer_client.people import Member
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Manage the people who work in the console, and their roles.", no_args_is_help=True)
+
+_ROLES = ("owner", "officer", "reviewer", "auditor")
+
+Who = Annotated[str, typer.Argument(help="Id (mb_…) or e-mail address of a member.")]
+Role = Annotated[str, typer.Option(help="owner, officer, reviewer or auditor.")]
+Affiliation = Annotated[
+    str, typer.Option(help="Institutions, separated by semicolons: proposals from there are not assigned to them.")
+]
+
+
+@app.command("invite")
+def invite(
+    name: Annotated[str, typer.Argument(help="Full name, as proposals would write it.")],
+    email: Annotated[str, typer.Argument(help="The address of their account with your identity provider.")],
+    role: Role = "reviewer",
+    affiliation: Affiliation = "",
+    key: Annotated[bool, typer.Option("--key", help="Also make a key of their own, and print it.")] = False,
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Make somebody a member; prints their id, or with --key their key, which is shown only once."""
+    from assayer_client.people import MemberBody
+
+    _check_role(role)
+    body: dict[str, Any] = {"name": name, "email": email, "role": role, "affiliation": affiliation}
+    with service(profile) as client:
+        member = client.invite(MemberBody(**body))
+        secret = client.give_key(member.id).secret if key else None
+    remark(f"{member.name} is a member, as {member.role}: {member.id}.")
+    typer.echo(secret or member.id)
+
+
+@app.command("list")
+def list_members(profile: WithProfile = PROFILES[0]) -> None:
+    """List members by name, removed ones included."""
+    with service(profile) as client:
+        found = client.members().items
+    rows = [(one.id, one.name, one.email, one.role, one.affiliation, _state(one)) for one in found]
+    show_table(("id", "name", "e-mail", "role", "affiliation", "state"), rows)
+
+
+@app.command("change")
+def change(who: Who, role: Role, profile: WithProfile = PROFILES[0]) -> None:
+    """Give a member another role; it holds from the next request on."""
+    from assayer_client.people import MemberPatch
+
+    _check_role(role)
+    given: dict[str, Any] = {"role": role}
+    with service(profile) as client:
+        changed = client.change_member(_id_of(who, client.members().items), MemberPatch(**given))
+    remark(f"{changed.name} is {changed.role} now.")
+
+
+@app.command("key")
+def give_key(who: Who, profile: WithProfile = PROFILES[0]) -> None:
+    """Make a member's own key and print it, once; it takes the place of any that they had."""
+    with service(profile) as client:
+        made = client.give_key(_id_of(who, client.members().items))
+    remark("Hand it to them and to nobody else. It is shown only once:")
+    typer.echo(made.secret)
+
+
+@app.command("remove")
+def remove(who: Who, profile: WithProfile = PROFILES[0]) -> None:
+    """Remove a member: their keys and sessions end at once, their opinions stay."""
+    with service(profile) as client:
+        gone = client.remove_member(_id_of(who, client.members().items))
+    remark(f"{gone.name} is no member any more.")
+
+
+def _id_of(who: str, members: "tuple[Member, ...]") -> str:
+    known = [one.id for one in members if one.removed_at is None and who.lower() in (one.id, one.email.lower())]
+    if not known:
+        raise InputError(f"There is no member {who}.", "List them: assayer members list")
+    return known[0]
+
+
+def _check_role(role: str) -> None:
+    if role not in _ROLES:
+        raise InputError(f"There is no role {role!r}.", f"Roles: {', '.join(_ROLES)}.")
+
+
+def _state(member: "Member") -> str:
+    if member.removed_at is not None:
+        return f"removed on {member.removed_at:%Y-%m-%d}"
+    return "can sign in" if member.signs_in else "invited"
