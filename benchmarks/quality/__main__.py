@@ -145,7 +145,9 @@ def _own(name: str, part: argparse.ArgumentParser) -> None:
     if name == "all":
         part.add_argument("--page", type=Path, help="folder of the page and of its figures as JSON; --out if not given")
     elif name == "ablations":
-        part.add_argument("--method", choices=("grapheval", "innoeval", "scholareval"), default="grapheval")
+        part.add_argument(
+            "--method", choices=("grapheval", "innoeval", "scholareval", "scicompanion"), default="grapheval"
+        )
     elif name == "points":
         part.add_argument("--all", action="store_true", help="score the papers of pairs and groups too")
         part.add_argument("--fold-repeats", type=int, default=3, help="of the learned baselines")

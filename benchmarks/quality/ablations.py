@@ -1,11 +1,12 @@
 """What parts of a method are worth: the same items with one part left out by a setting, beside the whole.
 
 Of GraphEval on decisions forward in time, without a language model. Of InnoEval on its points and of ScholarEval on
-ScholarIdeas' rubrics where an endpoint is given. Parts that no setting leaves out are named, not measured.
+ScholarIdeas' rubrics where an endpoint is given, and of SciCompanion on reviewers' ratings. Parts that no setting
+leaves out are named, not measured. What walks along citations find with 0 to 4 hops: `citations`.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ from benchmarks.quality.literature_parts import read_report
 from benchmarks.quality.pair_tables import right
 from benchmarks.quality.points import scores_of
 from benchmarks.quality.rubrics import read_rubrics
+from benchmarks.quality.venue_scores.submissions import rated_submissions
+from benchmarks.quality.venue_scores.with_model import ratings_by_model
 from benchmarks.throughput.ideas import scholar_ideas
 from cluster.settings import Settings
 
@@ -39,7 +42,7 @@ _DEFAULT = "3 strongest edges, 1 hop"
 
 
 class Ablation(NamedTuple):
-    method: Literal["innoeval", "scholareval"]
+    method: Literal["innoeval", "scholareval", "scicompanion"]
     name: str
     changes: Mapping[str, object]
     """Of the method's options, by dotted name; empty for the whole."""
@@ -53,7 +56,16 @@ ABLATIONS = (
     Ablation("innoeval", "one reviewer without persona", {"board.board": 0}),
     Ablation("scholareval", WHOLE, {}),
     Ablation("scholareval", "without paper augmentation (PA)", {"neighbours": 0, "references": 0}),
+    Ablation("scicompanion", WHOLE, {}),
+    Ablation("scicompanion", "without the graph", {"without": ("graph",)}),
+    Ablation("scicompanion", "without completing the graph", {"without": ("completion",)}),
+    Ablation("scicompanion", "without the notebook", {"without": ("notebook",)}),
+    *(Ablation("scicompanion", f"{hops} hops", {"hops": hops}) for hops in (0, 1, 3, 4)),
+    *(Ablation("scicompanion", f"{steps} steps", {"steps": steps}) for steps in (1, 2, 4)),
 )
+_RATED_YEAR = 2017
+_RANGE = 9
+"""Between the ends of the scale from 1 to 10."""
 _WITHOUT_SETTING = (
     "No setting leaves out, and so not measured: InnoEval's grounding, ScholarEval's methods-and-results extraction "
     "(MRE) and pairwise comparison (PC)."
@@ -65,11 +77,11 @@ def ablations(given: Given) -> Iterator[str]:
         yield from _of_graph(given)
         return
     if given.asked.judge is None:
-        yield "InnoEval and ScholarEval are judged by a language model: give --endpoint, or --simulate to see the way."
+        yield "All but GraphEval's are judged by a language model: give --endpoint, or --simulate to see the way."
         return
     yield from given.warning()
     chosen = [one for one in ABLATIONS if one.method == given.options.method]
-    measure = _points if given.options.method == "innoeval" else _coverage
+    measure = _MEASURES[given.options.method]
     told = {one.name: measure(given, with_changes(given.settings, one)) for one in chosen}
     simulated = given.asked.judge != "endpoint"
     yield from compared_with_whole(told, WHOLE, given.rounds, simulated)
@@ -139,6 +151,21 @@ def _coverage(given: Given, settings: Settings) -> NDArray[np.float64]:
     outcomes = asyncio.run(runs.coverage(given.asked, settings, texts, rubrics, folder.name))
     scores = {(one.item, number): score for one in outcomes for number, score in one.scores.items()}
     return covered_rubrics(rubrics, scores)
+
+
+def _nearness(given: Given, settings: Settings) -> NDArray[np.float64]:
+    """Of each rated submission how near the method's overall score comes to the reviewers' mean: 1 is the same, 0 the
+    other end of the scale; NaN without a score."""
+    asked = rated_submissions(DATA)[_RATED_YEAR][: given.asked.first]
+    scores, _ = ratings_by_model(given._replace(settings=settings), asked)
+    return np.array([1 - abs(scores[one.id] - one.rating) / _RANGE if one.id in scores else np.nan for one in asked])
+
+
+_MEASURES: Mapping[str, Callable[[Given, Settings], NDArray[np.float64]]] = {
+    "innoeval": _points,
+    "scholareval": _coverage,
+    "scicompanion": _nearness,
+}
 
 
 def graph_variants() -> Sequence[tuple[str, Scorer]]:

@@ -33,6 +33,7 @@ EMPTY = StateQuestion(
     steps=3,
     limit=6,
     edits=24,
+    without=(),
     fit="good",
     day=None,
 )

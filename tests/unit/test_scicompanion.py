@@ -8,10 +8,11 @@ from pydantic import BaseModel
 from assayer.errors import MalformedAnswer
 from assayer.methods.scicompanion.dimensions import venue_dimensions
 from assayer.methods.scicompanion.graph import GraphLimits, NewEdge, empty_graph
+from assayer.methods.scicompanion.options import LoopPart
 from assayer.methods.scicompanion.prompt_state import with_sign
 from assayer.methods.scicompanion.retrieval import FoundPapers, comes_too_early, publication_years
 from assayer.methods.scicompanion.schemas import DimensionQuestion, NextQueries, StateQuestion, StepAnswer
-from assayer.methods.scicompanion.tasks import QUERIES
+from assayer.methods.scicompanion.tasks import QUERIES, judging_task
 from assayer.models import Absent, GraphRecord, Paper, PaperId, Score
 from assayer.reports.assembly import EvaluationResult
 from assayer.reports.json_and_csv import as_json
@@ -57,6 +58,32 @@ async def test_apart_every_step_asks_for_edits_trace_and_queries_one_by_one() ->
     assert asked == ["queries", "completion", "trace", "queries", "completion", "trace"]
     assert _depth(evaluation)["graph"] == 6
     assert all(one.trace for one in graph.steps)
+
+
+@pytest.mark.parametrize(
+    ("without", "asked"),
+    [
+        (("completion",), ["queries", "trace", "queries", "trace"]),
+        (("notebook",), ["queries", "completion", "queries", "completion"]),
+        (("graph",), ["queries", "trace", "queries", "trace"]),
+        (("graph", "notebook"), ["queries", "queries"]),
+    ],
+)
+async def test_a_part_that_is_left_out_is_neither_asked_for_nor_shown_and_the_report_says_so(
+    without: tuple[LoopPart, ...], asked: list[str]
+) -> None:
+    backends, llm = twin_backends()
+    evaluation, graph = await evaluated(backends, OPTIONS.model_copy(update={"without": without, "steps": 2}))
+    assert [name.partition(".")[2] for name, _ in llm.asked if not name.endswith("judging")][: len(asked)] == asked
+    judged = next(question for name, question in llm.asked if name == "scicompanion.judging")
+    text = judging_task(venue_dimensions(None)[0]).messages(judged)[1].content
+    assert ("# The notebook" in text) == ("notebook" not in without)
+    assert ("## Edges" in text) == ("graph" not in without)
+    assert "notebook says" not in text or "notebook" not in without
+    if "graph" in without:
+        assert not graph.edges
+    assert not any(step.edits for step in graph.steps) or "completion" not in without
+    assert any("Left out by its settings" in one.text for one in evaluation.report.notices)
 
 
 async def test_each_dimension_has_its_score_and_the_overall_one_leads() -> None:

@@ -11,6 +11,7 @@ from assayer.literature.library import Library
 from assayer.llm import ask
 from assayer.methods.scicompanion.base_graph import ContentLimits, with_contents
 from assayer.methods.scicompanion.editing import apply_edits
+from assayer.methods.scicompanion.graph import StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.prompt_state import CompanionState, state_question
 from assayer.methods.scicompanion.retrieval import Retrieved, retrieve
@@ -65,9 +66,7 @@ class Exploration:
         self, state: CompanionState, queries: tuple[str, ...], step: int
     ) -> tuple[CompanionState, tuple[str, ...]]:
         retrieved = await retrieve(queries, state.graph, state.found, self._library, self._options, step)
-        limits = ContentLimits(self._options.names, self._options.claims)
-        contents = await self._library.contents(list(retrieved.graph.papers))
-        graph = with_contents(retrieved.graph, contents, retrieved.new, limits, step)
+        graph = await self._with_contents(retrieved, step)
         state = replace(state, graph=graph, found=retrieved.found, asked=(*state.asked, *queries))
         state = replace(state, history=state.history.with_graph(state.graph))
         if not self._backends.llm.models:
@@ -78,10 +77,18 @@ class Exploration:
             return _after(state, queries, step, retrieved, (), _reason(thought.error)), ()
         return _after(thought.state, queries, step, retrieved, thought.edits, None), thought.queries
 
+    async def _with_contents(self, retrieved: Retrieved, step: int) -> StateGraph:
+        """And what the corpus's own graph knows of the papers."""
+        if not self._options.has("graph"):
+            return retrieved.graph
+        limits = ContentLimits(self._options.names, self._options.claims)
+        contents = await self._library.contents(list(retrieved.graph.papers))
+        return with_contents(retrieved.graph, contents, retrieved.new, limits, step)
+
     async def _think(self, state: CompanionState, step: int, new: frozenset[PaperId]) -> _Thought:
         """Raises an LlmError or BudgetExhausted."""
         question = state_question(state, self._run, self._options, step, new)
-        if self._options.asked == "apart":
+        if self._options.asked == "apart" or self._options.without:
             return await self._think_apart(state, step, question, new)
         answer = await ask(self._backends.llm, STEP, question, self._run)
         edited, edits = await self._edited(state, answer, question, step)
@@ -91,10 +98,13 @@ class Exploration:
         self, state: CompanionState, step: int, question: StateQuestion, new: frozenset[PaperId]
     ) -> _Thought:
         llm, run, options = self._backends.llm, self._run, self._options
-        completion = await ask(llm, COMPLETION, question, run)
-        state, edits = await self._edited(state, completion, question, step)
-        asked_next = state_question(state, run, options, step, new)
-        state = _with_trace(state, (await ask(llm, TRACE, asked_next, run)).trace, asked_next, step)
+        edits: tuple[GraphEdit, ...] = ()
+        if options.has("completion"):
+            completion = await ask(llm, COMPLETION, question, run)
+            state, edits = await self._edited(state, completion, question, step)
+        if options.has("notebook"):
+            asked_next = state_question(state, run, options, step, new)
+            state = _with_trace(state, (await ask(llm, TRACE, asked_next, run)).trace, asked_next, step)
         if step == options.steps:
             return _Thought(state, edits, ())
         answer: NextQueries = await ask(llm, QUERIES, state_question(state, run, options, step, new), run)

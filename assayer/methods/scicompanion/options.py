@@ -8,9 +8,10 @@ from pydantic import Field
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "SciCompanionOptions"]
+__all__ = ["METHOD", "LoopPart", "SciCompanionOptions"]
 
 METHOD = "scicompanion"
+LoopPart = Literal["graph", "completion", "notebook"]
 
 
 class SciCompanionOptions(Frozen):
@@ -18,6 +19,10 @@ class SciCompanionOptions(Frozen):
     """Of search, merging, editing and thinking."""
     asked: Literal["together", "apart"] = "together"
     """Whether one call a step gives edits, trace and next queries, or one call each, as the paper has it."""
+    without: tuple[LoopPart, ...] = ()
+    """Parts of the loop that are left out, to measure what they are worth. Without the graph papers are found by
+    likeness to the queries alone, and nothing joins them; there is nothing to complete then. What is left is asked for
+    in calls of its own, whatever `asked` says."""
     queries: int = Field(default=6, ge=1, le=12)
     """Of one step, at most."""
     hops: int = Field(default=2, ge=0, le=4)
@@ -46,3 +51,6 @@ class SciCompanionOptions(Frozen):
     """A file of dimensions, or dimensions themselves, in place of feasibility, novelty, impact and overall."""
     idea_chars: int = Field(default=20_000, ge=1_000)
     """Longer ideas are cut, and the cut is reported."""
+
+    def has(self, part: LoopPart) -> bool:
+        return part not in self.without and not (part == "completion" and "graph" in self.without)

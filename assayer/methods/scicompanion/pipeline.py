@@ -4,7 +4,7 @@ After "SciCompanion: Graph-Grounded Reasoning for Structured Evaluation of Scien
 and Algorithm 1. What the paper leaves open, and what stands in its place here: docs/quality/scicompanion.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from assayer.backends import Backends
 from assayer.citing.labels import paper_of
@@ -47,7 +47,7 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: SciCompani
         depth=(ModuleDepth(module="graph", levels=exploring), ModuleDepth(module="evaluation", levels=judging)),
         corpus_fit=fit,
         papers=papers,
-        notices=_notices(state),
+        notices=(*_left_out(options), *_notices(state)),
         graph=state.history.record(state.steps, recommended),
     )
     return await assemble_report(METHOD, idea, backends, run, started, findings, library)
@@ -74,6 +74,11 @@ async def _judged(
     if not backends.llm.models:
         return unjudged(dimensions)
     return await judge_dimensions(backends.llm, run, state, options, dimensions)
+
+
+def _left_out(options: SciCompanionOptions) -> Iterator[Notice]:
+    if options.without:
+        yield Notice(kind="graph", text=f"Left out by its settings: {', '.join(options.without)}.")
 
 
 def _notices(state: CompanionState) -> tuple[Notice, ...]:

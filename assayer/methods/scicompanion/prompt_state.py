@@ -82,6 +82,7 @@ def state_question(
         steps=options.steps,
         limit=options.queries,
         edits=options.edits,
+        without=options.without,
         fit=state.fit,
         day=run.cutoff,
     )

@@ -68,7 +68,7 @@ async def retrieve(
     step: int,
 ) -> Retrieved:
     """Raises LiteratureError."""
-    reach = WalkOptions(hops=options.hops, seeds=options.seeds, limit=options.found)
+    reach = WalkOptions(hops=options.hops if options.has("graph") else 0, seeds=options.seeds, limit=options.found)
     brought = await walk(queries, library.admitted, library.window, reach, exclude=graph.pruned)
     found = found.with_found(brought, step)
     new: list[PaperId] = []
@@ -78,7 +78,8 @@ async def retrieve(
         known = len(graph.nodes)
         graph = graph.with_paper(one.paper.id, " ".join(one.paper.title.split()), step).graph
         new += [one.paper.id] if len(graph.nodes) > known else []
-    graph = await _joined(graph, found, brought, library, step)
+    if options.has("graph"):
+        graph = await _joined(graph, found, brought, library, step)
     return Retrieved(graph, found, len(brought), frozenset(new))
 
 

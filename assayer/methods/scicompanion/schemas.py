@@ -13,6 +13,7 @@ from pydantic import Field
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
 from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.methods.scicompanion.options import LoopPart
 from assayer.models import EdgeBasis, EdgeKind, FitLevel, Frozen, NodeKind
 
 __all__ = [
@@ -102,6 +103,8 @@ class StateQuestion(Frozen):
     """Queries of one step, at most."""
     edits: int
     """Additions and revisions of one step, at most."""
+    without: tuple[LoopPart, ...]
+    """Parts of the loop that are left out."""
     fit: FitLevel
     day: dt.date | None
 
