@@ -31,6 +31,8 @@ class LearningPoint(Frozen):
     """Of scores, as far as they are what is rewarded; 1 at best."""
     structure: float | None = None
     """Of graphs, likewise; from 0 to 1."""
+    scored: float | None = Field(default=None, ge=0, le=1)
+    """Share that came to a score which could be used, likewise."""
     loss: float
     seconds: float
     """Of the step: sampling, judging and updating."""

@@ -93,6 +93,7 @@ def _panels(curve: LearningCurve) -> tuple[CurvePanel, ...]:
     parts = (
         line("accuracy of scores", "first", lambda point: point.accuracy),
         line("structure of graphs", "second", lambda point: point.structure),
+        line("share with a score", "third", lambda point: point.scored),
     )
     rewarded_apart = any(value is not None for one in parts for value in one.values)
     steps = tuple(point.step for point in curve.points)
@@ -104,7 +105,7 @@ def _panels(curve: LearningCurve) -> tuple[CurvePanel, ...]:
                 (line("reward", "first", lambda one: one.reward),),
                 None,
             ),
-            *((("Parts of the reward, unweighted", parts, 1.0),) if rewarded_apart else ()),
+            *((("Parts of the reward, unweighted, and who came to a score", parts, 1.0),) if rewarded_apart else ()),
             ("Mean tokens of a completion", lengths, None),
             ("Shares of the completions", shares, 1.0),
             ("Entropy, nats a token", (line("entropy", "first", lambda one: one.entropy),), None),

@@ -72,7 +72,9 @@ def walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Walked:
     return Walked(tmp_path)
 
 
-def _gradients(folder: Path, rows: Sequence[TrajectoryTokens]) -> torch.Tensor:
+def _gradients(
+    folder: Path, rows: Sequence[TrajectoryTokens], loss: str = "dr_grpo", divergence: float = 0.0
+) -> torch.Tensor:
     """Of the loss of TRL's trainer by the log-probability of each token of the completions, row by row."""
     model = TinyPolicy(random_llama(len(TOKENIZER), 1), TOKENIZER).save(folder / "model")
     policy = AutoModelForCausalLM.from_pretrained(model)
@@ -94,9 +96,9 @@ def _gradients(folder: Path, rows: Sequence[TrajectoryTokens]) -> torch.Tensor:
             num_generations=len(rows),
             max_completion_length=MOST,
             max_steps=1,
-            loss_type="dr_grpo",
+            loss_type=loss,
             scale_rewards="none",
-            beta=0.0,
+            beta=divergence,
             save_strategy="no",
             report_to=[],
             disable_tqdm=True,
@@ -168,6 +170,15 @@ def test_injected_tokens_have_exactly_no_gradient_and_written_ones_what_grpo_giv
         advantage = REWARDS[number // CALLS] - MEAN
         written = [one for one, own in zip(gradients[number].tolist(), walked.own(row), strict=False) if own]
         assert written == pytest.approx([-advantage / (len(walked.rows) * MOST)] * len(written))
+
+
+@pytest.mark.parametrize(("loss", "divergence"), [("dr_grpo", 0.1), ("grpo", 0.0)])
+def test_other_losses_have_no_gradient_of_injected_tokens_either(
+    tmp_path: Path, walked: Walked, loss: str, divergence: float
+) -> None:
+    gradients = _gradients(tmp_path, walked.rows, loss, divergence)
+    assert _leaks(walked, walked.rows, gradients) == 0.0
+    assert float(gradients.abs().max()) > 0.0
 
 
 @pytest.mark.parametrize("leaking", [_shifted, _with_a_token_of_the_prompt, _without_a_mask])

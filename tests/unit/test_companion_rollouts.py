@@ -1,5 +1,6 @@
 """SciCompanion's own loop walked by a policy: what it wrote is kept apart, and what fails has no reward."""
 
+import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -126,6 +127,18 @@ async def test_literature_that_fails_is_no_low_reward(plan: CompanionTraining) -
     walked = await _walked(plan, EDITS, literature=_Unreadable(PAPERS, HashingEmbedder()))
     assert [one.reward for one in walked] == [Absent(reason="The corpus is damaged.")] * 4
     assert all(len(one.calls) == 1 for one in walked)
+
+
+class _Silent(MemoryCorpus):
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
+        never: asyncio.Future[list[list[Hit]]] = asyncio.get_running_loop().create_future()
+        return await never
+
+
+async def test_literature_that_never_answers_costs_the_reward_and_not_the_training(plan: CompanionTraining) -> None:
+    hasty = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=64, seconds=0.5)})
+    walked = await _walked(hasty, EDITS, literature=_Silent(PAPERS, HashingEmbedder()))
+    assert [one.reward for one in walked] == [Absent(reason="it took longer than 0.5 s.")] * 4
 
 
 async def test_prompt_that_is_too_long_costs_the_reward(plan: CompanionTraining) -> None:

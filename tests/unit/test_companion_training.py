@@ -53,6 +53,7 @@ def test_parts_of_the_reward_are_told_apart_and_every_trajectory_has_a_line(tmp_
         assert point.reward is not None
         assert point.accuracy is not None
         assert point.structure is not None
+        assert point.scored == point.judged
         assert point.reward == pytest.approx(point.accuracy + 0.25 * point.structure, abs=1e-5)
     lines = (plan.folder / "trajectories.jsonl").read_text("utf-8").splitlines()
     records = [TrajectoryRecord.model_validate_json(line) for line in lines]
@@ -124,6 +125,7 @@ def test_file_says_which_method_is_trained(tmp_path: Path) -> None:
         (CONFIGURATION.replace('corpus = "corpus"', ""), "corpus: Field required"),
         (CONFIGURATION + "[rewards]\njudge = 'x'\n", "rewards: Extra inputs"),
         (CONFIGURATION + "[reward]\nscore = -1\n", "reward.score: Input should be greater"),
+        (CONFIGURATION + "[reward]\nscore = 0\nstructure = 0\n", "nothing would be rewarded"),
         (CONFIGURATION + "[rollouts]\nrepairs = 9\n", "rollouts.repairs: Input should be less"),
     ],
 )

@@ -101,3 +101,9 @@ def test_a_score_that_is_missing_is_no_reward_rather_than_a_low_one() -> None:
     assert missing == Absent(reason="Overall has no score: Not judged: refused.")
     other = trajectory_reward(graph, _assessments(None, 5, 5, 5), DIMENSIONS, {"overall": 7}, weights)
     assert isinstance(other, TrajectoryReward)
+
+
+def test_whoever_wants_unusable_scores_to_cost_something_says_what() -> None:
+    weights = RewardWeights(unusable=-1)
+    given = trajectory_reward(_graph(), _assessments(5, 5, 5, None), DIMENSIONS, {"overall": 7}, weights)
+    assert given == TrajectoryReward(value=-1, accuracy=None, structure=0)

@@ -22,7 +22,7 @@ from workers.policy_training.policy_conversation import PolicyTemplate, WrittenT
 from workers.policy_training.policy_transport import Generate
 from workers.policy_training.rated_ideas import RatedIdea
 from workers.policy_training.trajectories import TrajectoryTokens, rollout_batch
-from workers.policy_training.watched_reward import ACCURACY, STRUCTURE, SilentSteps
+from workers.policy_training.watched_reward import ACCURACY, SCORED, STRUCTURE, SilentSteps
 
 __all__ = ["CompanionGroups", "TrajectoryRecord", "companion_reward", "rows_of"]
 
@@ -106,8 +106,11 @@ def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | N
         rewarded = [one for one in trajectory if one is not None]
         silent.note(bool(rewarded))
         log_metric("judged", len(rewarded) / len(trajectory))
+        scored = [one.accuracy for one in rewarded if one.accuracy is not None]
+        if scored:
+            log_metric(ACCURACY, sum(scored) / len(scored))
+        log_metric(SCORED, len(scored) / len(trajectory))
         if rewarded:
-            log_metric(ACCURACY, sum(one.accuracy for one in rewarded) / len(rewarded))
             log_metric(STRUCTURE, sum(one.structure for one in rewarded) / len(rewarded))
         return [None if one is None else one.value for one in trajectory]
 

@@ -26,7 +26,7 @@ from assayer.errors import ConfigurationError
 from assayer.models.learning_curve import LearningPoint
 from workers.policy_training.configuration import LoraSettings, TrainingPlan
 from workers.policy_training.trajectories import RolloutGroups
-from workers.policy_training.watched_reward import ACCURACY, LENGTH_REWARDED, LENGTH_UNREWARDED, STRUCTURE
+from workers.policy_training.watched_reward import ACCURACY, LENGTH_REWARDED, LENGTH_UNREWARDED, SCORED, STRUCTURE
 
 __all__ = ["GrpoRun"]
 
@@ -99,6 +99,7 @@ def _point(row: Mapping[str, Any]) -> LearningPoint:
         divergence=row.get("kl"),
         accuracy=row.get(ACCURACY),
         structure=row.get(STRUCTURE),
+        scored=row.get(SCORED),
         loss=row["loss"],
         seconds=row["step_time"],
     )

@@ -7,13 +7,13 @@ from typing import Any
 from assayer.errors import PartUnavailable
 from assayer_client.trainers import TrlReward
 
-__all__ = ["ACCURACY", "LENGTH_REWARDED", "LENGTH_UNREWARDED", "STRUCTURE", "SilentSteps", "watched_reward"]
+__all__ = ["ACCURACY", "LENGTH_REWARDED", "LENGTH_UNREWARDED", "SCORED", "STRUCTURE", "SilentSteps", "watched_reward"]
 
 LENGTH_REWARDED, LENGTH_UNREWARDED = "length_rewarded", "length_unrewarded"
 """Mean tokens of completions with a reward above 0, and of the others judged. Left out of a step without one."""
 
-ACCURACY, STRUCTURE = "accuracy", "structure"
-"""Means of the parts of SciCompanion's reward, over the rollouts that have one."""
+ACCURACY, STRUCTURE, SCORED = "accuracy", "structure", "scored"
+"""Means of the parts of SciCompanion's reward, over the rollouts that have one, and the share that came to a score."""
 
 
 class SilentSteps:

@@ -8,9 +8,9 @@ what the idea is made of that papers were held against (coverage), and nodes tha
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.scicompanion.base_graph import BY_CORPUS
@@ -37,6 +37,16 @@ class RewardWeights(Frozen):
     """Verified quotes from which on a graph is as informative as its share of them; fewer count as out of so many, so
     that a graph of one edge is not perfect."""
 
+    unusable: float | None = None
+    """Of a trajectory that came to its end, but whose policy wrote no score that could be used. None: no reward, so
+    that nothing is learned from it, and nothing keeps a policy from writing more of the kind."""
+
+    @model_validator(mode="after")
+    def _rewards_something(self) -> Self:
+        if not self.score + self.structure:
+            raise ValueError("score and structure are both 0: nothing would be rewarded")
+        return self
+
 
 class GraphStructure(NamedTuple):
     """Each from 0 to 1. The corpus's own edges earn nothing: they are there whatever a policy does."""
@@ -55,9 +65,10 @@ class GraphStructure(NamedTuple):
 
 class TrajectoryReward(Frozen):
     value: float
-    """Weighted sum of the two."""
-    accuracy: float
-    """1 less the root mean square error of the known scores, each in widths of its scale; 1 at best."""
+    """Weighted sum of the two, or what the weights give for an unusable score."""
+    accuracy: float | None
+    """1 less the root mean square error of the known scores, each in widths of its scale; 1 at best. None without a
+    score."""
     structure: float
     """From 0 to 1."""
 
@@ -70,11 +81,14 @@ def trajectory_reward(
     weights: RewardWeights,
 ) -> TrajectoryReward | Absent:
     """`known`: scores by the names of dimensions, one at least; `assessments` in the order of the dimensions. Absent
-    where one of them was not scored: such a trajectory has no reward, rather than a low one."""
+    where one of them was not scored: such a trajectory has no reward, rather than a low one, unless the weights give it
+    one."""
     accuracy = score_accuracy(assessments, dimensions, known)
-    if isinstance(accuracy, Absent):
-        return accuracy
     structure = graph_structure(graph, weights.enough_quotes).mean
+    if isinstance(accuracy, Absent):
+        if weights.unusable is None:
+            return accuracy
+        return TrajectoryReward(value=weights.unusable, accuracy=None, structure=structure)
     return TrajectoryReward(
         value=weights.score * accuracy + weights.structure * structure, accuracy=accuracy, structure=structure
     )
