@@ -60,8 +60,8 @@ ABLATIONS = (
     Ablation("scicompanion", "without the graph", {"without": ("graph",)}),
     Ablation("scicompanion", "without completing the graph", {"without": ("completion",)}),
     Ablation("scicompanion", "without the notebook", {"without": ("notebook",)}),
-    *(Ablation("scicompanion", f"{hops} hops", {"hops": hops}) for hops in (0, 1, 3, 4)),
-    *(Ablation("scicompanion", f"{steps} steps", {"steps": steps}) for steps in (1, 2, 4)),
+    *(Ablation("scicompanion", f"hops: {hops}", {"hops": hops}) for hops in (0, 1, 3, 4)),
+    *(Ablation("scicompanion", f"steps: {steps}", {"steps": steps}) for steps in (1, 2, 4)),
 )
 _RATED_YEAR = 2017
 _RANGE = 9

@@ -75,7 +75,7 @@ async def test_a_part_that_is_left_out_is_neither_asked_for_nor_shown_and_the_re
     backends, llm = twin_backends()
     evaluation, graph = await evaluated(backends, OPTIONS.model_copy(update={"without": without, "steps": 2}))
     assert [name.partition(".")[2] for name, _ in llm.asked if not name.endswith("judging")][: len(asked)] == asked
-    judged = next(question for name, question in llm.asked if name == "scicompanion.judging")
+    judged = next(question for _, question in llm.asked if isinstance(question, DimensionQuestion))
     text = judging_task(venue_dimensions(None)[0]).messages(judged)[1].content
     assert ("# The notebook" in text) == ("notebook" not in without)
     assert ("## Edges" in text) == ("graph" not in without)
