@@ -20,6 +20,8 @@ ENGLISH_SHARE = 0.2
 _LEAST_WORDS = 30
 _LONGEST_QUOTE = 240
 _WORD = re.compile(r"[^\W\d_]{1,40}")
+_HEADING = re.compile(r"\s{0,9}#")
+_LAYOUT = re.compile(r"(?:^|\n)\s{0,9}(?:#{1,6}|[-*•])\s")
 
 _NOT_ENGLISH = Absent(reason="the wordings that it looks for are English, and the text does not seem to be.")
 _TOO_SHORT = Absent(reason=f"the text has fewer than {_LEAST_WORDS} words.")
@@ -60,9 +62,9 @@ def _kind(text: str, known: Wordings) -> _Kind:
 
 
 def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: list[tuple[int, int]]) -> ChecklistRow:
-    found = known.stated[item].search(text)
-    if found is not None:
-        return ChecklistRow(item=item, outcome="stated", quote=_sentence_of(found, text, spans))
+    found = list(known.stated[item].finditer(text))
+    if found:
+        return ChecklistRow(item=item, outcome="stated", quote=_telling_sentence(found, text, spans))
     if item in _OF_STUDIES and kind.meeting:
         return ChecklistRow(item=item, outcome="not_applicable", reason=_MEETING)
     if item in _NEEDS_DATA and not kind.empirical:
@@ -72,11 +74,23 @@ def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: li
     return ChecklistRow(item=item, outcome="not_stated")
 
 
-def _sentence_of(found: re.Match[str], text: str, spans: list[tuple[int, int]]) -> str:
-    """The sentence around what was found, cut where it is long."""
-    start, end = spans[max(0, bisect_right(spans, (found.start(), len(text))) - 1)]
+def _telling_sentence(found: list[re.Match[str]], text: str, spans: list[tuple[int, int]]) -> str:
+    """The sentence with the most that was found, the first of several; a heading only where there is nothing else."""
+    by_sentence: dict[int, list[re.Match[str]]] = {}
+    for match in found:
+        place = max(0, bisect_right(spans, (match.start(), len(text))) - 1)
+        by_sentence.setdefault(place, []).append(match)
+    best = max(
+        by_sentence, key=lambda place: (not _HEADING.match(text, spans[place][0]), len(by_sentence[place]), -place)
+    )
+    return _quoted(by_sentence[best][0], text, spans[best])
+
+
+def _quoted(found: re.Match[str], text: str, span: tuple[int, int]) -> str:
+    """The sentence without marks of its layout, cut around what was found where it is long."""
+    start, end = span
     if end - start > _LONGEST_QUOTE:
         middle = (found.start() + found.end()) // 2
         start = max(start, middle - _LONGEST_QUOTE // 2)
         end = min(end, start + _LONGEST_QUOTE)
-    return " ".join(text[start:end].split())
+    return " ".join(_LAYOUT.sub(" ", text[start:end].replace("**", "")).split())

@@ -56,6 +56,7 @@ ABLATIONS = (
     Ablation("innoeval", "one reviewer without persona", {"board.board": 0}),
     Ablation("scholareval", WHOLE, {}),
     Ablation("scholareval", "without paper augmentation (PA)", {"neighbours": 0, "references": 0}),
+    Ablation("scholareval", "without a first look at titles", {"looked_at": 0, "compared": 100}),
     Ablation("scicompanion", WHOLE, {}),
     Ablation("scicompanion", "without the graph", {"without": ("graph",)}),
     Ablation("scicompanion", "without completing the graph", {"without": ("completion",)}),

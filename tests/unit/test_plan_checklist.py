@@ -63,6 +63,13 @@ def test_what_is_stated_is_quoted_with_its_sentence() -> None:
     assert quote == "In the laboratory 48 volunteers learn a list of words, then nap or stay awake."
 
 
+def test_quote_is_the_sentence_that_says_most_and_no_heading_and_no_layout() -> None:
+    text = (
+        f"# Plan: a comparison of naps\n\n{STUDY}\n\n- **Baselines**: we compare it with a placebo and a control group."
+    )
+    assert rows(text)["comparator"].quote == "Baselines: we compare it with a placebo and a control group."
+
+
 @pytest.mark.parametrize("item", get_args(ChecklistItem))
 def test_each_item_is_recognised_in_words_of_its_own(item: ChecklistItem) -> None:
     others = " ".join(text for name, text in SAYS.items() if name != item)

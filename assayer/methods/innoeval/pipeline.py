@@ -61,7 +61,7 @@ async def evaluate(
         depth=(
             ModuleDepth(module="search", levels=search_depth),
             ModuleDepth(module="board", levels=board_depth),
-            ModuleDepth(module="plan", levels=plan_depth),
+            *([ModuleDepth(module="plan", levels=plan_depth)] if plan_depth else []),
         ),
         corpus_fit=fit,
         papers={one.paper.id: one.paper for one in sources} | plan.papers,

@@ -44,7 +44,7 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: ScholarEva
     depth = (
         ModuleDepth(module="soundness", levels=sound_depth),
         ModuleDepth(module="contribution", levels=contribution_depth),
-        ModuleDepth(module="plan", levels=plan_depth),
+        *([ModuleDepth(module="plan", levels=plan_depth)] if plan_depth else []),
     )
 
     findings = Findings(

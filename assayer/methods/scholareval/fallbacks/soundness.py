@@ -88,6 +88,8 @@ def _method(paragraph: Paragraph) -> ProposedMethod:
     first = (sentences(paragraph.text, min_words=1) or [paragraph.text])[0]
     kind = next((kind for kind, cue in _KIND_CUES if cue.search(paragraph.text)), "system")
     beginning = first_words(first, 9)
+    # What a quotation mark opens here is closed in another text, which would look like a title.
+    beginning = re.sub('["“”„«»]', "", beginning)
     name = beginning.rstrip(".") if _is_general(paragraph.heading) else paragraph.heading
     description = first_words(" ".join(paragraph.text.replace("**", "").split()), 120)
     return ProposedMethod.model_validate(
