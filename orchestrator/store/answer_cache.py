@@ -35,7 +35,7 @@ _INSERT_LEDGER_ROW = """
     INSERT INTO ledger (id, run_id, key, task, version, model, prompt_tokens, completion_tokens, cost_usd,
                         latency_seconds, attempts, faults, cached, outcome, error, at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-    ON CONFLICT (id) DO NOTHING
+    ON CONFLICT DO NOTHING
 """
 
 _INSERT_LEDGER_ROW_AND_RELEASE = f"""

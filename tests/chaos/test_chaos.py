@@ -69,5 +69,5 @@ async def test_service_and_database_killed_lose_nothing_and_do_nothing_twice(cor
 
 
 async def test_pools_killed_on_ray_lose_nothing_and_do_nothing_twice(corpus: Path, home: Path) -> None:
-    kinds = ("evaluator", "llm", "ingress", "postgres")
+    kinds = ("evaluator", "ingress", "postgres")
     held(await run(chaos("ray", kinds, corpus), home), kinds)
