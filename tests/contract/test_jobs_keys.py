@@ -37,6 +37,7 @@ async def test_key_lets_its_tenant_in_with_its_scopes(keys: PgKeys) -> None:
 
     assert isinstance(caller, AuthenticatedCaller)
     assert (caller.tenant, caller.key, caller.scopes) == (ACME, drawn.id, READER.scopes)
+    assert caller.rate is not None
     assert (caller.rate.per_minute, caller.rate.remaining, caller.rate.full_seconds) == (60, 2, 1.0)
 
 

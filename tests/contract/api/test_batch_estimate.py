@@ -9,9 +9,10 @@ from orchestrator.api.routes.batch_estimate import BatchEstimate
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
 from orchestrator.store import PgAnswerCache
+from tests.contract.api.commands import Program
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.api.test_batches import JSONL
-from tests.contract.api.test_commands import Program, program
+from tests.contract.api.test_commands import program
 from tests.contract.store_jobs import Queue, job
 from tests.contract.store_records import answered, call
 from tests.unit.batch_bodies import as_jsonl, words

@@ -5,9 +5,10 @@ from typing import Any
 import httpx2
 
 from orchestrator.store import Database
+from tests.contract.api.commands import Program
 from tests.contract.api.service import OTHER, Service
 from tests.contract.api.test_batches import JSONL
-from tests.contract.api.test_commands import Program, program
+from tests.contract.api.test_commands import program
 from tests.unit.batch_bodies import as_jsonl, words
 
 __all__ = ["program"]
