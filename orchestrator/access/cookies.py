@@ -5,7 +5,15 @@ from starlette.responses import Response
 
 from orchestrator.settings import AccessSettings
 
-__all__ = ["attempt_token", "clear_attempt", "clear_session", "keep_attempt", "keep_session", "session_token"]
+__all__ = [
+    "attempt_token",
+    "behind_tls",
+    "clear_attempt",
+    "clear_session",
+    "keep_attempt",
+    "keep_session",
+    "session_token",
+]
 
 _SESSION, _ATTEMPT = "assayer-session", "assayer-sign-in"
 _SECURE = "__Host-"

@@ -15,7 +15,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 from starlette.responses import Response
 
-from orchestrator.access.cookies import clear_session, keep_session, session_token
+from orchestrator.access.cookies import behind_tls, clear_session, keep_session, session_token
 from orchestrator.access.csrf import check_origin
 from orchestrator.access.sessions import NewSession, draw_token, role_of_key
 from orchestrator.access.signed_in import SIGN_IN, SignedInDependency
@@ -84,7 +84,9 @@ async def sign_out(request: Request, who: SignedInDependency, services: Services
     token = session_token(request)
     if token is not None:
         await services.sessions.end(token)
-    headers = {"Cache-Control": "no-store", "Clear-Site-Data": '"cache", "storage"'}
+    headers = {"Cache-Control": "no-store"}
+    if behind_tls(request, services.access):  # elsewhere browsers do not heed it
+        headers["Clear-Site-Data"] = '"cache", "storage"'
     response = RedirectResponse(SIGN_IN, 303, headers)
     clear_session(response, request, services.access)
     return response

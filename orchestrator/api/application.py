@@ -56,6 +56,7 @@ from orchestrator.api.routes import (
 from orchestrator.api.services import Services
 from orchestrator.api.tenant_turns import TenantTurns
 from orchestrator.api.validation_errors import validation_problem
+from orchestrator.console import review_pages
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
@@ -95,6 +96,7 @@ _ROUTERS = (
     console,
     sign_in_pages,
     provider_pages,
+    review_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
 """Paths whose bodies may hold many ideas."""

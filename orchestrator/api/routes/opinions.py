@@ -16,13 +16,13 @@ from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.problems import HttpProblem, not_found
-from orchestrator.api.services import ServicesDependency
+from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
-from orchestrator.jobs.models import JobId
+from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.reviewing.models import Opinion, PointJudgement, ScoreOfPerson
 
-__all__ = ["JudgementBody", "OpinionBody", "ProposalToRead", "router"]
+__all__ = ["JudgementBody", "OpinionBody", "ProposalToRead", "read_proposal", "router"]
 
 Note = Annotated[str, Field(max_length=20_000)]
 _POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
@@ -60,14 +60,19 @@ async def proposal(id: PathId, caller: ProposalReader, services: ServicesDepende
         member = caller.member or MemberId(caller.key)
         if await services.assignments.standing(caller.tenant, JobId(id), member) is None:
             raise not_found("evaluation", id)
-    job = await find_job(services, caller.tenant, id, "evaluation")
-    request = await services.jobs.request(caller.tenant, job.id)
+    return await read_proposal(services, caller.tenant, id)
+
+
+async def read_proposal(services: Services, tenant: TenantId, id: str) -> ProposalToRead:
+    """As its reviewers may read it. Raises HttpProblem: 404, or 409 while its text has not been read."""
+    job = await find_job(services, tenant, id, "evaluation")
+    request = await services.jobs.request(tenant, job.id)
     if not isinstance(request, EvaluationRequest):
         raise not_found("evaluation", id)
     if request.idea is not None:
         idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
         return ProposalToRead(evaluation=job.id, title=idea.title, text=idea.text, masked=request.blind)
-    report = await services.jobs.report(caller.tenant, job.id)
+    report = await services.jobs.report(tenant, job.id)
     if report is None:
         raise HttpProblem("not-finished", "It came as a document, whose text is there once it has been read.")
     return ProposalToRead(evaluation=job.id, title=report.idea.title, text=report.idea.text, masked=request.blind)

@@ -15,13 +15,13 @@ from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.problems import not_found
-from orchestrator.api.services import ServicesDependency
+from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
-from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.agreement import PairAgreement, mean_kappa, pair_agreements, spread
 from orchestrator.reviewing.models import Assignment, Opinion, ScoreOfPerson, ScoreOverride, SignOff
 
-__all__ = ["OverrideBody", "Panel", "PanelAgreement", "PanelPair", "PanelRow", "SignOffBody", "router"]
+__all__ = ["OverrideBody", "Panel", "PanelAgreement", "PanelPair", "PanelRow", "SignOffBody", "panel_of", "router"]
 
 Reason = Annotated[str, Field(min_length=3, max_length=5_000)]
 
@@ -96,12 +96,17 @@ async def panel(id: PathId, caller: PanelReader, services: ServicesDependency) -
     batch, tenant = BatchId(id), caller.tenant
     if await services.jobs.batch(tenant, batch) is None:
         raise not_found("batch", id)
+    return await panel_of(services, tenant, batch)
+
+
+async def panel_of(services: Services, tenant: TenantId, batch: BatchId) -> Panel:
+    """Of a batch that there is."""
     assigned = await services.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
     opinions = await services.opinions.of(tenant, batch=batch)
     overrides = {one.evaluation: one for one in await services.decisions.overrides(tenant, batch)}
     titles = {one.id: one.title for one in await services.assignments.proposals(tenant, batch)}
     return Panel(
-        batch=id,
+        batch=batch,
         assigned=len(assigned),
         given=len(opinions),
         revised=sum(one.revised_at is not None for one in opinions),

@@ -1,0 +1,129 @@
+"""The reviewer's pages: a queue; a proposal, a first opinion on it, then the report and a second thought."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import Field
+from starlette.responses import Response
+
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import MemberId
+from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_to
+from orchestrator.api.identifiers import PathId
+from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.routes.opinions import read_proposal
+from orchestrator.api.routes.panel import panel_of
+from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.console.page import page
+from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.reviewing.models import ReviewRefused
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
+
+Reviewer = Annotated[SignedIn, Depends(allowed_to("give opinions"))]
+PanelViewer = Annotated[SignedIn, Depends(allowed_to("see the panel"))]
+_CALLS = 100
+
+
+@router.get("")
+async def home(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
+    """Calls, for those who see them; a reviewer goes to what waits for them."""
+    if who.role == "reviewer":
+        return RedirectResponse("/console/queue", 303)
+    calls = await services.jobs.batches(who.tenant, limit=_CALLS)
+    return page(request, who, "calls.html", calls=calls)
+
+
+@router.get("/calls/{id}")
+async def call(id: PathId, request: Request, who: PanelViewer, services: ServicesDependency) -> HTMLResponse:
+    """What the reviewers of a call think."""
+    batch = await services.jobs.batch(who.tenant, BatchId(id))
+    if batch is None:
+        raise not_found("batch", id)
+    people = {str(one.id): one.name for one in await services.members.list(who.tenant)}
+    shown = await panel_of(services, who.tenant, batch.id)
+    return page(request, who, "panel.html", call=batch, panel=shown, people=people)
+
+
+@router.get("/queue")
+async def queue(request: Request, who: Reviewer, services: ServicesDependency) -> HTMLResponse:
+    """What is assigned to oneself, first what waits for an opinion."""
+    assigned = await services.assignments.queue(who.tenant, member=MemberId(who.subject), batch=None)
+    return page(request, who, "queue.html", assigned=assigned)
+
+
+@router.get("/review/{id}")
+async def review(id: PathId, request: Request, who: Reviewer, services: ServicesDependency) -> HTMLResponse:
+    """The proposal and one's opinion on it; nothing of the machine's before that is given."""
+    return await _review(id, request, who, services)
+
+
+@router.post("/review/{id}/opinion")
+async def give(
+    id: PathId,
+    request: Request,
+    who: Reviewer,
+    services: ServicesDependency,
+    score: Annotated[int, Form(ge=1, le=5)],
+    note: Annotated[str, Form(max_length=20_000)] = "",
+) -> Response:
+    """The first time it is the opinion that stays; then it is revised."""
+    actor, now = Actor(who.subject, who.name, who.role), services.clock.now()
+    standing = await services.assignments.standing(who.tenant, JobId(id), MemberId(who.subject))
+    if standing is None:
+        raise not_found("proposal", id)
+    act = services.opinions.revise if standing.blind_given else services.opinions.give
+    try:
+        await act(who.tenant, JobId(id), score, note, actor, now)
+    except ReviewRefused as refusal:
+        return await _review(id, request, who, services, str(refusal))
+    return RedirectResponse(f"/console/review/{id}", 303)
+
+
+@router.post("/review/{id}/conflict")
+async def declare(
+    id: PathId,
+    request: Request,
+    who: Reviewer,
+    services: ServicesDependency,
+    reason: Annotated[str, Form(), Field(min_length=3, max_length=2_000)],
+) -> Response:
+    """One must not review it: it leaves the queue."""
+    member = MemberId(who.subject)
+    if await services.assignments.standing(who.tenant, JobId(id), member) is None:
+        raise not_found("proposal", id)
+    actor = Actor(who.subject, who.name, who.role)
+    try:
+        await services.assignments.declare(who.tenant, JobId(id), member, reason, actor, services.clock.now())
+    except ReviewRefused as refusal:
+        return await _review(id, request, who, services, str(refusal))
+    return RedirectResponse("/console/queue", 303)
+
+
+async def _review(id: str, request: Request, who: SignedIn, services: Services, refusal: str = "") -> HTMLResponse:
+    member = MemberId(who.subject)
+    if await services.assignments.standing(who.tenant, JobId(id), member) is None:
+        raise not_found("proposal", id)
+    try:
+        text, missing = await read_proposal(services, who.tenant, id), ""
+    except HttpProblem as problem:
+        if problem.status_code != 409:
+            raise
+        text, missing = None, problem.detail
+    own = await services.opinions.of(who.tenant, evaluation=JobId(id), member=member)
+    job = await services.jobs.get(who.tenant, JobId(id))
+    return page(
+        request,
+        who,
+        "review.html",
+        409 if refusal else 200,
+        id=id,
+        proposal=text,
+        missing=missing,
+        opinion=own[0] if own else None,
+        reported=job is not None and job.state == "done",
+        refusal=refusal,
+    )

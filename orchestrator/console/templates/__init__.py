@@ -1,0 +1,1 @@
+"""Templates of the console's pages, and their style."""
