@@ -23,12 +23,21 @@ from assayer.citing import (
     spelling,
 )
 from assayer.claim_support import overlap
+from assayer.curation import leakage
+from assayer.curation import records as curation_records
+from assayer.curation.options import LeakageLimits
 from assayer.errors import AssayerError
 from assayer.ideas import parsing, records
 from assayer.literature import own_paper, paper_identity, reference_parser, withdrawals
+from assayer.methods.debate import guard_phrases, guard_sentences, idea_shape
+from assayer.methods.grapheval.viewpoints import splitter
+from assayer.methods.innoeval import prompt_evidence
+from assayer.methods.innoeval.search import excerpts
+from assayer.methods.scholareval.fallbacks import text_matching
 from assayer.models import CitedWork, Idea, IdeaId, Paper, PaperId
 from assayer.models.window import OPEN
 from assayer.own_references import citing_marks, entries, kept_words, matching, names, passages
+from assayer.plan_review import checklist
 from assayer.reports import escaping, markdown
 from assayer.text import (
     code_links,
@@ -61,6 +70,16 @@ PACKAGES = (
     "assayer.literature",
     "assayer.own_references",
     "assayer.blinding.blind",
+    "assayer.curation.leakage",
+    "assayer.curation.records",
+    "assayer.methods.debate.guard_phrases",
+    "assayer.methods.debate.guard_sentences",
+    "assayer.methods.debate.idea_shape",
+    "assayer.methods.grapheval.viewpoints.splitter",
+    "assayer.methods.innoeval.prompt_evidence",
+    "assayer.methods.innoeval.search.excerpts",
+    "assayer.methods.scholareval.fallbacks.text_matching",
+    "assayer.plan_review.checklist",
     "assayer.reports.escaping",
     "assayer.reports.markdown",
     "orchestrator.batches",
@@ -78,6 +97,7 @@ REFUSALS = (AssayerError, page_extraction.PageWithoutText)
 
 NOT_FROM_OUTSIDE = {
     "assayer.own_references.borne_out.not_asked": "asks a model about a passage that passages_citing cut",
+    "assayer.methods.innoeval.prompt_evidence.clean_text": "is sanitise and a cut, and a note in the run's journal",
     "assayer.reports.markdown.render_markdown": "takes the name of a template",
     "orchestrator.batches.rows.row_name": "takes the name that display_name has cut",
     "workers.sources.responses.malformed_response": "takes the name of a source and a message of our own",
@@ -192,6 +212,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.citing.spelling.spelled": spelling.spelled,
     "assayer.citing.spelling.unified": spelling.unified,
     "assayer.claim_support.overlap.said_here": overlap.said_here,
+    "assayer.curation.leakage.abstract_parts": leakage.abstract_parts,
+    "assayer.curation.leakage.measure_leakage": lambda text: leakage.measure_leakage(
+        text[:2_000], "A title", text, LeakageLimits()
+    ),
+    "assayer.curation.records.question_of_text": lambda text: curation_records.question_of_text(text, "a test"),
     "assayer.ideas.parsing.idea_id": lambda text: parsing.idea_id("A title", text),
     "assayer.ideas.parsing.parse_idea": lambda text: parsing.parse_idea(f"{_PROSE}\n\n{text}", "a test"),
     "assayer.ideas.records.decode_json": lambda text: records.decode_json(text, "a test"),
@@ -206,6 +231,24 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.literature.paper_identity.title_key": paper_identity.title_key,
     "assayer.literature.reference_parser.parse_references": reference_parser.parse_references,
     "assayer.literature.withdrawals.says_withdrawn": lambda text: withdrawals.says_withdrawn(text, text),
+    "assayer.methods.debate.guard_phrases.addresses_judge": guard_phrases.addresses_judge,
+    "assayer.methods.debate.guard_phrases.is_placeholder": guard_phrases.is_placeholder,
+    "assayer.methods.debate.guard_sentences.orders_in": guard_sentences.orders_in,
+    "assayer.methods.debate.guard_sentences.scores_of": guard_sentences.scores_of,
+    "assayer.methods.debate.guard_sentences.sentences_of": lambda text: _all(guard_sentences.sentences_of(text)),
+    "assayer.methods.debate.guard_sentences.signs": guard_sentences.signs,
+    "assayer.methods.debate.idea_shape.is_method_list": idea_shape.is_method_list,
+    "assayer.methods.debate.idea_shape.is_monotonous": idea_shape.is_monotonous,
+    "assayer.methods.debate.idea_shape.own_words": lambda text: idea_shape.own_words(text, "A question"),
+    "assayer.methods.debate.idea_shape.shared_wording": lambda text: idea_shape.shared_wording(text, text),
+    "assayer.methods.debate.idea_shape.words_in": idea_shape.words_in,
+    "assayer.methods.grapheval.viewpoints.splitter.refers_back": splitter.refers_back,
+    "assayer.methods.grapheval.viewpoints.splitter.split_viewpoints": lambda text: splitter.split_viewpoints(text, 30),
+    "assayer.methods.innoeval.prompt_evidence.on_one_line": prompt_evidence.on_one_line,
+    "assayer.methods.innoeval.prompt_evidence.shortened": lambda text: prompt_evidence.shortened(text, 2_000),
+    "assayer.methods.innoeval.search.excerpts.words_of": excerpts.words_of,
+    "assayer.methods.scholareval.fallbacks.text_matching.first_words": lambda text: text_matching.first_words(text, 99),
+    "assayer.methods.scholareval.fallbacks.text_matching.idea_paragraphs": text_matching.idea_paragraphs,
     "assayer.own_references.citing_marks.identifier_marks": lambda text: citing_marks.identifier_marks(text, _WORKS),
     "assayer.own_references.citing_marks.name_marks": lambda text: citing_marks.name_marks(text, _WORKS),
     "assayer.own_references.citing_marks.number_marks": lambda text: citing_marks.number_marks(text, range(1, 99)),
@@ -216,6 +259,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.own_references.names.is_named_in": lambda text: names.is_named_in("Lee, A.", text),
     "assayer.own_references.names.may_be_same": lambda text: names.may_be_same(text, text[::-1]),
     "assayer.own_references.passages.passages_citing": lambda text: passages.passages_citing(text, _WORKS),
+    "assayer.plan_review.checklist.checklist": checklist.checklist,
     "assayer.reports.escaping.cell": escaping.cell,
     "assayer.reports.escaping.one_line": escaping.one_line,
     "assayer.reports.escaping.printable": escaping.printable,

@@ -7,13 +7,16 @@ import pytest
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scholareval.fallbacks.text_matching import idea_paragraphs
-from assayer.models import Idea, IdeaId
+from assayer.models import Idea, IdeaId, Report
 from assayer.own_references.entries import read_references
 from assayer.own_references.passages import passages_citing
-from assayer.reports.markdown import escape
+from assayer.reports.html import as_html
+from assayer.reports.json_and_csv import as_json
+from assayer.reports.markdown import as_markdown, escape
 from assayer.text.headings import find_headings
 from assayer.text.sanitise import sanitise
 from assayer.text.sentences import sentence_spans, sentences
+from tests.unit import reports_hostile
 from tests.unit.processor_time import filled, limited
 
 __all__ = ["limited"]
@@ -93,3 +96,13 @@ def test_sentences_of_quotes_that_are_never_closed_are_told_apart_in_time(unit: 
 def test_long_text_has_the_sentences_of_its_paragraphs() -> None:
     paragraph = "We measure how often two reviewers agree. They read the same plans of research twice."
     assert sentences("\n\n".join([paragraph] * 1_000)) == sentences(paragraph) * 1_000
+
+
+@pytest.mark.parametrize("render", [as_html, as_markdown, as_json])
+def test_report_full_of_hostile_texts_is_written_in_time(
+    render: Callable[[Report], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Megabytes: each text of it begins with a trick."""
+    for unit in ("[@", "\\", "**a"):
+        monkeypatch.setattr(reports_hostile, "ATTACK", filled(unit, characters=2_000))
+        assert len(render(reports_hostile.hostile_report())) > 500_000

@@ -17,9 +17,9 @@ from tests.unit.processor_time import filled, limited
 
 __all__ = ["limited"]
 
-CHARACTERS = 20_000
-"""Of each run; what is quadratic in C shows in `python -m benchmarks.fuzzing`, whose texts are twenty times as long."""
-SECONDS = 2.0
+CHARACTERS = 10_000
+"""Of each run; what is quadratic in C shows in `python -m benchmarks.fuzzing`, whose texts are forty times as long."""
+SECONDS = 1.0
 """Of the processor, for one run: what is linear takes a tenth of it."""
 TEXTS = (str, bytes, typing.BinaryIO)
 
