@@ -56,6 +56,10 @@ _ANY_METHOD = frozenset(
 """Words that tell no method from another."""
 
 
+_LONGEST_RUN = 100
+"""Words: a run that is longer says no more."""
+
+
 class AbstractParts(NamedTuple):
     problem: str
     method: str
@@ -131,7 +135,8 @@ def _longest_run(question: Sequence[str], parts: AbstractParts, told: frozenset[
     longest = 0
     for start in range(len(question)):
         end = start + longest + 1
-        while end <= len(question) and (run := _padded(question[start:end])) in method and run not in problem:
+        most = min(len(question), start + _LONGEST_RUN)
+        while end <= most and (run := _padded(question[start:end])) in method and run not in problem:
             if told.intersection(question[start:end]):
                 longest = end - start
             end += 1

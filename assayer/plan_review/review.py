@@ -3,6 +3,7 @@
 One call, beside everything else that a method asks, so that it adds nothing to the depth of an evaluation.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -51,7 +52,7 @@ class ReviewedPlan:
 
 async def review_plan(text: str, llm: Llm, library: Library, run: Run) -> ReviewedPlan:
     """Raises what makes going on pointless for all; otherwise what failed is absent with its reason."""
-    rows = checklist(text)
+    rows = await asyncio.to_thread(checklist, text)  # seconds, where a plan is long
     if not llm.models:
         return ReviewedPlan(PlanReview(checklist=rows, flaws=_NO_MODEL))
     answer = await attempt(ask(llm, FLAWS, DoubtedPlan(idea=text), run))

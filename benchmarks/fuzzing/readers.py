@@ -107,6 +107,10 @@ NOT_FROM_OUTSIDE = {
 _STRAY = re.compile("([\uf780-\uf7ff])")
 _TODAY = dt.date(2026, 11, 1)
 _MOST = 400_000
+_SENTENCE = 600
+"""Characters into which guards cut sentences before they look at them."""
+_ABSTRACT = 6_000
+"""Characters that curation takes of an abstract, as settings leave it."""
 _PROSE = "We propose to measure how often reviewers agree with each other about the same plan of research. " * 3
 _PAPER = Paper(id=PaperId("a"), title="On reading claims", abstract=_PROSE, source="corpus")
 _WORKS = tuple(
@@ -214,7 +218,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.claim_support.overlap.said_here": overlap.said_here,
     "assayer.curation.leakage.abstract_parts": leakage.abstract_parts,
     "assayer.curation.leakage.measure_leakage": lambda text: leakage.measure_leakage(
-        text[:2_000], "A title", text, LeakageLimits()
+        text[:2_000], "A title", text[:_ABSTRACT], LeakageLimits()
     ),
     "assayer.curation.records.question_of_text": lambda text: curation_records.question_of_text(text, "a test"),
     "assayer.ideas.parsing.idea_id": lambda text: parsing.idea_id("A title", text),
@@ -234,9 +238,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.methods.debate.guard_phrases.addresses_judge": guard_phrases.addresses_judge,
     "assayer.methods.debate.guard_phrases.is_placeholder": guard_phrases.is_placeholder,
     "assayer.methods.debate.guard_sentences.orders_in": guard_sentences.orders_in,
-    "assayer.methods.debate.guard_sentences.scores_of": guard_sentences.scores_of,
+    "assayer.methods.debate.guard_sentences.scores_of": lambda text: guard_sentences.scores_of(text[:_SENTENCE]),
     "assayer.methods.debate.guard_sentences.sentences_of": lambda text: _all(guard_sentences.sentences_of(text)),
-    "assayer.methods.debate.guard_sentences.signs": guard_sentences.signs,
+    "assayer.methods.debate.guard_sentences.signs": lambda text: guard_sentences.signs(text[:_SENTENCE]),
     "assayer.methods.debate.idea_shape.is_method_list": idea_shape.is_method_list,
     "assayer.methods.debate.idea_shape.is_monotonous": idea_shape.is_monotonous,
     "assayer.methods.debate.idea_shape.own_words": lambda text: idea_shape.own_words(text, "A question"),
