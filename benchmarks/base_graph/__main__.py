@@ -20,12 +20,14 @@ import numpy as np
 from benchmarks.base_graph.simulated import FIELD, HUB, simulated
 from benchmarks.base_graph.walking import Spent, median_and_p95, timed, walked
 from benchmarks.index.machine import machine, memory_mb
-from benchmarks.quality.citations.records import read_graph
+from benchmarks.quality.citations.records import Graph, read_graph
 from benchmarks.quality.grapheval.data import DATA
 from index import VersionStore, build_corpus, read_manifest
 from index.search.version_reader import VersionReader
 from index.segments.content_graph import CONTENT_FOLDER, write_content_graph
 from workers.embedding.hashing_embedder import HashingEmbedder
+
+__all__ = ["main", "real_papers", "simulated_papers"]
 
 _SEEDS = 100
 _READ = 36
@@ -39,14 +41,14 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="Where corpora are written; a temporary folder by default.")
     options = parser.parse_args()
     print(machine())
+    graph = read_graph(DATA, "ml")
     with tempfile.TemporaryDirectory(prefix="assayer-base-graph-") as folder:
         work = options.work or Path(folder)
-        for line in (*real_papers(work / "real", options.walks), *simulated_papers(work, options)):
+        for line in (*real_papers(graph, work / "real", options.walks), *simulated_papers(work, options)):
             print(line, flush=True)
 
 
-def real_papers(directory: Path, walks: int) -> Iterator[str]:
-    graph = read_graph(DATA, "ml")
+def real_papers(graph: Graph, directory: Path, walks: int) -> Iterator[str]:
     source = directory / "records.jsonl"
     source.parent.mkdir(parents=True, exist_ok=True)
     source.write_text("".join(json.dumps(one) + "\n" for one in graph.records), "utf-8")
@@ -63,7 +65,7 @@ def real_papers(directory: Path, walks: int) -> Iterator[str]:
     yield f"contents built: {time.perf_counter() - began:.1f} s, CPU {time.process_time() - working:.1f} s"
     yield from _kept(versions.segment_path(segment.entry.name), len(reader))
     draw = np.random.default_rng(1)
-    starts = [draw.choice(len(reader), _SEEDS, replace=False).tolist() for _ in range(walks)]
+    starts = [draw.choice(len(reader), min(_SEEDS, len(reader)), replace=False).tolist() for _ in range(walks)]
     yield from _measured(reader, starts)
     yield from _contents_read(reader, draw, walks)
 
@@ -90,12 +92,12 @@ def _measured(reader: VersionReader, starts: list[list[int]]) -> Iterator[str]:
     for hops in (1, 2, 3):
         for again in ("first time", "again"):
             told = _told(asyncio.run(walked(reader, starts, hops)))
-            yield f"walk, {hops} hops, {len(starts)} × {_SEEDS} seeds, {again}: {told}"
+            yield f"walk, {hops} hops, {len(starts)} × {len(starts[0])} seeds, {again}: {told}"
 
 
 def _contents_read(reader: VersionReader, draw: np.random.Generator, turns: int) -> Iterator[str]:
     asked = [
-        [reader.paper(unit).id for unit in draw.choice(len(reader), _READ, replace=False).tolist()]
+        [reader.paper(unit).id for unit in draw.choice(len(reader), min(_READ, len(reader)), replace=False).tolist()]
         for _ in range(turns)
     ]
     yield f"contents of {_READ} papers: {_told(timed([partial(reader.contents, some) for some in asked]))}"
@@ -115,4 +117,5 @@ def _told(spent: Spent) -> str:
     return f"wall {median_and_p95(spent.wall)}, CPU {median_and_p95(spent.cpu)} (median / p95)"
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Filters, Hit, Paper, PaperId, Passage, Window
+from assayer.text.names import normalised_name
 from cluster.cli.options import day
 from cluster.cli.terminal import SafeConsole
 from cluster.settings import Settings
@@ -49,6 +50,10 @@ def search(
     if first and last and first > last:
         raise InputError(f"No day lies after {first} and before {last}.")
     console = SafeConsole(highlight=False)
+    if naming and snippets:
+        raise InputError("--snippets shows passages that a search finds; --naming searches nothing.", "Take one away.")
+    if naming and not normalised_name(query):
+        raise InputError(f"{query!r} is no name: it holds neither a letter nor a digit.")
     if naming:
         _show_papers(asyncio.run(_naming(query, limit, filters, load_settings())), console)
         return

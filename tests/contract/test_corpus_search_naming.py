@@ -1,0 +1,82 @@
+"""`assayer corpus search NAME --naming` over a corpus on disk: what it lists, filters, and refuses."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cluster.cli.main import app
+from cluster.settings import EmbedderSettings
+from index import build_corpus
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding.embedder import SentenceTransformerEmbedder
+
+NET = record(
+    20,
+    title="HedgeNet: Graph Neural Networks for Wild Bees",
+    abstract="We propose HedgeNet for wild bees. Our results show that it counts more of them than people do.",
+    publication_date="2021-05-01",
+)
+HEIR = record(
+    21,
+    title="Counting hoverflies at night",
+    abstract="We build on HedgeNet to count hoverflies at night. Graph neural networks see them in the dark.",
+    publication_date="2023-05-01",
+)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    source = write_jsonl(tmp_path / "papers.jsonl", [*RECORDS, NET, HEIR])
+    embedder = SentenceTransformerEmbedder(EmbedderSettings())
+    try:
+        asyncio.run(build_corpus([source], tmp_path / "corpus", embedder))
+    finally:
+        embedder.close()
+    monkeypatch.setenv("ASSAYER_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "corpus"))
+    return tmp_path / "corpus"
+
+
+def search(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["corpus", "search", *arguments])
+
+
+def test_papers_that_name_it_are_listed_newest_first_and_filters_hold(corpus: Path) -> None:
+    told = search("graph neural network", "--naming")
+    assert told.exit_code == 0, told.output
+    assert told.output.index("Counting hoverflies") < told.output.index("HedgeNet: Graph")
+    assert "cosine" not in told.output
+    earlier = search("hedgenet", "--naming", "--before", "2022-01-01")
+    assert "HedgeNet: Graph" in earlier.output
+    assert "Counting hoverflies" not in earlier.output
+    one = search("HEDGENET", "--naming", "--limit", "1", "--without", "bee-21")
+    assert "HedgeNet: Graph" in one.output
+    assert "No paper names it" in search("transformers of nobody", "--naming").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("", "--naming"), "is no name"),
+        (("?! …", "--naming"), "is no name"),
+        (("hedgenet", "--naming", "--snippets"), "--naming searches nothing"),
+        (("hedgenet", "--naming", "--before", "soon"), "date for --before"),
+        (("hedgenet", "--naming", "--after", "2023-01-02", "--before", "2023-01-01"), "No day lies after"),
+    ],
+)
+def test_bad_input_is_told_in_words_before_a_corpus_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
+    told = search(*arguments)
+    assert told.exit_code != 0
+    assert said in f"{told.output} {told.exception}"
+
+
+def test_where_there_is_no_corpus_the_message_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
+    told = search("hedgenet", "--naming")
+    assert told.exit_code != 0
+    assert "corpus" in f"{told.output} {told.exception}"
