@@ -9,10 +9,9 @@ scholarideas  what experts said of 48 ideas: how much a report says of it, and w
 support       claims beside passages: whether it is rightly said that the one bears out the other
 search        what reports rest on: relevance density, topic coverage, diversity
 citations     what authors cited, found again: searches in one step against walks along citations
-ratings       reviewers' mean rating told from title and abstract, on the venue's scale: what is below the mean's error
 references    the check of an idea's own references: real ones found, invented and wrong ones told
 plans         what plans do not state, by wordings, beside a reader of 60 of them
-scores        ratings of ICLR: SciCompanion, what a search tells, what earlier years teach, beside the mean
+scores        ratings of ICLR: SciCompanion, texts, what a search tells, what earlier years teach, beside the mean
 rewards       ideas that should earn nothing, before guards and judges; debates of seats whose errors are known
 
 Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that the way
@@ -45,7 +44,6 @@ from benchmarks.quality.own_references import own_references
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.parts import groups, pairs, points
 from benchmarks.quality.plans.part import plans
-from benchmarks.quality.ratings import ratings
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
 from benchmarks.quality.venue_scores.part import venue_scores
 from cluster.settings_loading import load_settings
@@ -64,7 +62,6 @@ _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "citations": citations,
     "references": own_references,
     "plans": plans,
-    "ratings": ratings,
     "rewards": rewards,
     "scores": venue_scores,
     "support": support,

@@ -5,7 +5,13 @@ import pytest
 
 from assayer.methods.scicompanion.walk import WalkOptions
 from assayer.models import Absent
-from benchmarks.quality.venue_scores.measures import RatingError, rating_errors, rating_table, score_without_model
+from benchmarks.quality.venue_scores.measures import (
+    RatingError,
+    one_reviewer,
+    rating_errors,
+    rating_table,
+    score_without_model,
+)
 from benchmarks.quality.venue_scores.part import said_in_folds
 from benchmarks.quality.venue_scores.predictors import LENGTH, MEAN, WORDS, features_of, from_others
 from benchmarks.quality.venue_scores.retrieval_features import retrieval_features
@@ -18,7 +24,7 @@ TOPICS = ("Maps of towns are drawn by hand with ink.", "Bees visit flower strips
 
 def _submissions(count: int) -> list[RatedSubmission]:
     """Bees get 7, maps 4."""
-    return [RatedSubmission(f"s{n}", 2024, f"Plan {n}", TOPICS[n % 2], 4.0 + 3 * (n % 2)) for n in range(count)]
+    return [RatedSubmission(f"s{n}", 2024, f"Plan {n}", TOPICS[n % 2], (4.0 + 3 * (n % 2),)) for n in range(count)]
 
 
 def _ratings(submissions: list[RatedSubmission]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -66,13 +72,21 @@ def test_silence_is_counted_and_errs_as_the_mean_does() -> None:
     assert judge.rmse[0] == pytest.approx(np.sqrt(0.5))
 
 
+def test_one_reviewer_is_held_against_the_others_of_submissions_that_have_others() -> None:
+    error, count = one_reviewer([(4.0, 6.0), (5.0,), (7.0, 5.0)], 50, 0)
+    assert count == 2
+    assert error == pytest.approx((2, 2, 2))
+    with pytest.raises(ValueError, match="two ratings"):
+        one_reviewer([(5.0,)], 50, 0)
+
+
 def test_forward_in_time_the_mean_is_that_of_the_years_before() -> None:
     said = from_others(MEAN, np.zeros((3, 1)), np.array([3.0, 4.0, 5.0]), np.zeros((2, 1)))
     assert said.tolist() == [4.0, 4.0]
 
 
 async def test_a_search_tells_of_papers_from_before_the_submissions_year_only() -> None:
-    quotes = RatedSubmission("q", 2021, "Quoted sentences", "Quoted sentences compared with their sources.", 6.0)
+    quotes = RatedSubmission("q", 2021, "Quoted sentences", "Quoted sentences compared with their sources.", (6.0,))
     early = quotes._replace(year=2019)
     late, nothing = await retrieval_features([quotes, early], corpus(), WalkOptions(seeds=5))
     assert late[0] > 0

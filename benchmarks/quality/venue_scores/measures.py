@@ -1,4 +1,5 @@
-"""Root mean squared error of predicted ratings, each beside the constant mean, with paired intervals."""
+"""Root mean squared error of predicted ratings, each beside the constant mean, with paired intervals; and of one
+reviewer beside the others."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from assayer.models import Absent
 from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.venue_scores.predictors import MEAN
 
-__all__ = ["RatingError", "rating_errors", "rating_table", "score_without_model"]
+__all__ = ["RatingError", "one_reviewer", "rating_errors", "rating_table", "score_without_model"]
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float, float]
@@ -44,6 +45,22 @@ def rating_errors(ratings: Floats, said: Mapping[str, Floats], rounds: int, seed
             RatingError(name, _interval(rmse, drawn), _interval(of_mean - rmse, against - drawn), int(silent.sum()))
         )
     return found
+
+
+def one_reviewer(reviews: Sequence[Sequence[float]], rounds: int, seed: int) -> tuple[Interval, int]:
+    """Error of one rating of each submission, drawn by lot, against the mean of its others, and how many submissions
+    have others. Raises ValueError where none has."""
+    generator = np.random.default_rng(seed)
+    squares = []
+    for ratings in reviews:
+        if len(ratings) > 1:
+            drawn = int(generator.integers(len(ratings)))
+            squares.append((ratings[drawn] - np.mean(np.delete(np.array(ratings), drawn))) ** 2)
+    if not squares:
+        raise ValueError("no submission has two ratings")
+    errors = np.array(squares, np.float64)
+    draws = generator.integers(0, len(errors), (rounds, len(errors)))
+    return _interval(float(np.sqrt(errors.mean())), np.sqrt(errors[draws].mean(axis=1))), len(errors)
 
 
 def score_without_model(error: RatingError) -> Absent | RatingError:

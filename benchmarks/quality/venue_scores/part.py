@@ -12,7 +12,7 @@ from assayer.methods.scicompanion.walk import WalkOptions
 from assayer.models import Absent
 from benchmarks.quality.given import Given
 from benchmarks.quality.grapheval.data import DATA
-from benchmarks.quality.venue_scores.measures import rating_errors, rating_table, score_without_model
+from benchmarks.quality.venue_scores.measures import one_reviewer, rating_errors, rating_table, score_without_model
 from benchmarks.quality.venue_scores.predictors import Features, features_of, from_others, in_folds
 from benchmarks.quality.venue_scores.retrieval_features import RETRIEVAL, retrieval_features
 from benchmarks.quality.venue_scores.submissions import RatedSubmission, rated_submissions
@@ -40,18 +40,22 @@ def venue_scores(given: Given) -> Iterator[str]:
     ratings = np.array([one.rating for one in submissions])
     of_year = np.array([one.year for one in submissions])
     ours = np.array([by_model.get(one.id, np.nan) for one in submissions])
-    for year in years:
+    for year, some in years.items():
         rows, before = of_year == year, of_year < year
-        own = {name: some[rows] for name, some in features.items()}
+        own = {name: values[rows] for name, values in features.items()}
         said = said_in_folds(own, ratings[rows], given.asked.seeds[0])
         if given.asked.judge is not None and year in given.options.years:
             said[_OURS] = ours[rows]
         spread = f"mean {ratings[rows].mean():.2f}, standard deviation {ratings[rows].std():.2f}"
         yield f"\n## {year}: {rows.sum()} submissions, {spread}\n\nLearned in ten folds of the year itself:\n"
         yield from _told(given, ratings[rows], said)
+        error, count = one_reviewer([one.ratings for one in some], given.rounds, given.asked.seeds[0])
+        shown = "{:.2f} [{:.2f}, {:.2f}]".format(*error)
+        yield f"\nOne reviewer against the mean of the others: {shown} on {count} submissions with two ratings or more."
         if before.any():
             earlier = {
-                name: from_others(name, some[before], ratings[before], some[rows]) for name, some in features.items()
+                name: from_others(name, values[before], ratings[before], values[rows])
+                for name, values in features.items()
             }
             yield f"\nLearned from the {before.sum()} of earlier years:\n"
             yield from _told(given, ratings[rows], earlier)

@@ -56,7 +56,8 @@ def from_others(name: str, known: NDArray[np.generic], ratings: Floats, asked: N
     if name == MEAN:
         model = make_pipeline(DummyRegressor())
     elif name == WORDS:
-        model = make_pipeline(TfidfVectorizer(sublinear_tf=True, stop_words="english"), ridge)
+        words = TfidfVectorizer(sublinear_tf=True, min_df=2, ngram_range=(1, 2), stop_words="english")
+        model = make_pipeline(words, ridge)
     elif name == EMBEDDING:
         model = make_pipeline(ridge)
     else:

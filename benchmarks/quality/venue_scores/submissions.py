@@ -1,4 +1,4 @@
-"""Submissions with the mean of their reviewers' ratings, year by year."""
+"""Submissions with their reviewers' ratings, year by year: ICLR 2017 whole, samples of 400 of later years."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,9 @@ from benchmarks.quality.grapheval.data import read_records
 
 __all__ = ["RatedSubmission", "rated_submissions"]
 
+_WHOLE = 2017
+"""The year of which every submission is there."""
+
 
 class RatedSubmission(NamedTuple):
     id: str
@@ -19,12 +22,17 @@ class RatedSubmission(NamedTuple):
     title: str
     abstract: str
     """Without sentences that tell where code lies: accepted papers got them afterwards."""
-    rating: float
-    """Mean of the reviewers', on the scale of its year."""
+    ratings: tuple[float, ...]
+    """One a reviewer, on the scale of its year."""
+
+    @property
+    def rating(self) -> float:
+        """Mean of the reviewers'."""
+        return sum(self.ratings) / len(self.ratings)
 
     @property
     def text(self) -> str:
-        return f"{self.title}\n\n{self.abstract}"
+        return f"{self.title}\n{self.abstract}"
 
     @property
     def known_until(self) -> dt.date:
@@ -38,14 +46,15 @@ class RatedSubmission(NamedTuple):
 
 
 def rated_submissions(folder: Path) -> Mapping[int, Sequence[RatedSubmission]]:
-    """By year, the earliest first; those without ratings are left out."""
+    """By year, the earliest first; those without ratings are left out. Raises OSError where the data are not there."""
+    whole = list(read_records(folder / "iclr2017" / "submissions.jsonl.gz"))
+    sampled = (one for one in read_records(folder / "iclr_years" / "submissions.jsonl.gz") if one["year"] != _WHOLE)
     found: dict[int, list[RatedSubmission]] = {}
-    for one in read_records(folder / "iclr_years" / "submissions.jsonl.gz"):
-        ratings = one["ratings"]
+    for one in (*whole, *sampled):
+        ratings = tuple(float(rating) for rating in one["ratings"] or ())
         if ratings:
             abstract = without_code_links(one["abstract"].strip())
-            mean = sum(ratings) / len(ratings)
             found.setdefault(one["year"], []).append(
-                RatedSubmission(one["id"], one["year"], one["title"].strip(), abstract, mean)
+                RatedSubmission(one["id"], one["year"], one["title"].strip(), abstract, ratings)
             )
     return dict(sorted(found.items()))
