@@ -189,10 +189,10 @@ class Database:
             raise StorageError("The database is not connected.")
         try:
             async with self._pool.acquire() as connection:
-                if self._lost_at is not None:
-                    await connection.fetchval("SELECT 1")
-                    self._reached()
                 try:
+                    if self._lost_at is not None:
+                        await connection.fetchval("SELECT 1")
+                        self._reached()
                     return await work(connection)
                 except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
                     if _is_closed(connection):
