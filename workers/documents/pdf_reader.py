@@ -15,7 +15,7 @@ from workers.documents.limits import PdfLimits
 from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
 from workers.sandbox.runner import KilledCause, ParserKilled, run_sandboxed
 
-__all__ = ["HiddenText", "ParsedPdf", "extract_pdf"]
+__all__ = ["HiddenText", "ParsedPdf", "PdfText", "extract_pdf", "pdf_text"]
 
 _REMEDY = "Export it again, or give it as plain text."
 
@@ -26,7 +26,7 @@ class HiddenText(NamedTuple):
     page: int
     """From 1."""
     why: str
-    """`invisible`, `tiny`, `off the page`, `of the colour behind it`."""
+    """In words: a `PdfHiding` of `workers.sandbox.hidden_pdf_text`."""
     text: str
 
 
@@ -42,6 +42,15 @@ class ParsedPdf(Frozen):
     """Of figures and tables, taken out of the sections where their type sets them apart."""
     hidden: tuple[HiddenText, ...] = ()
     """Left out of the sections; not sanitised."""
+    unlooked_pages: int = 0
+    """Not rendered, for want of time: text that is covered or cut off there was read like any other."""
+
+
+class PdfText(NamedTuple):
+    """All that the pages show, and what they hide."""
+
+    text: str
+    hidden: tuple[HiddenText, ...]
 
 
 class _Refusal(Frozen):
@@ -51,6 +60,7 @@ class _Refusal(Frozen):
 class _Lines(Frozen):
     pages: int
     unreadable: int
+    unlooked: int
     title: str
     styles: list[TextStyle]
     lines: list[tuple[int, int, bool, str]]
@@ -167,6 +177,18 @@ async def extract_pdf(pdf: Path | bytes, limits: PdfLimits | None = None, source
         sections=layout.sections,
         pages=parsed.pages,
         unreadable_pages=parsed.unreadable,
+        unlooked_pages=parsed.unlooked,
         captions=layout.captions,
-        hidden=tuple(HiddenText(page + 1, why, text) for page, why, text in parsed.hidden),
+        hidden=_hidden(parsed),
     )
+
+
+def _hidden(parsed: _Lines) -> tuple[HiddenText, ...]:
+    return tuple(HiddenText(page + 1, why, text) for page, why, text in parsed.hidden)
+
+
+async def pdf_text(pdf: bytes, limits: PdfLimits, source: str) -> PdfText:
+    """Its lines as they come, running heads and all. Raises Unreadable."""
+    with _opened(pdf, source, limits) as file:
+        parsed = await _parse_in_sandbox(file, source, limits)
+    return PdfText("\n".join(text for *_, text in parsed.lines), _hidden(parsed))

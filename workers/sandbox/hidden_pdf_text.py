@@ -1,97 +1,157 @@
-"""Finds the characters of a PDF page that a reader cannot see: invisible, tiny, off the page, or of the colour behind
-them.
+"""Finds the characters of a PDF page that a reader cannot see, or sees as other letters.
 
-Runs in the sandboxed process. Colours are judged by what is really there: a page with text that might vanish (light
-text, text under or on a shape of its colour) is rendered, and where its letters stand there must be something to see.
+Runs in the sandboxed process. What counts is the picture: a word is shown where the page looks different without it.
+The file's own words about a character (its mode, size, place, colour) only say why it is not seen.
 """
 
 import ctypes
 import math
 from collections import defaultdict
-from collections.abc import Iterable
-from itertools import chain, islice
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Literal
 
 import pypdfium2.raw as pdfium
 
+from workers.sandbox.letter_shapes import drawn_as_other_letters
+from workers.sandbox.page_picture import Box, TextPicture, objects_of
+
 __all__ = ["PdfHiding", "hidden_characters"]
 
-PdfHiding = Literal["invisible", "tiny", "off the page", "of the colour behind it"]
+PdfHiding = Literal[
+    "invisible",
+    "tiny",
+    "off the page",
+    "of the colour behind it",
+    "covered, cut off or switched off",
+    "drawn as other letters",
+    "in place of what is drawn",
+]
 
 _TINY = 2.0
 """Points."""
-_LIGHT = 0xC8
-"""Each channel at least: may vanish on the paper."""
 _ALIKE = 0x20
-_CONTRAST = 16
-"""Grey levels between the lightest and the darkest pixel of a place where something can be seen."""
-_MOST_SHAPES = 2_000
-_SAMPLES = 24
-_PIXELS = 2_400
-"""Longest side of a rendered page."""
+_LEAST = 3
+"""Letters of a page that its picture lacks; fewer are signs of formulas whose places pdfium misjudges."""
+_MOST_APART = 16
+"""Text objects of a page, among other text, that are looked at one by one."""
+_SHORTEST_LINE = 6
 _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
 _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP}
 
-_Colour = tuple[int, int, int]
 
+def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
+    """Indices into the text page, with why nobody sees them. Spaces and line ends that pdfium adds are never listed.
 
-class _Box(NamedTuple):
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    def holds(self, x: float, y: float) -> bool:
-        return self.left <= x <= self.right and self.bottom <= y <= self.top
-
-    @property
-    def middle(self) -> tuple[float, float]:
-        return (self.left + self.right) / 2, (self.bottom + self.top) / 2
-
-
-class _Shape(NamedTuple):
-    """A filled path or an image; later ones lie on top."""
-
-    place: int
-    box: _Box
-    colour: _Colour | None
-
-
-def hidden_characters(page: Any, text: Any) -> dict[int, PdfHiding]:
-    """Indices into the text page, with why nobody sees them. Spaces and line ends that pdfium adds are never listed."""
+    Without a look at the picture only what the file says of its text counts."""
     objects: dict[int, list[int]] = defaultdict(list)
     for index in range(text.count_chars()):
         pointer = pdfium.FPDFText_GetTextObject(text, index)
         if pointer:
             objects[ctypes.addressof(pointer.contents)].append(index)
     boxes = _character_boxes(text, chain.from_iterable(objects.values()))
-    shapes, order = _shapes(page)
-    scanned = _is_scan(text, objects.values(), shapes)
-    paper = _Box(*page.get_bbox())
+    scanned = _is_scan(page, text, objects.values())
+    paper = Box(*page.get_bbox())
     hidden: dict[int, PdfHiding] = {}
-    doubtful: list[list[int]] = []
-    for pointer, indices in objects.items():
+    drawn: list[list[int]] = []
+    for indices in objects.values():
         reason = _plainly_hidden(text, indices[0], boxes[indices[0]], scanned)
         if reason:
             hidden.update(dict.fromkeys(indices, reason))
             continue
-        outside: list[int] = [index for index in indices if not paper.holds(*boxes[index].middle)]
-        hidden.update(dict.fromkeys(outside, "off the page"))
-        place = order.get(pointer, -1)
-        if len(outside) < len(indices) and _may_vanish(text, indices[0], boxes[indices[0]], place, shapes):
-            doubtful.append([index for index in indices if index not in hidden])
-    if doubtful:
-        picture = _Picture(page)
-        for indices in doubtful:
-            inked = [index for index in indices if not chr(pdfium.FPDFText_GetUnicode(text, index)).isspace()]
-            sample = inked[:: max(1, len(inked) // _SAMPLES)]
-            if sample and not any(picture.shows(boxes[index]) for index in sample):
-                hidden.update(dict.fromkeys(indices, "of the colour behind it"))
+        hidden.update((index, "off the page") for index in indices if not paper.holds(*boxes[index].middle))
+        seen = [index for index in indices if index not in hidden]
+        if seen and _mode(text, seen[0]) not in _UNPAINTED:
+            drawn.append(seen)
+    if drawn and look:
+        hidden.update(_unseen(page, text, drawn, boxes))
     return hidden
 
 
-def _plainly_hidden(text: Any, index: int, box: _Box, scanned: bool) -> PdfHiding | None:
-    mode = pdfium.FPDFTextObj_GetTextRenderMode(pdfium.FPDFText_GetTextObject(text, index))
+def _unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[int, Box]) -> dict[int, PdfHiding]:
+    """What the picture of the page does not show, or shows as something else."""
+    items = [item for item in objects_of(page) if pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_TEXT]
+    picture = TextPicture(page, items)
+    apart = set(_among_others(text, drawn, boxes))
+    hidden: dict[int, PdfHiding] = {}
+    for place, indices in enumerate(drawn):
+        looked = picture
+        if place in apart:
+            looked = TextPicture(page, [pdfium.FPDFText_GetTextObject(text, indices[0])], whole=picture)
+        for word in _words(text, indices):
+            if not any(looked.shows(boxes[index]) for index in word):
+                hidden.update(dict.fromkeys(word, _why(text, word[0], boxes[word[0]], picture)))
+    if sum(chr(pdfium.FPDFText_GetUnicode(text, index)).isalnum() for index in hidden) < _LEAST:
+        hidden.clear()
+    for line in _lines(text, [[index for index in indices if index not in hidden] for indices in drawn], boxes):
+        letters = [(chr(pdfium.FPDFText_GetUnicode(text, index)), boxes[index]) for index in line]
+        if drawn_as_other_letters(picture, letters):
+            hidden.update(dict.fromkeys(line, "drawn as other letters"))
+    return hidden
+
+
+def _why(text: Any, index: int, box: Box, picture: TextPicture) -> PdfHiding:
+    *colour, _ = _fill(text, index)
+    alike = max(abs(a - b) for a, b in zip(picture.background(box), colour, strict=True)) < _ALIKE
+    return "of the colour behind it" if alike else "covered, cut off or switched off"
+
+
+def _words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:
+    word: list[int] = []
+    for index in indices:
+        if not chr(pdfium.FPDFText_GetUnicode(text, index)).isspace():
+            word.append(index)
+        elif word:
+            yield word
+            word = []
+    if word:
+        yield word
+
+
+def _lines(text: Any, drawn: Iterable[list[int]], boxes: dict[int, Box]) -> Iterator[list[int]]:
+    """Characters in a row, on one line and in one font."""
+    line: list[int] = []
+    last: tuple[int, float] | None = None
+    for indices in drawn:
+        if not indices:
+            continue
+        font = pdfium.FPDFTextObj_GetFont(pdfium.FPDFText_GetTextObject(text, indices[0]))
+        here = ctypes.addressof(font.contents) if font else 0, boxes[indices[0]].bottom
+        if last and (here[0] != last[0] or abs(here[1] - last[1]) > 3):
+            if len(line) >= _SHORTEST_LINE:
+                yield line
+            line = []
+        line += indices
+        last = here
+    if len(line) >= _SHORTEST_LINE:
+        yield line
+
+
+def _among_others(text: Any, drawn: Sequence[list[int]], boxes: dict[int, Box]) -> list[int]:
+    """Places of the objects that stand where other text stands, which would be taken for them; no doubled letters."""
+    cells: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
+    for place, indices in enumerate(drawn):
+        for index in indices:
+            x, y = boxes[index].middle
+            cells[int(x // 4), int(y // 4)].add((place, pdfium.FPDFText_GetUnicode(text, index)))
+    among: list[int] = []
+    for place, indices in enumerate(drawn):
+        letters = shared = 0
+        for index in indices:
+            unit = pdfium.FPDFText_GetUnicode(text, index)
+            if chr(unit).isspace():
+                continue
+            letters += 1
+            x, y = boxes[index].middle
+            others = [one for one in cells[int(x // 4), int(y // 4)] if one[0] != place]
+            shared += bool(others) and all(other != unit for _, other in others)
+        if letters >= _LEAST and 2 * shared > letters:
+            among.append(place)
+    return among[:_MOST_APART]
+
+
+def _plainly_hidden(text: Any, index: int, box: Box, scanned: bool) -> PdfHiding | None:
+    mode = _mode(text, index)
     if mode in _UNPAINTED and not scanned:
         return "invisible"
     *_, alpha = _fill(text, index)
@@ -103,94 +163,28 @@ def _plainly_hidden(text: Any, index: int, box: _Box, scanned: bool) -> PdfHidin
     return "tiny" if size < _TINY and box.top - box.bottom < _TINY else None
 
 
-def _is_scan(text: Any, objects: Iterable[list[int]], shapes: list[_Shape]) -> bool:
+def _is_scan(page: Any, text: Any, objects: Iterable[list[int]]) -> bool:
     """Whether nearly all text is the invisible layer that text recognition lays over a scanned picture."""
     total = unseen = 0
     for indices in objects:
         total += len(indices)
-        mode = pdfium.FPDFTextObj_GetTextRenderMode(pdfium.FPDFText_GetTextObject(text, indices[0]))
-        unseen += len(indices) * (mode in _UNPAINTED)
-    return unseen > 0.9 * total and any(shape.colour is None for shape in shapes)
-
-
-def _shapes(page: Any) -> tuple[list[_Shape], dict[int, int]]:
-    """Filled paths and images, and the place of each text object among them, in the order in which they are drawn."""
-    shapes: list[_Shape] = []
-    order: dict[int, int] = {}
-    for place in range(pdfium.FPDFPage_CountObjects(page)):
-        item = pdfium.FPDFPage_GetObject(page, place)
-        kind = pdfium.FPDFPageObj_GetType(item)
-        if kind == pdfium.FPDF_PAGEOBJ_TEXT:
-            order[ctypes.addressof(item.contents)] = place
-        elif kind == pdfium.FPDF_PAGEOBJ_IMAGE or (kind == pdfium.FPDF_PAGEOBJ_PATH and _is_filled(item)):
-            colour = _colour_of(item) if kind == pdfium.FPDF_PAGEOBJ_PATH else None
-            shapes.append(_Shape(place, _object_box(item), colour))
-    return shapes, order
-
-
-def _may_vanish(text: Any, index: int, box: _Box, place: int, shapes: list[_Shape]) -> bool:
-    *colour, _ = _fill(text, index)
-    mode = pdfium.FPDFTextObj_GetTextRenderMode(pdfium.FPDFText_GetTextObject(text, index))
-    if min(colour) >= _LIGHT or mode in _OUTLINE or len(shapes) > _MOST_SHAPES:
-        return True
-    around = (shape for shape in shapes if shape.box.holds(*box.middle))
-    return any(
-        shape.place > place >= 0
-        or (shape.colour and max(abs(a - b) for a, b in zip(shape.colour, colour, strict=True)) < _ALIKE)
-        for shape in islice(around, _MOST_SHAPES)
+        unseen += len(indices) * (_mode(text, indices[0]) in _UNPAINTED)
+    return unseen > 0.9 * total and any(
+        pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_IMAGE for item in objects_of(page)
     )
 
 
-class _Picture:
-    """The page as it is printed, in grey."""
-
-    def __init__(self, page: Any) -> None:
-        scale = min(2.0, _PIXELS / max(*page.get_size(), 1.0))
-        bitmap = page.render(scale=scale, grayscale=True)
-        self._page = page
-        self._width, self._height, self._stride = bitmap.width, bitmap.height, bitmap.stride
-        self._pixels = bytes(bitmap.buffer)
-
-    def shows(self, box: _Box) -> bool:
-        """Whether anything stands out there."""
-        corners = [self._device(box.left, box.bottom), self._device(box.right, box.top)]
-        left, right = sorted(min(max(x, 0), self._width) for x, _ in corners)
-        upper, lower = sorted(min(max(y, 0), self._height) for _, y in corners)
-        starts = range(max(upper - 1, 0) * self._stride, min(lower + 2, self._height) * self._stride, self._stride)
-        rows = [row for start in starts if (row := self._pixels[start + left : start + right + 1])]
-        return bool(rows) and max(map(max, rows)) - min(map(min, rows)) >= _CONTRAST
-
-    def _device(self, x: float, y: float) -> tuple[int, int]:
-        across, down = ctypes.c_int(), ctypes.c_int()
-        pdfium.FPDF_PageToDevice(self._page, 0, 0, self._width, self._height, 0, x, y, across, down)
-        return across.value, down.value
+def _mode(text: Any, index: int) -> int:
+    return int(pdfium.FPDFTextObj_GetTextRenderMode(pdfium.FPDFText_GetTextObject(text, index)))
 
 
-def _character_boxes(text: Any, indices: Iterable[int]) -> dict[int, _Box]:
+def _character_boxes(text: Any, indices: Iterable[int]) -> dict[int, Box]:
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    boxes: dict[int, _Box] = {}
+    boxes: dict[int, Box] = {}
     for index in indices:
         pdfium.FPDFText_GetCharBox(text, index, left, right, bottom, top)
-        boxes[index] = _Box(left.value, bottom.value, right.value, top.value)
+        boxes[index] = Box(left.value, bottom.value, right.value, top.value)
     return boxes
-
-
-def _object_box(item: Any) -> _Box:
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    pdfium.FPDFPageObj_GetBounds(item, left, bottom, right, top)
-    return _Box(left.value, bottom.value, right.value, top.value)
-
-
-def _is_filled(path: Any) -> bool:
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
-    return bool(fill.value != pdfium.FPDF_FILLMODE_NONE)
-
-
-def _colour_of(item: Any) -> _Colour:
-    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-    pdfium.FPDFPageObj_GetFillColor(item, red, green, blue, alpha)
-    return red.value, green.value, blue.value
 
 
 def _fill(text: Any, index: int) -> tuple[int, int, int, int]:

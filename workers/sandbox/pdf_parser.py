@@ -1,9 +1,9 @@
 """Parses one untrusted PDF: `python -m workers.sandbox.pdf_parser MEMORY CPU PAGES CHARACTERS`.
 
 PDF on standard input, one JSON object on standard output. It imports nothing heavy, so that a small memory limit
-suffices. The answer is `{"error": kind}` or `{"pages", "unreadable", "title",
+suffices. The answer is `{"error": kind}` or `{"pages", "unreadable", "unlooked", "title",
 "styles": [[font, size, bold, italic, upright]], "lines": [[page, style, uniform, text]], "hidden": [[page, why,
-text]]}`; text that a reader cannot see is in `hidden` only.
+text]]}`; text that a reader cannot see is in `hidden` only; `unlooked` pages were not rendered, for want of time.
 """
 
 import ctypes
@@ -11,6 +11,7 @@ import json
 import math
 import re
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ import pypdfium2.raw as pdfium
 
 from workers.sandbox.hidden_pdf_text import PdfHiding, hidden_characters
 from workers.sandbox.limits import confine
+from workers.sandbox.replacement_text import take_out_false_replacements
 
 BOLD_NAME = re.compile(r"bold|black|heavy|demi|-medi|medium|cmbx|cmssbx|-bd|\.b$", re.IGNORECASE)
 ITALIC_NAME = re.compile(r"ital|obli|slant|cmti|cmsl|\.i$", re.IGNORECASE)
@@ -29,6 +31,8 @@ LINE_HYPHEN = {0x02, 0xFFFE}
 MOST_HIDDEN = 200
 """Stretches of hidden text that are reported, and the characters of each: a document made of them needs no more."""
 HIDDEN_LENGTH = 1_000
+LOOKING_SHARE = 0.4
+"""Of the computing time, for pictures of pages; pages after that are judged by what the file says of their text."""
 
 Style = tuple[str, float, bool, bool, bool]
 
@@ -98,7 +102,7 @@ def as_text(units: list[int]) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def read(data: bytes, most_pages: int, most_characters: int) -> dict[str, Any]:
+def read(data: bytes, most_pages: int, most_characters: int, looking_seconds: float) -> dict[str, Any]:
     document = open_document(data)
     if len(document) == 0:
         raise UnreadablePdf("no_pages")
@@ -107,10 +111,11 @@ def read(data: bytes, most_pages: int, most_characters: int) -> dict[str, Any]:
     styles: dict[Style, int] = {}
     lines: list[tuple[int, int, bool, str]] = []
     unseen: list[tuple[int, PdfHiding, str]] = []
-    unreadable = characters = 0
+    unreadable = characters = unlooked = 0
     for number in range(len(document)):
         try:
             sheet = document[number]
+            false = take_out_false_replacements(document, number, sheet)
             page = sheet.get_textpage()
         except pypdfium2.PdfiumError:
             unreadable += 1
@@ -118,7 +123,10 @@ def read(data: bytes, most_pages: int, most_characters: int) -> dict[str, Any]:
         characters += page.count_chars()
         if characters > most_characters:
             raise UnreadablePdf("too_much_text")
-        hidden = hidden_characters(sheet, page)
+        look = time.process_time() < looking_seconds
+        unlooked += not look
+        hidden = hidden_characters(sheet, page, look)
+        unseen += ((number, "in place of what is drawn", text[:HIDDEN_LENGTH]) for text in false)
         if hidden:
             unseen += ((number, why, text) for why, text in hidden_texts(page, hidden))
         for text, visible in lines_of(page, hidden):
@@ -132,7 +140,7 @@ def read(data: bytes, most_pages: int, most_characters: int) -> dict[str, Any]:
         raise UnreadablePdf("damaged")
     title = document.get_metadata_value("Title")
     return {
-        "pages": len(document), "unreadable": unreadable, "title": title[:500],
+        "pages": len(document), "unreadable": unreadable, "unlooked": unlooked, "title": title[:500],
         "styles": list(styles), "lines": lines, "hidden": unseen[:MOST_HIDDEN],
     }  # fmt: skip
 
@@ -151,7 +159,7 @@ def main() -> None:
     memory_bytes, cpu_seconds, pages, characters = map(int, sys.argv[1:])
     confine(memory_bytes, cpu_seconds)
     try:
-        answer = read(sys.stdin.buffer.read(), pages, characters)
+        answer = read(sys.stdin.buffer.read(), pages, characters, LOOKING_SHARE * cpu_seconds)
     except UnreadablePdf as refused:
         answer = {"error": str(refused)}
     except MemoryError:

@@ -1,0 +1,106 @@
+"""Takes out of GROBID's reading of a PDF what its rendered pages do not show: GROBID reads hidden text like any other.
+
+The two readings are compared letter by letter, without spaces, hyphens and marks, for they break lines differently.
+"""
+
+import logging
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from assayer.models import CitedWork
+from assayer.text.sanitise import hidden_flags
+from workers.documents.pdf_reader import PdfText
+from workers.full_texts.parsed_paper import ParsedPaper
+
+__all__ = ["with_shown_text_only"]
+
+_LOG = logging.getLogger(__name__)
+
+_WINDOW = 12
+"""Letters in a row by which a place is found in the other reading."""
+_STEP = 4
+_LEAST = 30
+"""Letters in a row that no page shows; fewer are formulas and signs that the readings take differently."""
+_LEAST_HIDDEN = 6
+"""Letters in a row that are known to be hidden."""
+_SHOWN = 0.5
+"""Share of GROBID's letters that the pages show at least, or the readings cannot be compared."""
+_NOWHERE = "in GROBID's reading, on no page"
+
+
+class _Stretch(NamedTuple):
+    start: int
+    end: int
+    hidden: bool
+    """Known to be hidden, and so told of already."""
+
+
+class _Pages:
+    """Finds what they show."""
+
+    def __init__(self, pages: PdfText) -> None:
+        shown = "".join(letter for _, letter in _letters(pages.text))
+        self._shown = {shown[at : at + _WINDOW] for at in range(0, len(shown) - _WINDOW + 1, _STEP)}
+        self._hidden = "\n".join("".join(letter for _, letter in _letters(one.text)) for one in pages.hidden)
+
+    def share(self, text: str) -> tuple[int, int]:
+        """Letters that are shown, and all."""
+        places = list(_letters(text))
+        return sum(self._covered(places)), len(places)
+
+    def unshown(self, text: str) -> Iterator[_Stretch]:
+        places = list(_letters(text))
+        covered = self._covered(places)
+        at = 0
+        while at < len(places):
+            end = at + 1
+            while end < len(places) and covered[end] == covered[at]:
+                end += 1
+            if not covered[at]:
+                letters = "".join(letter for _, letter in places[at:end])
+                hidden = len(letters) >= _LEAST_HIDDEN and letters in self._hidden
+                if hidden or len(letters) >= _LEAST:
+                    yield _Stretch(places[at][0], places[end - 1][0] + 1, hidden)
+            at = end
+
+    def _covered(self, places: list[tuple[int, str]]) -> bytearray:
+        letters = "".join(letter for _, letter in places)
+        covered = bytearray(len(letters))
+        for at in range(len(letters) - _WINDOW + 1):
+            if letters[at : at + _WINDOW] in self._shown:
+                covered[at : at + _WINDOW] = b"\1" * _WINDOW
+        return covered
+
+
+def _letters(text: str) -> Iterator[tuple[int, str]]:
+    """Each with its place."""
+    for place, sign in enumerate(text):
+        plain = sign.casefold() if sign.isascii() else unicodedata.normalize("NFKC", sign).casefold()
+        for letter in plain:
+            if letter.isalnum():
+                yield place, letter
+
+
+def with_shown_text_only(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
+    """What is taken out is flagged, and so is what the pages hide whether GROBID read it or not."""
+    seen = _Pages(pages)
+    texts = [*(section.text for section in paper.sections), *(caption.text for caption in paper.captions)]
+    shares = [seen.share(text) for text in texts]
+    comparable = sum(shown for shown, _ in shares) >= _SHOWN * sum(letters for _, letters in shares)
+    if not comparable:
+        _LOG.warning("GROBID's reading of a document has little in common with its pages: not compared")
+    cut = _Cut(seen, comparable)
+    sections = [section.model_copy(update={"text": cut.shown(section.text)}) for section in paper.sections]
+    captions = [caption.model_copy(update={"text": cut.shown(caption.text)}) for caption in paper.captions]
+    references = tuple(work for work in paper.references if not cut.hides(work))
+    told = [(f"page {one.page}, {one.why}", one.text) for one in pages.hidden]
+    return paper.model_copy(
+        update={
+            "title": cut.shown(paper.title),
+            "sections": tuple(section for section in sections if section.text),
+            "captions": tuple(caption for caption in captions if caption.text),
+            "references": references,
+            "flags": (*paper.flags, *hidden_flags([*told, *((_NOWHERE, text) for text in cut.untold)])),
+        }
+    )

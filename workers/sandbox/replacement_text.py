@@ -1,0 +1,96 @@
+"""Text that a PDF gives in place of what it draws (`ActualText`), where the two have nothing to do with each other.
+
+Runs in the sandboxed process. Ligatures, hyphens and signs that no font names are what it is for, and stay.
+"""
+
+import ctypes
+import unicodedata
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from workers.sandbox.page_picture import objects_of
+
+__all__ = ["take_out_false_replacements"]
+
+_LONGEST = 2_000
+"""Characters of one replacement that are read."""
+_SHORT = 3
+"""Letters of a replacement that may always differ."""
+
+
+def take_out_false_replacements(document: Any, number: int, page: Any) -> list[str]:
+    """What was taken out. Call it before the text of the page is read; the page itself stays as it is drawn."""
+    texts = list(_texts(page))
+    replacements = [_replacement(item) for item in texts]
+    if not any(replacements):
+        return []
+    drawn = _drawn(document, number)
+    false: list[str] = []
+    place = 0
+    for said, group in groupby(replacements):
+        length = len(list(group))
+        if said and not _agree(said, "".join(drawn[place : place + length])):
+            false.append(said)
+            for item in texts[place : place + length]:
+                _remove(item)
+        place += length
+    return false
+
+
+def _agree(said: str, drawn: str) -> bool:
+    letters, own = _letters(said), _letters(drawn)
+    unnamed = not own and len(letters) <= _SHORT * max(len(drawn), 1)
+    return letters == own or len(letters) <= _SHORT or unnamed
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _texts(page: Any) -> Iterator[Any]:
+    return (item for item in objects_of(page) if pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_TEXT)
+
+
+def _drawn(document: Any, number: int) -> list[str]:
+    """What each text object of the page draws, by its font."""
+    page = document[number]
+    texts = list(_texts(page))
+    for item in texts:
+        _remove(item)
+    text = page.get_textpage()
+    places = {ctypes.addressof(item.contents): place for place, item in enumerate(texts)}
+    drawn = [""] * len(texts)
+    for index in range(text.count_chars()):
+        pointer = pdfium.FPDFText_GetTextObject(text, index)
+        if pointer and (place := places.get(ctypes.addressof(pointer.contents))) is not None:
+            drawn[place] += chr(pdfium.FPDFText_GetUnicode(text, index))
+    text.close()
+    page.close()
+    return drawn
+
+
+def _replacement(item: Any) -> str:
+    for mark in _marks(item):
+        units = (ctypes.c_ushort * _LONGEST)()
+        length = ctypes.c_ulong()
+        if pdfium.FPDFPageObjMark_GetParamStringValue(
+            mark, b"ActualText", units, ctypes.sizeof(units), length
+        ) and 2 < length.value <= ctypes.sizeof(units):
+            return bytes(units)[: length.value - 2].decode("utf-16-le", "replace")
+        if length.value > ctypes.sizeof(units):
+            return "longer than anybody draws " * 40
+    return ""
+
+
+def _marks(item: Any) -> list[Any]:
+    return [pdfium.FPDFPageObj_GetMark(item, place) for place in range(pdfium.FPDFPageObj_CountMarks(item))]
+
+
+def _remove(item: Any) -> None:
+    for mark in _marks(item):
+        length = ctypes.c_ulong()
+        if pdfium.FPDFPageObjMark_GetParamStringValue(mark, b"ActualText", None, 0, length) or length.value:
+            pdfium.FPDFPageObj_RemoveMark(item, mark)
