@@ -36,7 +36,9 @@ async def read(*pages: str) -> tuple[str, list[tuple[int, str, str]]]:
             id="blue on blue",
         ),
         pytest.param(
-            f"{shown(ORDER, 100)}1 g 40 90 500 40 re f\n", "of the colour behind it", id="under a white rectangle"
+            f"{shown(ORDER, 100)}1 g 40 90 500 40 re f\n",
+            "covered, cut off or switched off",
+            id="under a white rectangle",
         ),
         pytest.param(shown(ORDER, 100, "3 Tr"), "invisible", id="invisible mode"),
         pytest.param(shown(ORDER, 100, "7 Tr"), "invisible", id="clipping mode"),

@@ -23,8 +23,8 @@ _GRID = (10, 12)
 """Cells across and down."""
 _LEAST = 6
 """Different letters by which a line is judged."""
-_MOST = 14
-_CHANCE = 0.28
+_MOST = 20
+_CHANCE = 0.34
 """Mean share of other letters that are nearer than the one that is claimed; 0.5 by chance."""
 
 

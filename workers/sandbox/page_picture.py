@@ -92,18 +92,17 @@ class TextPicture:
         left, upper, right, lower = self._pixels(box, 0)
         if right - left < 3 or lower - upper < 3:
             return 0
-        rows = [
-            bytes(map(_apart, self._without[start + left * self._depth + 1 : end : self._depth],
-                      self._with[start + left * self._depth + 1 : end : self._depth]))
-            for start in range(upper * self._stride, lower * self._stride, self._stride)
-            for end in [start + right * self._depth]
-        ]  # fmt: skip
+        rows = []
+        for step in range(down):
+            start = (upper + (2 * step + 1) * (lower - upper) // (2 * down)) * self._stride + 1
+            begin, end = start + left * self._depth, start + right * self._depth
+            old, new = self._without[begin : end : self._depth], self._with[begin : end : self._depth]
+            rows.append([abs(a - b) for a, b in zip(old, new, strict=True)])
         darkest = max(map(max, rows))
         if darkest < _CONTRAST:
             return 0
         bits = 0
-        for y in range(down):
-            row = rows[(2 * y + 1) * len(rows) // (2 * down)]
+        for row in rows:
             for x in range(across):
                 bits = bits << 1 | (2 * row[(2 * x + 1) * len(row) // (2 * across)] >= darkest)
         return bits
@@ -132,10 +131,6 @@ class TextPicture:
         across, down = ctypes.c_int(), ctypes.c_int()
         pdfium.FPDF_PageToDevice(self._page, 0, 0, self._width, self._height, 0, x, y, across, down)
         return across.value, down.value
-
-
-def _apart(one: int, other: int) -> int:
-    return abs(one - other)
 
 
 def _differ(old: bytes, new: bytes) -> bool:
