@@ -204,6 +204,8 @@ async def read_pdf_idea(
     """What was hidden in it is flagged and left out. Raises Unreadable, or InputError for a text that is no idea."""
     parsed = await extract_pdf(pdf, limits, source)
     lost = f" ({parsed.unreadable_pages} of {parsed.pages} pages unreadable)" if parsed.unreadable_pages else ""
+    if parsed.unlooked_pages:
+        lost += f" ({parsed.unlooked_pages} of {parsed.pages} pages not searched for covered text)"
     idea = idea_of_sections(parsed.sections, f"{source}{lost}", parsed.title or None)
     hidden = hidden_flags((f"page {one.page}, {one.why}", one.text) for one in parsed.hidden)
     references = await _references(pdf, source, bibliography) if bibliography else ()

@@ -1,5 +1,7 @@
 """Reads a stored document once: by GROBID where there is one, else by a child of this process."""
 
+import asyncio
+import logging
 import re
 from typing import Protocol
 
@@ -10,9 +12,12 @@ from workers.full_texts.embedded_parser import EmbeddedParser
 from workers.full_texts.grobid_tei import TEI_PARSER_VERSION
 from workers.full_texts.metrics import PARSE_FAILURES, PARSE_SECONDS, PARSED
 from workers.full_texts.parsed_paper import ParsedPaper, ParserName
+from workers.full_texts.shown_text import with_shown_text_only
 from workers.full_texts.tei_reader import TeiReader
 
 __all__ = ["CachingDocumentReader", "TeiParser"]
+
+_LOG = logging.getLogger(__name__)
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
 
@@ -72,6 +77,7 @@ class CachingDocumentReader:
         try:
             tei = await self._tei(grobid, sha256, _name("grobid", version), source, seconds)
             paper = await self._teis.read(tei, f"The TEI of {source}")
+            paper = await self._with_shown_text_only(paper, sha256, source)
         except ParserUnavailable:
             PARSE_FAILURES.labels("grobid", "out_of_reach").inc()
             return None
@@ -93,6 +99,15 @@ class CachingDocumentReader:
             PARSED.labels("grobid").inc()
             await self._archive.add_tei(sha256, name, tei)
         return tei
+
+    async def _with_shown_text_only(self, paper: ParsedPaper, sha256: str, source: str) -> ParsedPaper:
+        """As GROBID read it where nobody else can read the document."""
+        try:
+            pages = await self._embedded.pages(await self._document(sha256, source), source)
+        except Unreadable as error:
+            _LOG.warning("hidden text is not looked for in GROBID's reading: %s", error)
+            return paper
+        return await asyncio.to_thread(with_shown_text_only, paper, pages)
 
     async def _latest(self, sha256: str, stored: list[str]) -> ParsedPaper | None:
         """By whatever version of GROBID read it once."""

@@ -1,6 +1,7 @@
 """Parses PDFs without GROBID: sandboxed children, headings by their type, references and captions by their form."""
 
 import asyncio
+import logging
 from collections.abc import Iterable
 from importlib.metadata import version
 
@@ -9,12 +10,14 @@ from assayer.models import Section
 from assayer.text.sanitise import hidden_flags
 from assayer.text.section_titles import part_of
 from workers.documents import PdfLimits
-from workers.documents.pdf_reader import ParsedPdf, extract_pdf
+from workers.documents.pdf_reader import ParsedPdf, PdfText, extract_pdf, pdf_text
 from workers.full_texts.parsed_paper import ParsedPaper
 
 __all__ = ["EmbeddedParser"]
 
-_LAYOUT = "3"
+_LOG = logging.getLogger(__name__)
+
+_LAYOUT = "4"
 """Version of our reading of a page; a new one reads stored documents again."""
 
 
@@ -30,7 +33,17 @@ class EmbeddedParser:
         """Raises Unreadable."""
         async with self._slots:
             parsed = await extract_pdf(pdf, self._limits, source)
+        if parsed.unlooked_pages:
+            _LOG.warning(
+                "%s: %d of %d pages were not rendered, for want of time: text that is covered or cut off there counts",
+                source, parsed.unlooked_pages, parsed.pages,
+            )  # fmt: skip
         return await asyncio.to_thread(_paper, parsed, self.version)
+
+    async def pages(self, pdf: bytes, source: str) -> PdfText:
+        """What they show and hide, as it comes. Raises Unreadable."""
+        async with self._slots:
+            return await pdf_text(pdf, self._limits, source)
 
 
 def _paper(parsed: ParsedPdf, version: str) -> ParsedPaper:

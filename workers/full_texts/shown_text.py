@@ -5,7 +5,7 @@ The two readings are compared letter by letter, without spaces, hyphens and mark
 
 import logging
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from assayer.models import CitedWork
@@ -104,3 +104,29 @@ def with_shown_text_only(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
             "flags": (*paper.flags, *hidden_flags([*told, *((_NOWHERE, text) for text in cut.untold)])),
         }
     )
+
+
+class _Cut:
+    """Cuts what no page shows, and keeps what nobody has told of yet."""
+
+    def __init__(self, pages: _Pages, comparable: bool) -> None:
+        self._pages = pages
+        self._comparable = comparable
+        self.untold: list[str] = []
+
+    def shown(self, text: str) -> str:
+        pieces: list[str] = []
+        done = 0
+        for stretch in self._cut(text):
+            pieces.append(text[done : stretch.start])
+            done = stretch.end
+            if not stretch.hidden:
+                self.untold.append(text[stretch.start : stretch.end])
+        return "".join((*pieces, text[done:])).strip() if pieces else text
+
+    def hides(self, work: CitedWork) -> bool:
+        """Only what is known to be hidden counts: references are rewritten more than other text."""
+        return any(stretch.hidden for text in (work.title, work.raw) for stretch in self._pages.unshown(text))
+
+    def _cut(self, text: str) -> Iterator[_Stretch]:
+        return (one for one in self._pages.unshown(text) if one.hidden or self._comparable)

@@ -30,6 +30,7 @@ PdfHiding = Literal[
 
 _TINY = 2.0
 """Points."""
+_NO_WIDTH = 0.1
 _ALIKE = 0x20
 _LEAST = 3
 """Letters of a page that its picture lacks; fewer are signs of formulas whose places pdfium misjudges."""
@@ -56,6 +57,8 @@ def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfH
     drawn: list[list[int]] = []
     for indices in objects.values():
         reason = _plainly_hidden(text, indices[0], boxes[indices[0]], scanned)
+        if not reason and _is_squeezed([boxes[index] for index in _inked(text, indices)]):
+            reason = "tiny"
         if reason:
             hidden.update(dict.fromkeys(indices, reason))
             continue
@@ -85,7 +88,8 @@ def _unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[int, B
         hidden.clear()
     for line in _lines(text, [[index for index in indices if index not in hidden] for indices in drawn], boxes):
         letters = [(chr(pdfium.FPDFText_GetUnicode(text, index)), boxes[index]) for index in line]
-        if drawn_as_other_letters(picture, letters):
+        in_one_place = boxes[line[0]] == boxes[line[-1]]
+        if not in_one_place and drawn_as_other_letters(picture, letters):
             hidden.update(dict.fromkeys(line, "drawn as other letters"))
     return hidden
 
@@ -161,6 +165,16 @@ def _plainly_hidden(text: Any, index: int, box: Box, scanned: bool) -> PdfHiding
     pdfium.FPDFText_GetMatrix(text, index, matrix)
     size = pdfium.FPDFText_GetFontSize(text, index) * (math.hypot(matrix.c, matrix.d) or 1.0)
     return "tiny" if size < _TINY and box.top - box.bottom < _TINY else None
+
+
+def _is_squeezed(letters: Sequence[Box]) -> bool:
+    return len(letters) >= _SHORTEST_LINE and all(
+        min(box.right - box.left, box.top - box.bottom) < _NO_WIDTH for box in letters
+    )
+
+
+def _inked(text: Any, indices: Iterable[int]) -> list[int]:
+    return [index for index in indices if not chr(pdfium.FPDFText_GetUnicode(text, index)).isspace()]
 
 
 def _is_scan(page: Any, text: Any, objects: Iterable[list[int]]) -> bool:

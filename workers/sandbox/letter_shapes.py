@@ -7,8 +7,7 @@ fonts. Honest type, however fancy, comes nearest to its own letters; exchanged l
 import ctypes
 import string
 from collections.abc import Iterable
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -24,6 +23,8 @@ _GRID = (10, 12)
 _LEAST = 6
 """Different letters by which a line is judged."""
 _MOST = 20
+_CLEAR = 0.15
+"""Such a mean needs no more letters."""
 _CHANCE = 0.34
 """Mean share of other letters that are nearer than the one that is claimed; 0.5 by chance."""
 
@@ -34,11 +35,13 @@ def drawn_as_other_letters(picture: TextPicture, letters: Iterable[tuple[str, Bo
     for letter, box in letters:
         if letter not in shares and letter in _LETTERS and (cells := picture.cells(box, *_GRID)):
             shares[letter] = _nearer(letter, cells)
-            if len(shares) == _MOST:
+            mean = sum(shares.values()) / len(shares)
+            if len(shares) == _MOST or (len(shares) >= _LEAST and mean < _CLEAR):
                 break
     return len(shares) >= _LEAST and sum(shares.values()) / len(shares) > _CHANCE
 
 
+@lru_cache(maxsize=20_000)
 def _nearer(letter: str, cells: int) -> float:
     """Share of the other letters that look more like what is drawn; capital and small count as one."""
     distances = {
