@@ -70,7 +70,8 @@ def as_pdf(pages: Sequence[Page]) -> bytes:
         content = add(("", page.content))
         kids.append(
             add(
-                f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {content} 0 R {_named(page.more, names)}"
+                f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {content} 0 R"
+                f" {_named(page.more, names)}"
                 f" /Resources << /Font << {shared} {_named(page.fonts, names)} >> {_named(page.resources, names)} >> >>"
             )
         )

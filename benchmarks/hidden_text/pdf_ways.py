@@ -1,4 +1,4 @@
-"""Ways to put text into a PDF page that a reader of the page does not see, and honest ways that look alike to a program.
+"""Ways to put text into a PDF page that a reader of the page does not see, and honest ways that look like them.
 
 Each takes the drawing of an honest page and a text of one line, and gives the page with both.
 """

@@ -361,7 +361,7 @@ async def test_new_version_of_grobid_reads_again_what_an_old_one_read(bench: Ben
             assert len(texts(await service.for_run(a_run()).get([paper], OPEN))) == 1
     folder = next((bench.store / "readings").glob("*/*"))
     assert sorted(file.name for file in folder.iterdir()) == [
-        "grobid-0.10.0-1.json.gz", "grobid-0.10.0.tei.xml.gz", "grobid-0.9.1-1.json.gz", "grobid-0.9.1.tei.xml.gz",
+        "grobid-0.10.0-2.json.gz", "grobid-0.10.0.tei.xml.gz", "grobid-0.9.1-2.json.gz", "grobid-0.9.1.tei.xml.gz",
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 from assayer.models import Caption, CitedWork, Section
 from workers.documents.limits import PdfLimits
 from workers.documents.pdf_reader import HiddenText, PdfText, pdf_text
-from workers.full_texts.grobid_tei import read_tei
+from workers.full_texts.grobid_tei import parse_tei
 from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.shown_text import with_shown_text_only
 
@@ -47,7 +47,7 @@ def test_section_caption_and_reference_of_hidden_text_alone_are_gone() -> None:
     work = CitedWork(title=ORDER, raw=ORDER)
     kept = CitedWork(title="Corals on tiles", raw="A. Author. Corals on tiles. 2020.")
     read = with_shown_text_only(
-        paper(SEEN, ORDER, captions=(Caption(label="Figure 1", text=ORDER),), references=(work, kept)),
+        paper(SEEN, ORDER, captions=(Caption(kind="figure", label="1", text=ORDER),), references=(work, kept)),
         pages(SEEN, ORDER),
     )
     assert [section.title for section in read.sections] == ["Part 0"]
@@ -76,7 +76,7 @@ def test_readings_with_nothing_in_common_are_not_compared() -> None:
 @pytest.mark.skipif(not GROBID.exists(), reason="the data folder beside the clone is missing")
 async def test_reading_of_a_real_paper_loses_nothing() -> None:
     pdf = await pdf_text((GROBID / "paper.pdf").read_bytes(), PdfLimits(), "The paper")
-    whole = read_tei((GROBID / "paper.tei.xml").read_bytes(), "The TEI")
+    whole = parse_tei((GROBID / "paper.tei.xml").read_bytes(), "The TEI")
     read = with_shown_text_only(whole, pdf)
     assert [flag.excerpt for flag in read.flags] == []
     assert read == whole

@@ -108,7 +108,7 @@ def _opens(title: str, part: PaperPart | None, current: PaperPart | None) -> boo
     return part != "methods" and opens_part(title) is not None
 
 
-TEI_PARSER_VERSION = "1"
+TEI_PARSER_VERSION = "2"
 """Version of this reading; a new one reads stored TEI again."""
 MAX_TEI_BYTES = 30_000_000
 _MOST_REFERENCES = 5_000

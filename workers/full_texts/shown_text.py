@@ -41,6 +41,7 @@ class _Pages:
 
     def __init__(self, pages: PdfText) -> None:
         shown = "".join(letter for _, letter in _letters(pages.text))
+        self._text = shown
         self._shown = {shown[at : at + _WINDOW] for at in range(0, len(shown) - _WINDOW + 1, _STEP)}
         self._hidden = "\n".join("".join(letter for _, letter in _letters(one.text)) for one in pages.hidden)
 
@@ -51,18 +52,28 @@ class _Pages:
 
     def unshown(self, text: str) -> Iterator[_Stretch]:
         places = list(_letters(text))
+        letters = "".join(letter for _, letter in places)
         covered = self._covered(places)
         at = 0
         while at < len(places):
             end = at + 1
             while end < len(places) and covered[end] == covered[at]:
                 end += 1
-            if not covered[at]:
-                letters = "".join(letter for _, letter in places[at:end])
-                hidden = len(letters) >= _LEAST_HIDDEN and letters in self._hidden
-                if hidden or len(letters) >= _LEAST:
-                    yield _Stretch(places[at][0], places[end - 1][0] + 1, hidden)
+            if not covered[at] and end - at >= _LEAST_HIDDEN:
+                first, last = self._trimmed(letters, at, end)
+                hidden = last - first >= _LEAST_HIDDEN and letters[first:last] in self._hidden
+                if hidden or last - first >= _LEAST:
+                    yield _Stretch(places[first][0], places[last - 1][0] + 1, hidden)
             at = end
+
+    def _trimmed(self, letters: str, at: int, end: int) -> tuple[int, int]:
+        """Without the letters at both ends that are shown between the places where windows begin."""
+        for _ in range(_STEP - 1):
+            if at >= _WINDOW and letters[at - _WINDOW + 1 : at + 1] in self._text:
+                at += 1
+            if end + _WINDOW <= len(letters) and letters[end - 1 : end + _WINDOW - 1] in self._text:
+                end -= 1
+        return at, end
 
     def _covered(self, places: list[tuple[int, str]]) -> bytearray:
         letters = "".join(letter for _, letter in places)

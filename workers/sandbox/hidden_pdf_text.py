@@ -15,6 +15,7 @@ import pypdfium2.raw as pdfium
 
 from workers.sandbox.letter_shapes import drawn_as_other_letters
 from workers.sandbox.page_picture import Box, TextPicture, objects_of
+from workers.sandbox.replacement_text import replacement_of
 
 __all__ = ["PdfHiding", "hidden_characters"]
 
@@ -86,10 +87,14 @@ def _unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[int, B
                 hidden.update(dict.fromkeys(word, _why(text, word[0], boxes[word[0]], picture)))
     if sum(chr(pdfium.FPDFText_GetUnicode(text, index)).isalnum() for index in hidden) < _LEAST:
         hidden.clear()
-    for line in _lines(text, [[index for index in indices if index not in hidden] for indices in drawn], boxes):
+    shown = [
+        [index for index in indices if index not in hidden]
+        for indices in drawn
+        if not replacement_of(pdfium.FPDFText_GetTextObject(text, indices[0]))
+    ]
+    for line in _lines(text, shown, boxes):
         letters = [(chr(pdfium.FPDFText_GetUnicode(text, index)), boxes[index]) for index in line]
-        in_one_place = boxes[line[0]] == boxes[line[-1]]
-        if not in_one_place and drawn_as_other_letters(picture, letters):
+        if drawn_as_other_letters(picture, letters):
             hidden.update(dict.fromkeys(line, "drawn as other letters"))
     return hidden
 

@@ -92,20 +92,14 @@ class TextPicture:
         left, upper, right, lower = self._pixels(box, 0)
         if right - left < 3 or lower - upper < 3:
             return 0
-        rows = []
-        for step in range(down):
-            start = (upper + (2 * step + 1) * (lower - upper) // (2 * down)) * self._stride + 1
-            begin, end = start + left * self._depth, start + right * self._depth
-            old, new = self._without[begin : end : self._depth], self._with[begin : end : self._depth]
-            rows.append([abs(a - b) for a, b in zip(old, new, strict=True)])
-        darkest = max(map(max, rows))
+        columns = [(left + (2 * step + 1) * (right - left) // (2 * across)) * self._depth + 1 for step in range(across)]
+        starts = [(upper + (2 * step + 1) * (lower - upper) // (2 * down)) * self._stride for step in range(down)]
+        old, new = self._without, self._with
+        inks = [abs(old[start + column] - new[start + column]) for start in starts for column in columns]
+        darkest = max(inks)
         if darkest < _CONTRAST:
             return 0
-        bits = 0
-        for row in rows:
-            for x in range(across):
-                bits = bits << 1 | (2 * row[(2 * x + 1) * len(row) // (2 * across)] >= darkest)
-        return bits
+        return int("".join("1" if 2 * ink >= darkest else "0" for ink in inks), 2)
 
     def _rows(self, box: Box) -> list[tuple[bytes, bytes]]:
         left, upper, right, lower = self._pixels(box, 1)

@@ -31,7 +31,7 @@ LINE_HYPHEN = {0x02, 0xFFFE}
 MOST_HIDDEN = 200
 """Stretches of hidden text that are reported, and the characters of each: a document made of them needs no more."""
 HIDDEN_LENGTH = 1_000
-LOOKING_SHARE = 0.4
+LOOKING_SHARE = 0.6
 """Of the computing time, for pictures of pages; pages after that are judged by what the file says of their text."""
 
 Style = tuple[str, float, bool, bool, bool]

@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 
 from workers.sandbox.page_picture import objects_of
 
-__all__ = ["take_out_false_replacements"]
+__all__ = ["replacement_of", "take_out_false_replacements"]
 
 _LONGEST = 2_000
 """Characters of one replacement that are read."""
@@ -24,7 +24,7 @@ _SHORT = 3
 def take_out_false_replacements(document: Any, number: int, page: Any) -> list[str]:
     """What was taken out. Call it before the text of the page is read; the page itself stays as it is drawn."""
     texts = list(_texts(page))
-    replacements = [_replacement(item) for item in texts]
+    replacements = [replacement_of(item) for item in texts]
     if not any(replacements):
         return []
     drawn = _drawn(document, number)
@@ -72,7 +72,8 @@ def _drawn(document: Any, number: int) -> list[str]:
     return drawn
 
 
-def _replacement(item: Any) -> str:
+def replacement_of(item: Any) -> str:
+    """Of a text object; empty where there is none."""
     for mark in _marks(item):
         units = (ctypes.c_ushort * _LONGEST)()
         length = ctypes.c_ulong()

@@ -1,0 +1,52 @@
+"""Ways to put text into a web page that a reader of the page does not see, and honest ways that look like them."""
+
+from collections.abc import Mapping
+
+__all__ = ["HONEST_HTML_WAYS", "HTML_WAYS"]
+
+
+def _style(style: str) -> str:
+    return f'<p style="{style}">{{text}}</p>'
+
+
+HTML_WAYS: Mapping[str, str] = {
+    "not displayed": _style("display:none"),
+    "invisible": _style("visibility:hidden"),
+    "opacity 0": _style("opacity:0"),
+    "filter": _style("filter:opacity(0)"),
+    "white on white": _style("color:#fff"),
+    "white as hsl": _style("color:hsl(0 0% 100%)"),
+    "white by a variable": '<div style="--a:white"><p style="color:var(--a)">{text}</p></div>',
+    "transparent": _style("color:transparent"),
+    "size 0": _style("font-size:0"),
+    "one pixel": _style("font-size:1px"),
+    "off the screen": _style("position:absolute;left:-9999px"),
+    "indented away": _style("text-indent:-9999px"),
+    "scaled to nothing": _style("transform:scale(0)"),
+    "clipped": _style("position:absolute;clip:rect(0,0,0,0)"),
+    "clip path": _style("clip-path:circle(0)"),
+    "no height": _style("max-height:0;overflow:hidden"),
+    "a pixel's box": _style("width:1px;height:1px;overflow:hidden"),
+    "by a class": "<style>.a{{display:none}}</style><p class=a>{text}</p>",
+    "by a nested rule": "<style>@media screen{{div>p.b{{opacity:0}}}}</style><div><p class=b>{text}</p></div>",
+    "hidden": "<p hidden>{text}</p>",
+    "for screen readers alone": "<p aria-hidden=true>{text}</p>",
+    "template": "<template>{text}</template>",
+    "no script": "<noscript>{text}</noscript>",
+    "comment": "<!-- {text} -->",
+    "closed dialog": "<dialog>{text}</dialog>",
+    "font element": '<font color="#ffffff">{text}</font>',
+    "shown in print alone": "<style>.c{{display:none}}@media print{{.c{{display:block}}}}</style><p class=c>{text}</p>",
+    "closed details": "<details><summary>More</summary><p>{text}</p></details>",
+}
+
+HONEST_HTML_WAYS: Mapping[str, str] = {
+    "plain": "<p>{text}</p>",
+    "white on a dark box": '<div style="background:#003"><p style="color:#fff">{text}</p></div>',
+    "grey": _style("color:#555"),
+    "opacity 0.7": _style("opacity:.7"),
+    "small print": _style("font-size:11px"),
+    "open details": "<details open><summary>More</summary><p>{text}</p></details>",
+    "hidden elsewhere": "<style>@media print{{.d{{display:none}}}}</style><p class=d>{text}</p>",
+    "quoted": "<blockquote>{text}</blockquote>",
+}
