@@ -47,7 +47,9 @@ def test_section_caption_and_reference_of_hidden_text_alone_are_gone() -> None:
     work = CitedWork(title=ORDER, raw=ORDER)
     kept = CitedWork(title="Corals on tiles", raw="A. Author. Corals on tiles. 2020.")
     read = with_shown_text_only(
-        paper(SEEN, ORDER, captions=(Caption(kind="figure", label="1", text=ORDER),), references=(work, kept)),
+        paper(
+            f"{SEEN} {SEEN}", ORDER, captions=(Caption(kind="figure", label="1", text=ORDER),), references=(work, kept)
+        ),
         pages(SEEN, ORDER),
     )
     assert [section.title for section in read.sections] == ["Part 0"]

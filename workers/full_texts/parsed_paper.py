@@ -20,7 +20,7 @@ class ParsedPaper(Frozen):
     references: tuple[CitedWork, ...] = ()
     captions: tuple[Caption, ...] = ()
     flags: tuple[TextFlag, ...] = ()
-    """Text that a reader cannot see; GROBID does not tell it from the rest."""
+    """Text that a reader cannot see, left out of the rest."""
 
     def full_text(self, paper: PaperId) -> FullText:
         return FullText(

@@ -109,12 +109,16 @@ def with_shown_text_only(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
     return paper.model_copy(
         update={
             "title": cut.shown(paper.title),
-            "sections": tuple(section for section in sections if section.text),
-            "captions": tuple(caption for caption in captions if caption.text),
+            "sections": tuple(section for section in sections if _has_letters(section.text)),
+            "captions": tuple(caption for caption in captions if _has_letters(caption.text)),
             "references": references,
             "flags": (*paper.flags, *hidden_flags([*told, *((_NOWHERE, text) for text in cut.untold)])),
         }
     )
+
+
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 class _Cut:
