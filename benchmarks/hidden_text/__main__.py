@@ -63,7 +63,7 @@ class _Tally:
 def _stated(text: str) -> int:
     """Rows of the checklist that a text states: a score without a language model."""
     rows = checklist(text)
-    return 0 if isinstance(rows, Absent) else sum(row.stated for row in rows)
+    return 0 if isinstance(rows, Absent) else sum(row.outcome == "stated" for row in rows)
 
 
 async def _pdfs(copies: int) -> None:
