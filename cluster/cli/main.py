@@ -106,7 +106,10 @@ COMMANDS = (
     LazyCommand("list", "List your batches and evaluations, the newest first, with state, cost and what went wrong."),
     LazyCommand("usage", "Show jobs, calls, tokens and cost in a span of time, and what is left of the month."),
     LazyCommand("cancel", "Cancel evaluations and all else that has an id; finished ones stay as they are."),
-    LazyCommand("retry", "Evaluate again what failed, was given up or was cancelled, under the same id."),
+    LazyCommand(
+        "retry",
+        "Evaluate again what failed, was given up or was cancelled, under the same id; what was paid for is not paid again.",
+    ),
     LazyCommand(
         "erase", "Delete all that is stored of one idea or one batch, and every ranking or comparison with it."
     ),

@@ -19,8 +19,7 @@ def retry(
     ids: Annotated[list[str], typer.Argument(help="Ids: ev_… or bt_… (all of its rows without a result).")],
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Evaluate again what failed, was given up or was cancelled, under the same id; what was paid for is not paid
-    again."""
+    """Evaluate again what failed, was given up or was cancelled, under the same id."""
     for one in ids:
         kind_of(one, "evaluation", "batch")
     with service(profile) as client:
