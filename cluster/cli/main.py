@@ -106,10 +106,7 @@ COMMANDS = (
     LazyCommand("list", "List your batches and evaluations, the newest first, with state, cost and what went wrong."),
     LazyCommand("usage", "Show jobs, calls, tokens and cost in a span of time, and what is left of the month."),
     LazyCommand("cancel", "Cancel evaluations and all else that has an id; finished ones stay as they are."),
-    LazyCommand(
-        "retry",
-        "Evaluate again what failed, was given up or was cancelled, under the same id; what was paid for is not paid again.",
-    ),
+    LazyCommand("retry", "Evaluate again what failed, was given up or was cancelled, under the same id."),
     LazyCommand(
         "erase", "Delete all that is stored of one idea or one batch, and every ranking or comparison with it."
     ),
@@ -120,7 +117,7 @@ COMMANDS = (
     LazyCommand("corpus", "Build and search the local paper corpus."),
     LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, evaluate, add, check, info."),
     LazyCommand("mcp", "Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default."),
-    LazyCommand("policy", "Train a model that proposes ideas, with rewards of the service's judge."),
+    LazyCommand("policy", "Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop."),
     LazyCommand("tenants", "Manage the tenants of the service and their limits."),
     LazyCommand("members", "Manage the people who work in the console, and their roles."),
     LazyCommand("keys", "Manage the API keys of the service's tenants."),
