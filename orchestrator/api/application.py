@@ -56,7 +56,7 @@ from orchestrator.api.routes import (
 from orchestrator.api.services import Services
 from orchestrator.api.tenant_turns import TenantTurns
 from orchestrator.api.validation_errors import validation_problem
-from orchestrator.console import review_pages
+from orchestrator.console import call_pages, proposal_pages, review_pages
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
@@ -96,6 +96,8 @@ _ROUTERS = (
     console,
     sign_in_pages,
     provider_pages,
+    call_pages,
+    proposal_pages,
     review_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")

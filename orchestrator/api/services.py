@@ -33,11 +33,13 @@ from orchestrator.store import (
 )
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.sign_in_attempts import PgSignInAttempts
 from orchestrator.store.webhooks import PgWebhooks
@@ -89,6 +91,8 @@ class Services:
     opinions: PgOpinions
     decisions: PgDecisions
     usage: PgUsage
+    tables: PgCallTables
+    figures: PgReportFigures
     costs: PgEvaluationCosts
     erasures: PgErasures
     metrics: PgServiceMetrics

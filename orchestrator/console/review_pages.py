@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
-from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_to
+from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.routes.opinions import read_proposal
@@ -25,20 +25,10 @@ router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 Reviewer = Annotated[SignedIn, Depends(allowed_to("give opinions"))]
 PanelViewer = Annotated[SignedIn, Depends(allowed_to("see the panel"))]
-_CALLS = 100
 
 
-@router.get("")
-async def home(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
-    """Calls, for those who see them; a reviewer goes to what waits for them."""
-    if who.role == "reviewer":
-        return RedirectResponse("/console/queue", 303)
-    calls = await services.jobs.batches(who.tenant, limit=_CALLS)
-    return page(request, who, "calls.html", calls=calls)
-
-
-@router.get("/calls/{id}")
-async def call(id: PathId, request: Request, who: PanelViewer, services: ServicesDependency) -> HTMLResponse:
+@router.get("/calls/{id}/panel")
+async def panel(id: PathId, request: Request, who: PanelViewer, services: ServicesDependency) -> HTMLResponse:
     """What the reviewers of a call think."""
     batch = await services.jobs.batch(who.tenant, BatchId(id))
     if batch is None:

@@ -5,8 +5,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 from assayer.models import EvaluationId, Paper, PaperId, Report
+from orchestrator.jobs.report_figures import figures_of
 from orchestrator.store.database import Database
 from orchestrator.store.json_columns import from_json_column, json_without_nul, storable_text, to_json_column
+from orchestrator.store.report_figures import FIGURE_COLUMNS, figure_values
 
 __all__ = ["INSERT_PAPERS", "PgPapers", "PgReports", "paper_columns"]
 
@@ -17,11 +19,18 @@ INSERT_PAPERS = """
 """
 
 _UPSERT_REPORT = f"""
-    WITH kept AS ({INSERT_PAPERS})
-    INSERT INTO evaluations (id, idea_id, method, request, report, cited)
-    SELECT $5, $6, $7, $8, $9, $1 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $5)
-    ON CONFLICT (id) DO UPDATE
-    SET request = excluded.request, report = excluded.report, cited = excluded.cited, finished_at = now()
+    WITH kept AS ({INSERT_PAPERS}), written AS (
+        INSERT INTO evaluations (id, idea_id, method, request, report, cited)
+        SELECT $5, $6, $7, $8, $9, $1 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $5)
+        ON CONFLICT (id) DO UPDATE
+        SET request = excluded.request, report = excluded.report, cited = excluded.cited, finished_at = now()
+        RETURNING id
+    )
+    INSERT INTO report_figures (run, {FIGURE_COLUMNS})
+    SELECT id, $10, $11, $12, $13, $14, $15, $16, to_tsvector('simple', $17) FROM written
+    ON CONFLICT (run) DO UPDATE SET
+        idea = excluded.idea, score = excluded.score, certainty = excluded.certainty, fit = excluded.fit,
+        complete = excluded.complete, shares = excluded.shares, figures = excluded.figures, words = excluded.words
 """  # noqa: S608 - put together from constants
 
 _CITED_PAPERS = """
@@ -41,11 +50,13 @@ class PgReports:
         self._database = database
 
     async def keep(self, report: Report, papers: Sequence[Paper], request: Mapping[str, object]) -> None:
-        """The report and the papers it cites, in one transaction. `request` is everything that determines the report,
-        as JSON can hold it. That of a run whose job was erased is not kept."""
+        """The report, its figures and the papers it cites, in one transaction. `request` is everything that determines
+        the report, as JSON can hold it. That of a run whose job was erased is not kept."""
         determined = json_without_nul(json.dumps(request, sort_keys=True, allow_nan=False))
         names = (report.evaluation_id, report.idea.id, report.method)
-        await self._database.execute(_UPSERT_REPORT, *paper_columns(papers), *names, determined, to_json_column(report))
+        figures = figure_values(figures_of(report), f"{report.idea.title}\n{report.idea.text}")
+        stored = (*paper_columns(papers), *names, determined, to_json_column(report))
+        await self._database.execute(_UPSERT_REPORT, *stored, *figures)
 
     async def get(self, evaluation: EvaluationId) -> Report | None:
         """The last finished report."""

@@ -46,11 +46,13 @@ from orchestrator.store import (
 )
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.sign_in_attempts import PgSignInAttempts
 from orchestrator.store.webhooks import PgWebhooks
@@ -113,6 +115,8 @@ class Service:
             sign_in_attempts=PgSignInAttempts(database, AccessSettings()),
             identity_providers={},
             usage=PgUsage(database),
+            tables=PgCallTables(database),
+            figures=PgReportFigures(database),
             costs=PgEvaluationCosts(database),
             erasures=PgErasures(database),
             metrics=PgServiceMetrics(database),

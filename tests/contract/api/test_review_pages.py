@@ -86,7 +86,7 @@ async def test_officers_see_the_panel(service: Service) -> None:
     async with signed_in(service, await person(service, "auditor", "Eva Auditor")) as browser:
         home = await browser.get("/console")
         assert f'href="/console/calls/{batch}"' in home.text
-        shown = await browser.get(f"/console/calls/{batch}")
+        shown = await browser.get(f"/console/calls/{batch}/panel")
     assert "Ada Byron: 4" in shown.text
     assert "1 of 2" in shown.text
     assert "1 to come" in shown.text

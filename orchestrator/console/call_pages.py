@@ -1,0 +1,204 @@
+"""`/console`: the calls of a tenant, the table of one, its plots; cancelling and running again."""
+
+from typing import Annotated
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi.responses import RedirectResponse
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_to
+from orchestrator.api.identifiers import PathId
+from orchestrator.api.pagination import decode_cursor, encode_cursor
+from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.routes.batches import BatchSummary, batch_summary
+from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.console.drawing import distribution, over_time, rank_bars
+from orchestrator.console.scripted_page import asset, page_response
+from orchestrator.jobs.models import BatchId, TenantId
+from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
+from orchestrator.store.call_tables import OUTCOMES, PAGE, TableView
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
+
+CallReader = Annotated[SignedIn, Depends(allowed_to("see calls"))]
+CallRunner = Annotated[SignedIn, Depends(allowed_to("run calls"))]
+_CALLS = 20
+_RANKINGS = 20
+_YEAR = "public, max-age=31536000, immutable"
+
+
+@router.get("/static/{name}")
+async def static(name: str) -> Response:
+    """Styles and scripts, the same for everybody."""
+    found = asset(name)
+    if found is None:
+        raise HttpProblem("not-found", "Pages load nothing of that name.")
+    return Response(found.content, 200, {"Cache-Control": _YEAR, "X-Content-Type-Options": "nosniff"}, found.media_type)
+
+
+@router.get("")
+async def calls(
+    request: Request, who: SignedInDependency, services: ServicesDependency, after: str | None = None
+) -> Response:
+    """A reviewer goes to what waits for them."""
+    if not who.may("see calls"):
+        return RedirectResponse("/console/queue", 303)
+    found = await services.jobs.batches(who.tenant, after=decode_cursor(after), limit=_CALLS + 1)
+    now = services.clock.now()
+    page = [(batch_summary(one, now), await services.tables.counts(who.tenant, one.id)) for one in found[:_CALLS]]
+    month = await services.usage.month(who.tenant)
+    return page_response(
+        "calls.html",
+        request,
+        who,
+        calls=page,
+        month=month,
+        next=encode_cursor(Cursor.of(found[_CALLS - 1])) if len(found) > _CALLS else None,
+    )
+
+
+@router.get("/calls/{id}")
+async def table(
+    id: PathId,
+    request: Request,
+    who: CallReader,
+    services: ServicesDependency,
+    view: Annotated[TableView, Query()],
+) -> Response:
+    call = await _find(services, who.tenant, id)
+    complete = await services.figures.fill(who.tenant, BatchId(id))
+    page = await services.tables.page(who.tenant, BatchId(id), view)
+    parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
+    return page_response(
+        "table.html",
+        request,
+        who,
+        call=_summary(services, call),
+        rejected=call.rejected,
+        counts=await services.tables.counts(who.tenant, call.id),
+        page=page,
+        pages=max(1, -(-page.matching // PAGE)),
+        parts=parts,
+        outcomes=OUTCOMES,
+        view=view,
+        complete=complete,
+        columns=_COLUMNS | {f"part:{name}": title for name, title in parts.items()},
+        views=await services.tables.views(who.tenant),
+        rankings=await services.jobs.list(who.tenant, kind="ranking", state="done", limit=_RANKINGS),
+        parameters=view.model_dump(exclude_defaults=True),
+    )
+
+
+_COLUMNS = {
+    "row": "Row",
+    "title": "Proposal",
+    "source": "File or reference",
+    "score": "Score",
+    "certainty": "Certainty",
+    "fit": "Corpus fit",
+    "flags": "Flags",
+    "outcome": "State",
+    "rank": "Rank",
+    "cost": "Cost",
+    "seconds": "Took",
+}
+
+
+@router.get("/calls/{id}/progress")
+async def progress(id: PathId, request: Request, who: CallReader, services: ServicesDependency) -> Response:
+    """The part of a page that changes while a call is under way; counts no table."""
+    call = await _find(services, who.tenant, id)
+    return page_response("progress.html", request, who, call=_summary(services, call))
+
+
+@router.get("/calls/{id}/plots")
+async def plots(
+    id: PathId,
+    request: Request,
+    who: CallReader,
+    services: ServicesDependency,
+    ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
+) -> Response:
+    call = await _find(services, who.tenant, id)
+    rows = await services.tables.all(who.tenant, call.id, ranking)
+    reports = [row.figures for row in rows if row.figures is not None]
+    scores = [one.score for one in reports if one.score is not None]
+    return page_response(
+        "plots.html",
+        request,
+        who,
+        call=_summary(services, call),
+        bars=distribution(scores),
+        scored=len(scores),
+        unscored=len(rows) - len(scores),
+        costs=over_time(rows, [row.cost_usd for row in rows]),
+        most_cost=max((row.cost_usd for row in rows if row.cost_usd is not None), default=None),
+        unpriced=sum(row.finished_at is not None and row.cost_usd is None for row in rows),
+        times=over_time(rows, [row.seconds for row in rows]),
+        most_seconds=max((row.seconds for row in rows if row.seconds is not None), default=None),
+        fits={level: sum(one.fit == level for one in reports) for level in ("good", "partial", "poor", None)},
+        ranks=rank_bars(rows),
+        ranking=ranking,
+        rankings=await services.jobs.list(who.tenant, kind="ranking", state="done", limit=_RANKINGS),
+    )
+
+
+@router.get("/calls/{id}/cancel")
+async def ask_cancel(id: PathId, request: Request, who: CallRunner, services: ServicesDependency) -> Response:
+    """Asks first, with how many it would be."""
+    call = await _find(services, who.tenant, id)
+    return page_response(
+        "cancel.html", request, who, call=_summary(services, call), unfinished=count_unfinished(call.counts)
+    )
+
+
+@router.post("/calls/{id}/cancel")
+async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
+    call = await _find(services, who.tenant, id)
+    await services.jobs.cancel_batch(who.tenant, call.id)
+    return RedirectResponse(f"/console/calls/{call.id}", 303)
+
+
+@router.post("/calls/{id}/retry")
+async def retry(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
+    """What failed, was given up or was cancelled."""
+    call = await _find(services, who.tenant, id)
+    await services.jobs.retry_batch(who.tenant, call.id)
+    return RedirectResponse(f"/console/calls/{call.id}", 303)
+
+
+@router.post("/calls/{id}/views")
+async def save_view(
+    id: PathId,
+    who: CallRunner,
+    services: ServicesDependency,
+    name: Annotated[str, Form(min_length=1, max_length=80)],
+    query: Annotated[str, Form(max_length=1_500)] = "",
+) -> Response:
+    call = await _find(services, who.tenant, id)
+    given: dict[str, list[str]] = {}
+    for key, value in parse_qsl(query):
+        given.setdefault(key, []).append(value)
+    many = {"outcome", "fit", "hide"}
+    try:
+        TableView.model_validate({key: values if key in many else values[-1] for key, values in given.items()})
+    except ValidationError:
+        raise HttpProblem("invalid-request", "That is no view of a table.") from None
+    await services.tables.save_view(who.tenant, name, query)
+    return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
+
+
+def _summary(services: Services, call: BatchStatus) -> BatchSummary:
+    return batch_summary(call, services.clock.now())
+
+
+async def _find(services: Services, tenant: TenantId, id: str) -> BatchStatus:
+    """Raises HttpProblem (404)."""
+    found = await services.jobs.batch(tenant, BatchId(id))
+    if found is None:
+        raise not_found("batch", id)
+    return found

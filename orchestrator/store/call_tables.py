@@ -1,0 +1,201 @@
+"""The proposals of a call as a table: searched, filtered, sorted and cut into pages by the database."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import asyncpg
+from pydantic import Field
+
+from assayer.models import Frozen
+from assayer.models.ranking import Band
+from orchestrator.jobs.models import BatchId, JobId, JobState, Problem, TenantId
+from orchestrator.jobs.report_figures import ReportFigures
+from orchestrator.store.database import Database
+from orchestrator.store.json_columns import from_json_column, storable_text
+
+__all__ = [
+    "OUTCOMES",
+    "PAGE",
+    "CallTablePage",
+    "EvaluationOutcome",
+    "PgCallTables",
+    "ProposalRank",
+    "TableRow",
+    "TableView",
+]
+
+EvaluationOutcome = Literal["full", "part", "unscored", "running", "queued", "failed", "cancelled"]
+OUTCOMES: tuple[EvaluationOutcome, ...] = get_args(EvaluationOutcome)
+PAGE = 50
+
+_ORDERS = {
+    "row": '"row"',
+    "title": "lower(subject)",
+    "source": "lower(source_name)",
+    "score": "score",
+    "certainty": "certainty",
+    "fit": "array_position(ARRAY['poor', 'partial', 'good'], fit)",
+    "outcome": "array_position($6::text[], outcome)",
+    "cost": "cost_usd",
+    "seconds": "seconds",
+    "rank": "rank",
+}
+_SORT = rf"^({'|'.join(_ORDERS)}|part:[\w .-]{{1,60}})$"
+
+_PROPOSALS = """
+    WITH ranked AS (
+        SELECT one.id AS ranked_idea, one.rank, (one.ranks ->> 'low')::float8 AS rank_low,
+               (one.ranks ->> 'high')::float8 AS rank_high, one.band, one.chance_in
+        FROM jobs AS ranking, jsonb_to_recordset(ranking.result -> 'ranking' -> 'ideas')
+            AS one (id text, rank integer, ranks jsonb, band text, chance_in float8)
+        WHERE ranking.tenant = $1 AND ranking.id = $3 AND ranking.kind = 'ranking'
+    ), proposals AS (
+        SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, figures, score, certainty, fit,
+               shares, words, ranked.*, extract(epoch FROM finished_at - started_at)::float8 AS seconds, finished_at,
+               CASE WHEN state = 'done' AND complete THEN 'full' WHEN state = 'done' AND score IS NOT NULL THEN 'part'
+                    WHEN state = 'done' THEN 'unscored' WHEN state = 'dead' THEN 'failed' ELSE state END AS outcome
+        FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'done'
+        LEFT JOIN ranked ON ranked_idea = idea
+        WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
+    )
+"""
+_PAGE_OF = f"""{_PROPOSALS}
+    SELECT *, count(*) OVER () AS matching FROM proposals
+    WHERE ($4::text = '' OR words @@ websearch_to_tsquery('simple', $4) OR strpos(lower(subject), lower($4)) > 0
+           OR strpos(lower(source_name), lower($4)) > 0)
+      AND (cardinality($5::text[]) = 0 OR outcome = ANY($5))
+      AND (cardinality($7::text[]) = 0 OR fit = ANY($7)) AND (NOT $8::boolean OR cardinality(flags) > 0)
+      AND cardinality($6::text[]) > 0 AND $9::text IS NOT NULL
+    ORDER BY {{order}} NULLS LAST, "row", id LIMIT {PAGE} OFFSET $10
+"""  # noqa: S608 - put together from constants
+_ALL = f'{_PROPOSALS} SELECT * FROM proposals ORDER BY "row", id'  # noqa: S608 - put together from constants
+_COUNTS = f"{_PROPOSALS} SELECT outcome, count(*) AS proposals FROM proposals GROUP BY outcome"  # noqa: S608 - likewise
+
+
+class TableView(Frozen):
+    """What of a table is shown, and how: the parameters of its address."""
+
+    q: str = Field(default="", max_length=200)
+    outcome: tuple[EvaluationOutcome, ...] = Field(default=(), max_length=len(OUTCOMES))
+    """None: all."""
+    fit: tuple[Literal["good", "partial", "poor"], ...] = Field(default=(), max_length=3)
+    flagged: bool = False
+    sort: str = Field(default="row", pattern=_SORT)
+    """A column, or `part:` and the name of a part of the reports."""
+    down: bool = False
+    """From the highest."""
+    page: int = Field(default=1, ge=1, le=10_000)
+    hide: tuple[str, ...] = Field(default=(), max_length=40)
+    """Columns that are not shown."""
+    ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
+
+
+class ProposalRank(Frozen):
+    rank: int
+    low: float
+    high: float
+    band: Band | None
+    chance_in: float | None
+
+
+class TableRow(Frozen):
+    id: JobId
+    row: int | None
+    state: JobState
+    outcome: EvaluationOutcome
+    title: str
+    source: str
+    flags: tuple[str, ...]
+    figures: ReportFigures | None
+    """None: there is no report."""
+    problem: Problem | None
+    cost_usd: float | None
+    seconds: float | None
+    finished_at: dt.datetime | None
+    rank: ProposalRank | None
+
+
+class CallTablePage(Frozen):
+    rows: tuple[TableRow, ...]
+    matching: int
+    """On all pages."""
+
+
+class PgCallTables:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, tenant: TenantId, batch: BatchId, view: TableView) -> CallTablePage:
+        part = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
+        order = "(shares ->> $9)::float8" if part else _ORDERS[view.sort]
+        query = _PAGE_OF.format(order=order + (" DESC" if view.down else ""))
+        found = await self._database.fetch(
+            query,
+            tenant,
+            batch,
+            view.ranking,
+            storable_text(view.q.strip()),
+            list(view.outcome),
+            list(OUTCOMES),
+            list(view.fit),
+            view.flagged,
+            part,
+            (view.page - 1) * PAGE,
+        )
+        return CallTablePage(rows=tuple(map(_row, found)), matching=found[0]["matching"] if found else 0)
+
+    async def all(self, tenant: TenantId, batch: BatchId, ranking: str = "") -> Sequence[TableRow]:
+        """In the order of the rows."""
+        return [_row(row) for row in await self._database.fetch(_ALL, tenant, batch, ranking)]
+
+    async def counts(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
+        """Outcomes without proposals are missing."""
+        rows = await self._database.fetch(_COUNTS, tenant, batch, "")
+        found = {row["outcome"]: row["proposals"] for row in rows}
+        return {one: found[one] for one in OUTCOMES if one in found}
+
+    async def views(self, tenant: TenantId) -> dict[str, str]:
+        """Parameters of addresses, by the names that they were saved under."""
+        rows = await self._database.fetch("SELECT name, query FROM saved_views WHERE tenant = $1 ORDER BY name", tenant)
+        return {row["name"]: row["query"] for row in rows}
+
+    async def save_view(self, tenant: TenantId, name: str, query: str) -> None:
+        """In place of one of that name."""
+        await self._database.execute(
+            "INSERT INTO saved_views (tenant, name, query) VALUES ($1, $2, $3) "
+            "ON CONFLICT (tenant, name) DO UPDATE SET query = excluded.query",
+            tenant,
+            storable_text(name),
+            query,
+        )
+
+
+def _row(row: asyncpg.Record) -> TableRow:
+    what = f"job {row['id']}"
+    rank = None
+    if row["rank"] is not None:
+        rank = ProposalRank(
+            rank=row["rank"],
+            low=row["rank_low"],
+            high=row["rank_high"],
+            band=row["band"],
+            chance_in=row["chance_in"],
+        )
+    return TableRow(
+        id=row["id"],
+        row=row["row"],
+        state=row["state"],
+        outcome=row["outcome"],
+        title=row["subject"],
+        source=row["source_name"] or "",
+        flags=tuple(row["flags"] or ()),
+        figures=None
+        if row["figures"] is None
+        else from_json_column(ReportFigures, row["figures"], f"Figures of {what}"),
+        problem=None if row["problem"] is None else from_json_column(Problem, row["problem"], f"The problem of {what}"),
+        cost_usd=row["cost_usd"],
+        seconds=row["seconds"],
+        finished_at=row["finished_at"],
+        rank=rank,
+    )
