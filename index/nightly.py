@@ -24,6 +24,7 @@ from index.building.acceptance import Acceptance
 from index.building.text_embedding import OnProgress
 from index.building.update import Delta, StageTime, Stopwatch, read_delta, update_corpus
 from index.building.version_builder import BuildOptions
+from index.content_reader import ContentReader
 from index.disk_access import explained_disk_errors, folder_lock
 from index.shards.shard_store import ShardedManifest, ShardStore, is_sharded
 from index.shards.update import update_shards
@@ -96,6 +97,12 @@ class NightlyRun(Frozen):
     stages: tuple[StageTime, ...] = ()
     usd: float | None = None
     """Price of the machine's time; None without a price per hour."""
+    contents_read: int = 0
+    """Papers whose names and claims a language model read; patterns read the others."""
+    contents_left: tuple[RejectionCount, ...] = ()
+    """Papers left to patterns though a model was to read them."""
+    contents_usd: float | None = None
+    """What the model cost; None where none was asked."""
 
     def with_changes(self, changes: CorpusChanges) -> "NightlyRun":
         names = ("new", "changed", "removed", "unchanged", "unknown", "embedded")
@@ -113,6 +120,8 @@ class NightlyUpdate:
     options: BuildOptions
     usd_per_hour: float | None = None
     """Of this machine."""
+    reader: ContentReader | None = None
+    """Reads names and claims of what is new or changed; None leaves them to patterns."""
 
     async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
         """Raises what went wrong after recording it; CorpusError when there is no corpus, InputError while another run
@@ -146,7 +155,13 @@ class NightlyUpdate:
             "papers": manifest.papers,
             "set_aside": (*rejected, *count_rejections(delta.rejections)),
         }
-        return night.with_changes(changes).model_copy(update=done)
+        return night.with_changes(changes).model_copy(update=done | self._read())
+
+    def _read(self) -> dict[str, object]:
+        if self.reader is None:
+            return {}
+        left = tuple(RejectionCount(reason=why, count=count) for why, count in self.reader.left.items())
+        return {"contents_read": self.reader.read, "contents_left": left, "contents_usd": self.reader.usd}
 
     async def _update(
         self, delta: Delta, progress: OnProgress | None, watch: Stopwatch
@@ -155,10 +170,14 @@ class NightlyUpdate:
             return Acceptance(self.embedder, before.papers, delta.deletions)
 
         if is_sharded(self.directory):
-            whole = await update_shards(delta, self.directory, self.embedder, progress, self.options, accept, watch)
+            whole = await update_shards(
+                delta, self.directory, self.embedder, progress, self.options, accept, watch, self.reader
+            )
             return whole.manifest, whole.changes
         before = read_manifest(VersionStore(self.directory).current_path())
-        one = await update_corpus(delta, self.directory, self.embedder, progress, self.options, accept(before), watch)
+        one = await update_corpus(
+            delta, self.directory, self.embedder, progress, self.options, accept(before), watch, self.reader
+        )
         return one.manifest, one.changes
 
     def _remove_taken(self, waiting: PendingChanges) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -13,10 +14,16 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
+from assayer.errors import ConfigurationError
+from assayer.models import EvaluationId
+from assayer.ports import ProgressEvent
 from cluster.cli.terminal import SafeConsole
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
+    from index.building.version_builder import BuildOptions
+    from index.content_reader import ContentReader
     from index.nightly import NightlyRun
     from index.versions.manifest import RejectionCount
 
@@ -32,15 +39,23 @@ def nightly(
     usd_per_hour: Annotated[
         float | None, typer.Option(min=0, help="What this machine costs per hour, for the report.")
     ] = None,
+    max_usd: Annotated[
+        float | None,
+        typer.Option(min=0, help="Let the language model read names and claims of new papers, for at most so much."),
+    ] = None,
 ) -> None:
     """Fetch changes, update the corpus, check the new version, publish it, and record the outcome.
 
     If an update fails, the previous version stays in use; the reason is printed and the exit code is 2.
     """
-    night, console = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour)), SafeConsole(highlight=False)
+    night, console = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour, max_usd)), SafeConsole(highlight=False)
     console.print(_outcome_sentence(night), soft_wrap=True)
     for one in night.set_aside:
         console.print(f"[yellow]Skipped[/] {one.count:,} × {escape(one.reason)}", soft_wrap=True)
+    if night.contents_usd is not None:
+        console.print(f"Names and claims of {night.contents_read:,} papers read for ${night.contents_usd:,.4f}.")
+    for one in night.contents_left:
+        console.print(f"[yellow]Left to patterns[/] {one.count:,} × {escape(one.reason)}", soft_wrap=True)
     for stage in night.stages:
         console.print(f"{stage.seconds:>9.1f} s  {stage.name}")
 
@@ -68,25 +83,68 @@ def history(
                 console.print(f"{_began(night)} {night.outcome}: {escape(night.why)}", soft_wrap=True)
 
 
-async def _nightly(folder: Path, fetch: bool, keep: int, usd_per_hour: float | None) -> "NightlyRun":
+async def _nightly(
+    folder: Path, fetch: bool, keep: int, usd_per_hour: float | None, max_usd: float | None
+) -> "NightlyRun":
     from index.building.version_builder import BuildOptions
+
+    settings = load_settings()
+    if max_usd is not None and settings.llm is None:
+        raise ConfigurationError(
+            "--max-usd asks a language model, and none is configured.", "Set ASSAYER_LLM__MODEL and its prices."
+        )
+    async with AsyncExitStack() as stack:
+        reader = None if max_usd is None else await _reader(settings, max_usd, stack)
+        return await _updated(folder, fetch, settings, BuildOptions(keep=keep), usd_per_hour, reader)
+
+
+async def _updated(
+    folder: Path,
+    fetch: bool,
+    settings: Settings,
+    options: "BuildOptions",
+    usd_per_hour: float | None,
+    reader: "ContentReader | None",
+) -> "NightlyRun":
     from index.nightly import NightlyUpdate
     from workers.embedding.embedder import SentenceTransformerEmbedder
 
-    settings = load_settings()
     night = NightlyUpdate(
         settings.corpus_path,
         folder,
         SentenceTransformerEmbedder(settings.embedder),
         lambda: dt.datetime.now(dt.UTC),
-        BuildOptions(keep=keep),
+        options,
         usd_per_hour,
+        reader,
     )
     if not fetch:
         return await night.run(_fetch_nothing)
     from cluster.corpora.ingest import fetch_changes
 
     return await night.run(partial(fetch_changes, folder, settings))
+
+
+async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> "ContentReader":
+    """Answers that were paid for are kept in the database, as those of evaluations are."""
+    from assayer.run.budget import Budget
+    from assayer.run.run import Run
+    from cluster.clock import SystemClock
+    from cluster.database import open_database
+    from cluster.engine import open_llm
+    from index.content_reader import ContentReader
+    from index.segments.content_readings import READINGS_FILE
+    from workers.embedding.embedder import SentenceTransformerEmbedder
+
+    database = await stack.enter_async_context(open_database(settings))
+    llm = await open_llm(settings, database, SentenceTransformerEmbedder(settings.embedder), stack)
+    run = Run(EvaluationId("corpus_nightly"), None, SystemClock(), _Silent(), Budget(max_usd=max_usd))
+    return ContentReader(llm, run, settings.corpus_path / READINGS_FILE)
+
+
+class _Silent:
+    def report(self, event: ProgressEvent) -> None:
+        """A night tells its stages when it has ended."""
 
 
 async def _fetch_nothing() -> "tuple[RejectionCount, ...]":

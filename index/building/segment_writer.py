@@ -17,6 +17,7 @@ from index.hashing import Hashes
 from index.records.paper_record import PaperRecord
 from index.segments.citation_graph import write_citations
 from index.segments.content_graph import write_content_graph
+from index.segments.content_readings import NOTHING_READ, ContentReadings
 from index.segments.paper_keys import write_paper_keys
 from index.segments.paper_store import BATCH, PAPERS_SCHEMA, SORTING_SCHEMA, PaperStore, record_batch, write_papers
 from index.segments.passage_citations import write_passage_citations
@@ -44,11 +45,15 @@ class WrittenSegment(NamedTuple):
 
 
 async def write_segment(
-    batches: Iterable[pa.RecordBatch], directory: Path, embedding: TextEmbedding, exact_up_to: int
+    batches: Iterable[pa.RecordBatch],
+    directory: Path,
+    embedding: TextEmbedding,
+    exact_up_to: int,
+    readings: ContentReadings = NOTHING_READ,
 ) -> WrittenSegment:
     """`batches` as `write_papers` expects them. Memory does not grow with the papers, except for the locations of their
     passages, some tens of bytes each."""
-    store = await asyncio.to_thread(_write_records, batches, directory)
+    store = await asyncio.to_thread(_write_records, batches, directory, readings)
     places = await asyncio.to_thread(_passage_locations, store)
     tuning = np.empty((0, embedding.embedder.dimensions), np.float32)
     if max(len(store), len(places)) > exact_up_to:
@@ -72,12 +77,12 @@ async def write_segment(
     return WrittenSegment(store, len(places), papers, passages)
 
 
-def _write_records(batches: Iterable[pa.RecordBatch], directory: Path) -> PaperStore:
+def _write_records(batches: Iterable[pa.RecordBatch], directory: Path, readings: ContentReadings) -> PaperStore:
     write_papers(batches, directory)
     store = PaperStore(directory)
     write_citations(store.column("references").chunks, directory)
     write_paper_keys(store, directory)
-    write_content_graph(store, directory)
+    write_content_graph(store, directory, readings)
     return store
 
 

@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from assayer.errors import InputError
 from assayer.models import Frozen, PaperId
@@ -31,7 +31,11 @@ from index.segments.paper_store import record_digest
 from index.versions.manifest import CorpusChanges, Manifest, check_embedder, read_manifest
 from index.versions.version_store import VersionStore
 
-__all__ = ["Delta", "StageTime", "Stopwatch", "UpdateSummary", "read_delta", "update_corpus"]
+__all__ = ["Delta", "ReadContents", "StageTime", "Stopwatch", "UpdateSummary", "read_delta", "update_corpus"]
+
+
+ReadContents: TypeAlias = Callable[[Sequence[PaperRecord]], Awaitable[None]]
+"""Called with the papers that are new or changed, before they are written."""
 
 
 class UpdateSummary(Frozen):
@@ -117,6 +121,7 @@ async def update_corpus(
     options: BuildOptions | None = None,
     accept: Accept | None = None,
     watch: Stopwatch | None = None,
+    read_contents: ReadContents | None = None,
 ) -> UpdateSummary:
     """Publishes a new version, or keeps the current one where nothing has changed. The manifest records the changes.
     Raises what `accept` raises, and CorpusError when there is no corpus, when it is damaged, built with another
@@ -130,7 +135,9 @@ async def update_corpus(
             await asyncio.to_thread(versions.verify, manifest)
         chosen = (options or BuildOptions()).model_copy(update={"exact_up_to": manifest.exact_up_to})
         reader = VersionReader.open(versions, manifest)
-        update = _Update(versions, manifest, reader, embedder, progress or no_progress, chosen, accept, watch)
+        update = _Update(
+            versions, manifest, reader, embedder, progress or no_progress, chosen, accept, watch, read_contents
+        )
         return await update.run(delta)
 
 
@@ -144,6 +151,7 @@ class _Update:
     options: BuildOptions
     accept: Accept | None
     watch: Stopwatch
+    read_contents: ReadContents | None
 
     async def run(self, delta: Delta) -> UpdateSummary:
         with self.watch.stage("compare"):
@@ -151,6 +159,9 @@ class _Update:
         if not (compared.coming or compared.leaving):
             self.versions.prune(self.options.keep)  # leftovers of an update that was killed after publishing
             return UpdateSummary(manifest=self.manifest, published=False, changes=self._changes(compared, embedded=0))
+        if self.read_contents is not None:
+            with self.watch.stage("read names and claims"):
+                await self.read_contents(compared.coming)
         leaving = map(self.reader.segment_and_row, compared.leaving)
         most = self.options.papers_per_segment
         revision = revise_segments(self.reader.segments, leaving, len(compared.coming), most)

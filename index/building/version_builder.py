@@ -25,6 +25,7 @@ from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Document, copy_bm25_index, document_id, write_bm25_index
 from index.segments.citation_graph import CitationGraph
 from index.segments.content_graph import ContentGraph
+from index.segments.content_readings import READINGS_FILE, ContentReadings
 from index.segments.passages import IndexedText, paper_texts, passage_texts
 from index.segments.row_filter import NO_FILTERS, write_hidden
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment, SegmentEntry
@@ -47,6 +48,8 @@ class BuildOptions(Frozen):
     evaluation resumes with its version as long as it is there."""
     embed_anew: bool = False
     """Ignore the vectors that came with records."""
+    readings: Path | None = None
+    """Names and claims that a language model read; those of the corpus's own directory where it is None."""
 
 
 @dataclass(frozen=True)
@@ -89,24 +92,32 @@ class VersionBuilder:
     async def write_sorted(self, papers: SortedPapers, first_ordinal: int) -> list[SegmentEntry]:
         """As `write_segments`, of papers that are sorted."""
         starts = range(0, len(papers), self.options.papers_per_segment)
-        return [await self._write_segment(papers, start, first_ordinal + number) for number, start in enumerate(starts)]
+        path = self.options.readings or self.versions.directory / READINGS_FILE
+        readings = await asyncio.to_thread(ContentReadings.open, path)
+        return [
+            await self._write_segment(papers, start, first_ordinal + number, readings)
+            for number, start in enumerate(starts)
+        ]
 
-    async def _write_segment(self, papers: SortedPapers, start: int, ordinal: int) -> SegmentEntry:
+    async def _write_segment(
+        self, papers: SortedPapers, start: int, ordinal: int, readings: ContentReadings
+    ) -> SegmentEntry:
         stop = min(len(papers), start + self.options.papers_per_segment)
-        name = self._segment_name(papers.digests[start:stop])
+        read = await asyncio.to_thread(_read_of, papers, start, stop, readings)
+        name = self._segment_name(papers.digests[start:stop], read)
         found = await asyncio.to_thread(_intact_segment, self.versions.segment_path(name))
         if found is None:
             with self.versions.scratch_directory() as directory:
                 batches = papers.batches(start, stop)
-                written = await write_segment(batches, directory, self.embedding, self.options.exact_up_to)
+                written = await write_segment(batches, directory, self.embedding, self.options.exact_up_to, readings)
                 found = await asyncio.to_thread(_segment_entry, name, written, directory)
                 (directory / _ENTRY).write_text(found.model_dump_json(indent=1) + "\n", "utf-8")
                 await asyncio.to_thread(self.versions.add_segment, directory, name)
         return found.model_copy(update={"ordinal": ordinal})
 
-    def _segment_name(self, digests: Hashes) -> str:
+    def _segment_name(self, digests: Hashes, readings: Sequence[str]) -> str:
         """Hash of everything that determines the segment built from the records with these digests."""
-        made = [FORMAT, self.embedding.embedder.name, self.options.exact_up_to, self.embedding.signature]
+        made = [FORMAT, self.embedding.embedder.name, self.options.exact_up_to, self.embedding.signature, *readings]
         return hashlib.sha256(json.dumps(made).encode() + digests.astype("<u8").tobytes()).hexdigest()[:16]
 
     def version_name(self, plan: VersionPlan) -> str:
@@ -173,6 +184,18 @@ class VersionBuilder:
             return reader.nearest(asked, limit, NO_FILTERS)
 
         return await measure_fit([reader], search, lambda place: place.unit, self.embedding.embed_queries, before)
+
+
+def _read_of(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:
+    """Readings of these papers, in their order."""
+    if not readings.by_text:
+        return []
+    texts = (
+        text
+        for batch in papers.batches(start, stop)
+        for text in zip(batch["title"].to_pylist(), batch["abstract"].to_pylist(), strict=True)
+    )
+    return [found.model_dump_json() for text in texts if (found := readings.of(*text))]
 
 
 def _paper_documents(segment: Segment) -> Iterator[Bm25Document]:

@@ -6,7 +6,9 @@ derives from another where it says that it builds on what the other introduces, 
 where both name it. Neither is written down: both follow from names, and so hold for papers that come later.
 """
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -18,6 +20,7 @@ from assayer.models import ContentKind, Frozen, NamedContent, PaperContents
 from assayer.text.contents import Mention, TextPart, contents_of, text_with_title
 from assayer.text.names import normalised_name
 from index.hashing import Hashes, hash64
+from index.segments.content_readings import NOTHING_READ, ContentReadings
 from index.segments.paper_store import PaperStore
 
 __all__ = [
@@ -38,6 +41,7 @@ _KEYS, _NAMES, _KINDS = "name-keys.npy", "names.arrow", "name-kinds.npy"
 _STARTS, _USES = "uses-starts.npy", "uses.npy"
 _USER_STARTS, _USERS = "users-starts.npy", "users.npy"
 _CLAIM_STARTS, _CLAIMS = "claims-starts.npy", "claims.npy"
+_READERS = "readers.json"
 _METHOD = 1
 _INTRODUCED, _BUILT_ON = 1, 2
 NAME_USE = np.dtype([("name", "<u4"), ("start", "<u4"), ("length", "<u2"), ("flags", "u1")])
@@ -62,6 +66,8 @@ class BaseGraphCounts(Frozen):
     """Edges from papers to methods."""
     introduces: int
     builds_on: int
+    readers: Mapping[str, int] = {}
+    """Papers whose names and claims a language model read, by model and version of the prompt; of the others patterns."""
 
 
 class ContentBatch(NamedTuple):
@@ -77,9 +83,13 @@ class ContentBatch(NamedTuple):
     claims: NDArray[Any]
 
 
-def write_content_graph(store: PaperStore, directory: Path) -> None:
-    """Equal records give equal files. Memory grows by some 300 bytes a paper."""
-    write_contents([_read(some) for some in store.batches(("title", "abstract"))] or [_read([])], directory)
+def write_content_graph(store: PaperStore, directory: Path, readings: ContentReadings = NOTHING_READ) -> None:
+    """Equal records and readings give equal files. Memory grows by some 300 bytes a paper."""
+    readers: Counter[str] = Counter()
+    batches = [_read(some, readings, readers) for some in store.batches(("title", "abstract"))]
+    write_contents(batches or [_read([], readings, readers)], directory)
+    if readers:
+        (directory / CONTENT_FOLDER / _READERS).write_text(json.dumps(dict(sorted(readers.items()))) + "\n", "utf-8")
 
 
 def write_contents(batches: Sequence[ContentBatch], directory: Path) -> None:
@@ -104,8 +114,12 @@ def write_contents(batches: Sequence[ContentBatch], directory: Path) -> None:
     np.save(folder / _CLAIMS, np.concatenate([one.claims for one in batches]))
 
 
-def _read(records: list[dict[str, Any]]) -> ContentBatch:
-    papers = [contents_of(one["title"], one["abstract"]) for one in records]
+def _read(records: list[dict[str, Any]], readings: ContentReadings, readers: Counter[str]) -> ContentBatch:
+    papers = []
+    for one in records:
+        reading = readings.of(one["title"], one["abstract"])
+        readers.update([] if reading is None else [reading.reader])
+        papers.append(contents_of(one["title"], one["abstract"]) if reading is None else reading.contents)
     mentions = [one for paper in papers for one in paper.mentions]
     return ContentBatch(
         np.array([len(one.mentions) for one in papers], np.int64),
@@ -173,6 +187,7 @@ class ContentGraph:
 
     def __init__(self, directory: Path) -> None:
         folder = directory / CONTENT_FOLDER
+        self._readers = folder / _READERS
 
         def mapped(name: str) -> NDArray[Any]:
             return np.asarray(np.load(folder / name, mmap_mode="r"))
@@ -212,6 +227,7 @@ class ContentGraph:
             uses=int(np.count_nonzero(methods)),
             introduces=int(np.count_nonzero(flags & _INTRODUCED)),
             builds_on=int(np.count_nonzero(flags & _BUILT_ON)),
+            readers=json.loads(self._readers.read_bytes()) if self._readers.is_file() else {},
         )
 
     def _named(self, use: tuple[int, int, int, int], text: str) -> NamedContent:

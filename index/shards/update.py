@@ -8,9 +8,10 @@ from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.building.acceptance import Accept
 from index.building.text_embedding import OnProgress
-from index.building.update import Delta, Stopwatch, UpdateSummary, update_corpus
+from index.building.update import Delta, ReadContents, Stopwatch, UpdateSummary, update_corpus
 from index.building.version_builder import BuildOptions
 from index.disk_access import explained_disk_errors
+from index.segments.content_readings import READINGS_FILE
 from index.shards.publish import publish_shards
 from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
 from index.versions.manifest import CorpusChanges, Manifest, count_rejections, read_manifest
@@ -35,11 +36,13 @@ async def update_shards(
     options: BuildOptions | None = None,
     accept: Callable[[Manifest], Accept] | None = None,
     watch: Stopwatch | None = None,
+    read_contents: ReadContents | None = None,
 ) -> ShardedUpdate:
     """As `index.update_corpus`, one shard after the other; `accept` is made for each shard from its manifest. What an
     interrupted update had written is reused."""
     shards, chosen, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
-    of_shards = chosen.model_copy(update={"keep": KEEP_ALL})
+    readings = chosen.readings or directory / READINGS_FILE
+    of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "readings": readings})
     with explained_disk_errors(directory), shards.build_lock() as count:
         before = shards.read_manifest()
         parts = split_delta(delta, count)
@@ -47,7 +50,9 @@ async def update_shards(
         for number, part in enumerate(parts):
             place = shards.shard_path(number)
             accepting = accept(read_manifest(VersionStore(place).current_path())) if accept else None
-            done.append(await update_corpus(part, place, embedder, progress, of_shards, accepting, watch))
+            done.append(
+                await update_corpus(part, place, embedder, progress, of_shards, accepting, watch, read_contents)
+            )
         changes = _summed_changes(before.version, parts, done, watch.seconds)
         if not any(one.published for one in done):
             shards.prune(chosen.keep)

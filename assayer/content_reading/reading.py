@@ -1,0 +1,44 @@
+"""What of an answer stands in the paper: names and claims that do not are left out."""
+
+from collections.abc import Iterator
+
+from assayer.citing.quotes import find_quote
+from assayer.content_reading.schemas import ContentAnswer, ContentQuestion, ReadName
+from assayer.models import ContentKind
+from assayer.text.contents import MOST_CLAIMS, MOST_NAMES, FoundContents, Mention, TextPart, text_with_title
+from assayer.text.names import normalised_name
+from assayer.text.sentences import sentence_spans
+
+__all__ = ["standing_contents"]
+
+_LONGEST_NAME = 60
+
+
+def standing_contents(question: ContentQuestion, answer: ContentAnswer) -> FoundContents:
+    """Each name with the first sentence that has it, each claim where its words stand without a gap."""
+    after = len(question.title) + 1
+    text = text_with_title(question.title, question.abstract)
+    sentences = [TextPart(after + start, after + end) for start, end in sentence_spans(question.abstract)]
+    parts = [
+        (part, f" {normalised_name(text[part.start : part.end])} ")
+        for part in (TextPart(0, len(question.title)), *sentences)
+    ]
+    mentions: dict[tuple[ContentKind, str], Mention] = {}
+    for one in answer.names:
+        name, normalised = " ".join(one.name.split()), normalised_name(one.name)
+        stands = next((part for part, words in parts if f" {normalised} " in words), None)
+        if stands is not None and normalised and len(name) <= _LONGEST_NAME:
+            mentions.setdefault((one.kind, normalised), _mention(one, name, normalised, stands))
+    claims = dict.fromkeys(_claims(question.abstract, answer.claims, after))
+    return FoundContents(list(mentions.values())[:MOST_NAMES], sorted(list(claims)[:MOST_CLAIMS]))
+
+
+def _mention(one: ReadName, name: str, normalised: str, part: TextPart) -> Mention:
+    return Mention(one.kind, name, normalised, one.role == "introduced", one.role == "built_on", part)
+
+
+def _claims(abstract: str, quotes: list[str], after: int) -> Iterator[TextPart]:
+    for quote in quotes:
+        whole = next((spans[0] for spans in find_quote(quote, abstract) if len(spans) == 1), None)
+        if whole is not None:
+            yield TextPart(after + whole.start, after + whole.end)

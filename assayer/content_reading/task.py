@@ -1,0 +1,28 @@
+"""Reading a paper's names and claims as a task. Without a model patterns find them (`assayer.text.contents`)."""
+
+from assayer.content_reading.reading import standing_contents
+from assayer.content_reading.schemas import ContentAnswer, ContentQuestion
+from assayer.llm import Task
+from assayer.prompts import Prompts
+
+__all__ = ["CONTENTS"]
+
+
+def _check(question: ContentQuestion, answer: ContentAnswer) -> list[str]:
+    """Only an answer of which nothing stands is sent back: the rest of it is left out without paying twice."""
+    if not (answer.names or answer.claims):
+        return []
+    found = standing_contents(question, answer)
+    if found.mentions or found.claims:
+        return []
+    return ["None of the names and claims stands in the title or abstract: copy them from there."]
+
+
+CONTENTS = Task[ContentQuestion, ContentAnswer](
+    "corpus.contents",
+    Prompts("assayer.content_reading"),
+    "contents.v1.md",
+    ContentAnswer,
+    max_tokens=1_200,
+    check=_check,
+)
