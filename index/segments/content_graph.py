@@ -67,7 +67,7 @@ class BaseGraphCounts(Frozen):
     introduces: int
     builds_on: int
     readers: Mapping[str, int] = {}
-    """Papers whose names and claims a language model read, by model and version of the prompt; of the others patterns."""
+    """Papers whose names and claims a language model read, by model and version of the prompt; others by patterns."""
 
 
 class ContentBatch(NamedTuple):

@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cluster.cli.main import app
-from cluster.settings import EmbedderSettings
 from index import build_corpus
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 NET = record(
     20,

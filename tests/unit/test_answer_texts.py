@@ -13,6 +13,8 @@ import assayer
 from assayer.citing.answer_texts import STRUCK, Given, TextRole, text_fields, without_foreign_citations
 from assayer.claim_support.schemas import SupportItem, SupportQuestion
 from assayer.claim_support.task import SUPPORT
+from assayer.content_reading.schemas import ContentQuestion
+from assayer.content_reading.task import CONTENTS
 from assayer.llm import Task
 from assayer.methods.innoeval.schemas import Judgement, ReviewClaim
 from assayer.methods.scholareval import tasks as scholareval
@@ -54,12 +56,14 @@ QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     *CURATION,
     (comparison_task(len(RESPECTS)), PAIR),
     (FLAWS, DoubtedPlan(idea=IDEA)),
+    (CONTENTS, ContentQuestion(title="Wild bees", abstract="We count wild bees. Hedges help them.")),
     (SUPPORT, SupportQuestion(items=(SupportItem(label="C1", claim="It works.", passage="It works.", title="Works"),))),
 ]
 FORMS = list(citation_forms())
 CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
 EXEMPT = {
     # Held against the text they were copied from.
+    "corpus.contents": {"names.name": TextRole.COPIED, "claims": TextRole.COPIED},
     "curation.classification": {"quote": TextRole.COPIED},
     "grapheval.viewpoints": {"viewpoints.words": TextRole.COPIED},
     "innoeval.grounding": {"finds.groundings.quote": TextRole.COPIED},

@@ -49,8 +49,8 @@ def venue_scores(given: Given) -> Iterator[str]:
         spread = f"mean {ratings[rows].mean():.2f}, standard deviation {ratings[rows].std():.2f}"
         yield f"\n## {year}: {rows.sum()} submissions, {spread}\n\nLearned in ten folds of the year itself:\n"
         yield from _told(given, ratings[rows], said)
-        error, count = one_reviewer([one.ratings for one in some], given.rounds, given.asked.seeds[0])
-        shown = "{:.2f} [{:.2f}, {:.2f}]".format(*error)
+        of_one, count = one_reviewer([one.ratings for one in some], given.rounds, given.asked.seeds[0])
+        shown = "{:.2f} [{:.2f}, {:.2f}]".format(*of_one)
         yield f"\nOne reviewer against the mean of the others: {shown} on {count} submissions with two ratings or more."
         if before.any():
             earlier = {
