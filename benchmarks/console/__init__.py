@@ -1,0 +1,1 @@
+"""How long the console's table of a large call takes."""

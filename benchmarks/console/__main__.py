@@ -1,0 +1,113 @@
+"""Measures queries of the console's table on a PostgreSQL of its own: milliseconds at the server, rows included.
+
+python -m benchmarks.console --rows 5000
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from assayer.models import Idea
+from assayer.models.idea import IdeaId
+from benchmarks.throughput.machine import machine
+from cluster.postgres import EmbeddedPostgres
+from orchestrator.jobs.models import BatchId, JobId, TenantId, TenantPlan
+from orchestrator.jobs.report_figures import PartFigure, ReportFigures
+from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.jobs.submissions import NewBatch, NewJob
+from orchestrator.store import Database, DatabaseSettings, PgJobs, PgTenants
+from orchestrator.store.call_tables import PgCallTables, TableView
+
+_TENANT, _BATCH = TenantId("bench"), BatchId("bt_bench")
+_TEXT = "We study how stored examples are overwritten, and rehearse those at risk. " * 60
+_TIMES = 15
+_VIEWS = {
+    "first page": TableView(),
+    "sorted by score": TableView(sort="score", down=True),
+    "sorted by a part": TableView(sort="part:soundness", down=True),
+    "last page by title": TableView(sort="title", page=100),
+    "search in texts": TableView(q="rehearse overwritten"),
+    "search of one title": TableView(q="Proposal 4711"),
+    "filtered": TableView(outcome=("unscored",), fit=("poor",)),
+}
+_DONE = """
+    UPDATE jobs SET state = 'done', started_at = created_at, finished_at = now(), run_id = 'run_' || id,
+        cost_usd = random() WHERE tenant = $1
+"""
+_REPORTS = """
+    INSERT INTO evaluations (id, idea_id, method, request, report, cited)
+    SELECT run_id, id, 'scholareval', '{}', '{}', '{}' FROM jobs WHERE tenant = $1
+"""
+_FIGURES = """
+    INSERT INTO report_figures (run, idea, score, certainty, fit, complete, shares, figures, words)
+    SELECT run_id, id, CASE WHEN "row" % 3 > 0 THEN random() END, "row" % 3,
+           (ARRAY['poor', 'partial', 'good'])["row" % 3 + 1], "row" % 3 > 0,
+           jsonb_build_object('soundness', random()), $2::jsonb, to_tsvector('simple', subject || ' ' || $3)
+    FROM jobs WHERE tenant = $1
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.console", description=__doc__)
+    parser.add_argument("--rows", type=int, default=5_000)
+    rows = parser.parse_args().rows
+    print(f"Machine: {machine()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)
+    asyncio.run(_measure(rows))
+
+
+async def _measure(rows: int) -> None:
+    # Not below the working directory: as root the server runs as a user who may not pass through it.
+    with tempfile.TemporaryDirectory(prefix="assayer-console-") as folder:
+        async with EmbeddedPostgres(Path(folder) / "postgres", durable=False) as server:
+            url = await server.ensure()
+            settings = DatabaseSettings(url=SecretStr(url), command_seconds=300)
+            async with Database(settings) as database:
+                await database.migrate()
+                await _fill(database, rows)
+                await _time(PgCallTables(database))
+
+
+async def _fill(database: Database, rows: int) -> None:
+    await PgTenants(database).create(_TENANT, TenantPlan(name="bench", max_queued=rows + 1))
+    jobs = [_job(row) for row in range(1, rows + 1)]
+    await PgJobs(database).add(_TENANT, jobs, NewBatch(id=_BATCH, name="large", rows=rows))
+    parts = tuple(
+        PartFigure(name=name, title=name, share=0.5, value=5, scale_max=10, certainty="low", reason="")
+        for name in ("soundness", "contribution")
+    )
+    figures = ReportFigures(
+        idea="i", score=0.5, reason="", certainty="low", fit="good", complete=True, parts=parts, notices=()
+    )
+    await database.execute(_DONE, _TENANT)
+    await database.execute(_REPORTS, _TENANT)
+    await database.execute(_FIGURES, _TENANT, figures.model_dump_json(), _TEXT)
+    await database.execute("ANALYZE")
+
+
+def _job(row: int) -> NewJob:
+    title = f"Proposal {row}"
+    idea = Idea(
+        id=IdeaId(f"idea_{row}"), title=title, text=f"{title}. {_TEXT}", sections=(), source=f"A-2026-{row:05}.pdf"
+    )
+    request = EvaluationRequest(idea=idea, source=idea.source, method="scholareval")
+    return NewJob(id=JobId(f"ev_{row}"), request=request, subject=title, priority="batch", row=row)
+
+
+async def _time(tables: PgCallTables) -> None:
+    async def timed(view: TableView | None) -> float:
+        began = time.perf_counter()
+        await (tables.counts(_TENANT, _BATCH) if view is None else tables.page(_TENANT, _BATCH, view))
+        return 1_000 * (time.perf_counter() - began)
+
+    for name, view in {**_VIEWS, "counts by outcome": None}.items():
+        times = sorted([await timed(view) for _ in range(_TIMES)])
+        print(f"{name:22} median {statistics.median(times):6.1f} ms   slowest {times[-1]:6.1f} ms", flush=True)
+
+
+if __name__ == "__main__":
+    main()
