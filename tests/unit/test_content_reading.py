@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from typer.testing import CliRunner
 
 from assayer.content_reading.reading import standing_contents
 from assayer.content_reading.schemas import ContentAnswer, ContentQuestion, ReadName
 from assayer.content_reading.task import CONTENTS
 from assayer.errors import BudgetExhausted
 from assayer.models import Filters, PaperId
+from cluster.cli.main import app
 from index import Corpus, VersionStore, build_corpus, read_manifest
 from index.building.update import Delta, update_corpus
 from index.content_reader import ContentReader
@@ -153,3 +155,12 @@ async def test_a_night_that_was_killed_asks_only_about_what_is_not_on_disk(tmp_p
     assert (reading.read, len(llm.asked)) == (8, 8 - on_disk)
     assert len(ContentReadings.open(path).by_text) == 8
     assert all(json.loads(line) for line in path.read_text("utf-8").splitlines()[on_disk + torn :])
+
+
+def test_a_night_with_a_budget_and_no_model_is_refused_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
+    told = CliRunner().invoke(app, ["corpus", "nightly", str(tmp_path), "--max-usd", "1"])
+    assert told.exit_code != 0
+    assert "none is configured" in f"{told.output} {told.exception}"
