@@ -57,7 +57,7 @@ class TextPicture:
     def __init__(self, page: Any, texts: Iterable[Any], scale: float = 2.0, whole: "TextPicture | None" = None) -> None:
         self._page = page
         self._scale = min(scale, _PIXELS / max(*page.get_size(), 1.0))
-        self._with = whole._with if whole else self._render()
+        self._with: bytes = whole._with if whole else self._render()
         texts = list(texts)
         for text in texts:
             pdfium.FPDFPageObj_SetIsActive(text, False)
