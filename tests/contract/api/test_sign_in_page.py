@@ -17,8 +17,8 @@ from tests.contract.test_report_page import CONTRASTS
 async def test_somebody_signs_in_by_keyboard(service: Service, tmp_path: Path, width: int, scheme: str) -> None:
     routes = APIRouter(include_in_schema=False)
 
-    @routes.get("/console/queue")
-    async def queue(who: SignedInDependency) -> HTMLResponse:
+    @routes.get("/console/home-of-test")
+    async def home(who: SignedInDependency) -> HTMLResponse:
         return HTMLResponse(f"<h1>{who.role}</h1>")
 
     service.app.include_router(routes)
@@ -31,8 +31,8 @@ async def test_somebody_signs_in_by_keyboard(service: Service, tmp_path: Path, w
         page = await context.new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        await page.goto(f"{url}/console/queue")
-        assert page.url == f"{url}/console/sign-in?next=%2Fconsole%2Fqueue"
+        await page.goto(f"{url}/console/home-of-test")
+        assert page.url == f"{url}/console/sign-in?next=%2Fconsole%2Fhome-of-test"
         assert complaints == []
         assert await page.evaluate(CONTRASTS) == []
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
@@ -47,6 +47,6 @@ async def test_somebody_signs_in_by_keyboard(service: Service, tmp_path: Path, w
         await page.keyboard.type(await service.key("read"))
         await page.keyboard.press("Enter")
         await page.get_by_role("heading", name="auditor").wait_for()
-        assert page.url == f"{url}/console/queue"
+        assert page.url == f"{url}/console/home-of-test"
         assert await page.evaluate("document.cookie") == ""
         await browser.close()
