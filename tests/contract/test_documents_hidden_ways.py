@@ -39,6 +39,14 @@ async def test_text_that_is_drawn_in_unusual_ways_stays() -> None:
     assert letters(read.text).count(letters(ORDER)) == len(ways)
 
 
+async def test_replacements_are_read_in_their_encoding() -> None:
+    name = "ActualText that says what is drawn"
+    accented = "Chaque école reçoit une moitié différente des élèves."
+    assert (await pages({name: HONEST_PDF_WAYS[name]}, accented)).hidden == ()
+    lie = "ActualText over a blank"
+    assert [one.text for one in (await pages({lie: PDF_WAYS[lie]}, accented)).hidden] == [accented]
+
+
 @pytest.mark.parametrize("said", ["fi", "-"])
 async def test_replacement_of_a_ligature_stays(said: str) -> None:
     drawing = f"/Span << /ActualText ({said}) >> BDC {line('x', 100)} EMC\n"

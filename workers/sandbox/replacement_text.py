@@ -15,8 +15,8 @@ from workers.sandbox.page_picture import objects_of
 
 __all__ = ["replacement_of", "take_out_false_replacements"]
 
-_LONGEST = 2_000
-"""Characters of one replacement that are read."""
+_LONGEST = 4_000
+"""Bytes of one replacement that are read."""
 _SHORT = 3
 """Letters of a replacement that may always differ."""
 
@@ -75,15 +75,22 @@ def _drawn(document: Any, number: int) -> list[str]:
 def replacement_of(item: Any) -> str:
     """Of a text object; empty where there is none."""
     for mark in _marks(item):
-        units = (ctypes.c_ushort * _LONGEST)()
         length = ctypes.c_ulong()
-        if pdfium.FPDFPageObjMark_GetParamStringValue(
-            mark, b"ActualText", units, ctypes.sizeof(units), length
-        ) and 2 < length.value <= ctypes.sizeof(units):
-            return bytes(units)[: length.value - 2].decode("utf-16-le", "replace")
-        if length.value > ctypes.sizeof(units):
+        pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", None, 0, length)
+        if 0 < length.value <= _LONGEST:
+            raw = (ctypes.c_ubyte * length.value)()
+            pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", raw, length.value, length)
+            return _decoded(bytes(raw))
+        if length.value:
             return "longer than anybody draws " * 40
     return ""
+
+
+def _decoded(raw: bytes) -> str:
+    """As strings of PDFs are: with a mark of their encoding, else nearly Latin-1."""
+    if raw.startswith(b"\xfe\xff"):
+        return raw[2:].decode("utf-16-be", "replace")
+    return raw[3:].decode("utf-8", "replace") if raw.startswith(b"\xef\xbb\xbf") else raw.decode("latin-1")
 
 
 def _marks(item: Any) -> list[Any]:
@@ -93,5 +100,6 @@ def _marks(item: Any) -> list[Any]:
 def _remove(item: Any) -> None:
     for mark in _marks(item):
         length = ctypes.c_ulong()
-        if pdfium.FPDFPageObjMark_GetParamStringValue(mark, b"ActualText", None, 0, length) or length.value:
+        pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", None, 0, length)
+        if length.value:
             pdfium.FPDFPageObj_RemoveMark(item, mark)
