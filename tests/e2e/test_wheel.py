@@ -46,7 +46,7 @@ def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert inside == _files(ROOT)
     for part in (
-        "prompts/methods.v1.md",
+        "scholareval/prompts/system.md",
         "templates/report.html",
         "profiles/laptop.toml",
         "versions/v0001_first_tables.py",
