@@ -16,12 +16,12 @@ from rich.table import Table
 
 from assayer.errors import ConfigurationError
 from assayer.models import EvaluationId
-from assayer.ports import ProgressEvent
 from cluster.cli.terminal import SafeConsole
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
+    from assayer.ports import ProgressEvent
     from index.building.version_builder import BuildOptions
     from index.content_reader import ContentReader
     from index.nightly import NightlyRun
@@ -143,7 +143,7 @@ async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> 
 
 
 class _Silent:
-    def report(self, event: ProgressEvent) -> None:
+    def report(self, event: "ProgressEvent") -> None:
         """A night tells its stages when it has ended."""
 
 

@@ -81,6 +81,7 @@ def _ended(client: Client, id: str) -> dict[str, Any]:
 def served(homes: Homes) -> Served:
     program = homes.fresh("served")
     texts = [file.read_text("utf-8") for file in sorted(IDEAS.iterdir()) if file.suffix in {".txt", ".md"}]
+    another = "\n\n".join(json.loads((IDEAS / "pairwise-idea-ranking.json").read_text("utf-8")).values())
     with Simulator(latency_mean=0.4) as simulated:
         program = program.asking(simulated).having(QUEUE__LEASE_SECONDS=6, WORK__DRAIN_SECONDS=0)
         log = program.home / "log.jsonl"
@@ -98,8 +99,8 @@ def served(homes: Homes) -> Served:
             survivors = [_ended(client, id) for id in ids]
             stats = simulated.stats()
             reports = [client.get(f"/v1/evaluations/{id}/report").json() for id in ids]
-            third = _submit(client, f"{texts[0]} We will also ask how readers use what the model abstained from.")
-            wait_until(simulated.stats, lambda now: now.answered > stats.answered + 3)
+            third = _submit(client, another)
+            wait_until(simulated.stats, lambda now: now.answered > stats.answered)
             process.send_signal(signal.SIGTERM)
             code = process.wait(LONGEST_SECONDS)
         endings = {
