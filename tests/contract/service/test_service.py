@@ -68,6 +68,13 @@ def answered_by(simulator: Simulator) -> Callable[[], Awaitable[int]]:
     return count
 
 
+def sent_to(simulator: Simulator) -> Callable[[], Awaitable[int]]:
+    async def count() -> int:
+        return (await asyncio.to_thread(simulator.stats)).requests
+
+    return count
+
+
 class Running:
     def __init__(self, service: Service, caller: Caller) -> None:
         self.service = service
@@ -179,6 +186,9 @@ async def test_a_cancelled_evaluation_sends_nothing_more_to_the_language_model(
     async with running(settings) as world:
         id = await world.caller.submit()
         await wait_until_async(answered_by(simulator), lambda answered: answered >= 3)
+        simulator.configure(latency_mean=60)
+        before = simulator.stats().requests
+        await wait_until_async(sent_to(simulator), lambda sent: sent > before)  # waits for a minute's answer
         answer = await world.caller.cancel(id)
         assert answer.status_code == 200, answer.text
         await wait_until_async(world.taken, lambda taken: taken == 0)
