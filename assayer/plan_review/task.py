@@ -34,7 +34,7 @@ class LackingComparator(Frozen):
     text: str = Field(min_length=1, description="At most 25 words: what the plan should be compared with.")
     purpose: str = Field(description="At most 25 words: what the comparison would settle.")
     quote: _PlanWords
-    query: Annotated[str, Field(min_length=1, description="One search query of 3 to 8 words."), TextRole.QUERY]
+    query: Annotated[str, Field(min_length=1, description="One search query of 2 to 8 words."), TextRole.QUERY]
 
 
 class FoundFlaws(Frozen):
@@ -43,6 +43,6 @@ class FoundFlaws(Frozen):
 
 
 FLAWS = Task[DoubtedPlan, FoundFlaws](
-    "plan.flaws", Prompts("assayer.plan_review"), "flaws.v1.md", FoundFlaws, tier="strong"
+    "plan.flaws", Prompts("assayer.plan_review"), "flaws.v2.md", FoundFlaws, tier="strong"
 )
 """Without a fallback: nothing but a language model can doubt a plan."""

@@ -323,7 +323,7 @@ class Synthesis(Frozen):
     suggestions: list[ReviewClaim] = Field(max_length=3, description="What would change most for the least work first.")
     assessment: str = Field(
         max_length=_max_chars(180),
-        description="80 to 180 words for a reader who reads nothing else. No labels, scores or recommendation.",
+        description="At most 180 words for a reader who reads nothing else. No labels, scores or recommendation.",
     )
 
 

@@ -152,7 +152,7 @@ def judging_task(dimension: RubricDimension) -> Task[JudgingQuestion, Judgement]
 SYNTHESIS = Task[MetaQuestion, Synthesis](
     "innoeval.synthesis",
     _PROMPTS,
-    "synthesis.v3.md",
+    "synthesis.v4.md",
     Synthesis,
     tier="strong",
     max_tokens=3_000,

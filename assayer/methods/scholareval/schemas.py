@@ -18,7 +18,7 @@ NoveltyStanding = Literal["already_there", "overlaps", "goes_beyond"]
 not touch a dimension there is no verdict."""
 Purpose = Literal["soundness", "contribution"]
 Restated = Annotated[str, TextRole.RESTATES]
-QueryText = Annotated[str, Field(min_length=1, description="3 to 8 words. No operators, no quotes."), TextRole.QUERY]
+QueryText = Annotated[str, Field(min_length=1, description="2 to 8 words. No operators, no quotes."), TextRole.QUERY]
 PaperLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the papers given, e.g. P3.")]
 CitedText = Annotated[
     str,

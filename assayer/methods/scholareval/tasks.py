@@ -88,7 +88,7 @@ def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> li
 
 
 METHODS = Task[MethodsQuestion, Methods](
-    "scholareval.methods", _PROMPTS, "methods.v2.md", Methods, fallback=fallbacks.methods
+    "scholareval.methods", _PROMPTS, "methods.v3.md", Methods, fallback=fallbacks.methods
 )
 FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
     "scholareval.first_look",
@@ -102,7 +102,7 @@ FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
 READING = Task[ReadingQuestion, Readings](
     "scholareval.reading",
     _PROMPTS,
-    "reading.v2.md",
+    "reading.v3.md",
     Readings,
     max_tokens=6_000,
     check=_check_reading,
@@ -111,7 +111,7 @@ READING = Task[ReadingQuestion, Readings](
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
     _PROMPTS,
-    "review.v2.md",
+    "review.v3.md",
     MethodReview,
     tier="strong",
     check=_check_review,
@@ -120,13 +120,13 @@ REVIEW = Task[ReviewQuestion, MethodReview](
 SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "scholareval.summary",
     _PROMPTS,
-    "summary.v2.md",
+    "summary.v3.md",
     SoundnessSummary,
     tier="strong",
     fallback=fallbacks.summary,
 )
 DIMENSIONS = Task[DimensionsQuestion, Dimensions](
-    "scholareval.dimensions", _PROMPTS, "dimensions.v2.md", Dimensions, fallback=fallbacks.dimensions
+    "scholareval.dimensions", _PROMPTS, "dimensions.v3.md", Dimensions, fallback=fallbacks.dimensions
 )
 COMPARISON = Task[ComparisonQuestion, Comparisons](
     "scholareval.comparison",
@@ -140,7 +140,7 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v2.md",
+    "synthesis.v3.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,
