@@ -46,6 +46,8 @@ class Task(Generic[In, Out]):
     """File name `NAME.vN.md`; N is the task's version."""
     output: type[Out]
     tier: Tier = "fast"
+    model: str | None = None
+    """By name, where it has to be this one; None leaves it to the settings of the tier."""
     max_tokens: int = 4_000
     """Of the answer."""
     check: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)

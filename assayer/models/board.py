@@ -63,6 +63,8 @@ class Reviewer(Frozen):
     goal: str = ""
     constraints: str = ""
     familiarity: Familiarity | None = None
+    model: str | None = None
+    """That was asked to answer from this seat; None for the one that answers everything else."""
     masking: tuple[Masking, ...] = ()
 
     @property

@@ -91,6 +91,10 @@ def evaluate(
         int | None,
         typer.Option(min=0, max=100, help="InnoEval: number of reviewers; 0 is the control without personas."),
     ] = None,
+    board_models: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="InnoEval: models of the endpoint among which the reviewers are dealt."),
+    ] = None,
     calibration: Annotated[
         Path | None, typer.Option(metavar="NAME|FILE", help="InnoEval: calibration that turns scores into decisions.")
     ] = None,
@@ -98,7 +102,7 @@ def evaluate(
 ) -> None:
     """Evaluate research ideas and write cited reports."""
     last_day = day(cutoff, "cutoff")
-    settings = _with_board(load_settings(profile), board, calibration)
+    settings = _with_board(load_settings(profile), board, board_models, calibration)
     console = wide_console()
     try:
         outcome = asyncio.run(_evaluate(paths, method, last_day, settings, formats, out, console, blind))
@@ -114,9 +118,10 @@ def evaluate(
         raise typer.Exit(1 if outcome.written else 2)
 
 
-def _with_board(settings: Settings, board: int | None, calibration: Path | None) -> Settings:
+def _with_board(settings: Settings, board: int | None, models: str | None, calibration: Path | None) -> Settings:
     """The settings with what the command line says of InnoEval's board."""
-    said = {"board": board, "calibration": calibration}
+    named = None if models is None else tuple(one for one in map(str.strip, models.split(",")) if one)
+    said = {"board": board, "models": named, "calibration": calibration}
     chosen = settings.innoeval.board.model_copy(update={key: one for key, one in said.items() if one is not None})
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": chosen})})
 

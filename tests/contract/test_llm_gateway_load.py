@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import Counter
+from dataclasses import replace
 from itertools import cycle, pairwise
 from typing import Any
 
@@ -131,6 +132,18 @@ async def test_dollar_budget_without_a_price_is_refused_before_anything_is_sent(
         with pytest.raises(ConfigurationError, match=r"price of model 'm'.*ASSAYER_LLM__PRICES"):
             await gateway.run(WEIGHING, a_question(), a_run("run", Budget(max_usd=1.0)))
         assert llm.requests == []
+
+
+async def test_a_task_that_names_its_model_is_asked_of_it_and_needs_its_price() -> None:
+    named = replace(WEIGHING, model="other")
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm) as gateway:
+        first = await gateway.run(WEIGHING, a_question(), a_run())
+        second = await gateway.run(named, a_question(), a_run())
+        assert [request["model"] for request in llm.requests] == ["m", "other"], "answers of another model do not do"
+        assert (first.record.model, second.record.model) == ("m", "other")
+        with pytest.raises(ConfigurationError, match=r"price of model 'other'"):
+            await gateway.run(named, a_question("2"), a_run("run", Budget(max_usd=1.0)))
+        assert len(llm.requests) == 2
 
 
 async def test_rate_limit_pauses_all_calls_for_as_long_as_asked() -> None:

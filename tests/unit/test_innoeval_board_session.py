@@ -71,6 +71,24 @@ async def test_every_reviewer_judges_every_dimension_alone_in_two_levels() -> No
     assert deliberation.summary.weaknesses[0].text == "There is no control."
 
 
+async def test_seats_are_dealt_among_models_and_each_review_is_asked_of_its_seats() -> None:
+    model = llm()
+    _, record = await deliberated(model, BoardOptions(models=("a", "b")))
+    by_seat = [one.model for one in record.reviewers]
+    assert by_seat in (["a", "b", "a", "b", "a"], ["b", "a", "b", "a", "b"])
+    asked = [(data, named) for (_, data), named in zip(model.asked, model.asked_of, strict=True)]
+    judging = [(data.reviewer.model, named) for data, named in asked if isinstance(data, JudgingQuestion)]
+    assert len(judging) == 25
+    assert all(wanted == named for wanted, named in judging)
+    others = {named for data, named in asked if not isinstance(data, JudgingQuestion)}
+    assert others == {None}, "the meta-review and the advice are everybody's"
+
+
+async def test_the_control_is_answered_by_one_of_the_models() -> None:
+    _, record = await deliberated(llm(), BoardOptions(board=0, models=("a", "b")))
+    assert record.reviewers[0].model in {"a", "b"}
+
+
 async def test_the_same_seed_gives_the_same_deliberation_and_another_seed_another_board() -> None:
     first, second = await deliberated(llm()), await deliberated(llm())
     assert first == second

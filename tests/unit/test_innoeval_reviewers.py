@@ -6,7 +6,7 @@ import pytest
 
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
-from assayer.methods.innoeval.board.reviewers import draw_board, mask_evidence, visible_sources
+from assayer.methods.innoeval.board.reviewers import deal_models, draw_board, mask_evidence, visible_sources
 from assayer.methods.innoeval.board.reviewers import reviewer_in_seat as seated
 from assayer.methods.innoeval.personas import Persona, built_in_persona_pool
 from assayer.models import Familiarity
@@ -46,6 +46,12 @@ def test_draw_keeps_the_larger_half_for_those_whose_ground_the_idea_touches() ->
 def test_draw_by_nearness_fills_the_board_when_the_idea_touches_nobody() -> None:
     nowhere = parse_idea("# Xyzzy\n\n" + "Plugh plover. " * 15, source="x")
     assert [seat.kind for seat in draw_board(POOL, 5, 0, nowhere, "near")] == ["open"] * 5
+
+
+def test_no_model_always_has_the_first_seat() -> None:
+    firsts = Counter(deal_models(("a", "b"), 5, seed, IDEA)[0] for seed in range(40))
+    assert set(firsts) == {"a", "b"}
+    assert deal_models((), 3, 0, IDEA) == (None, None, None)
 
 
 def test_a_pool_smaller_than_the_board_is_refused() -> None:

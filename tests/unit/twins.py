@@ -35,9 +35,12 @@ class TwinLlm:
         self._scripted = {FLAWS.name: _no_flaws, **(scripted or {})}
         self._failing = failing or {}
         self.asked: list[tuple[str, BaseModel]] = []
+        self.asked_of: list[str | None] = []
+        """The model that each task named, in the order of `asked`."""
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         self.asked.append((task.name, data))
+        self.asked_of.append(task.model)
         if task.name in self._failing:
             raise self._failing[task.name]
         value = await self._answer(task, data)

@@ -193,9 +193,9 @@ class LlmGateway:
             await self._transport.probe(model)
         return f"{' and '.join(self.models)} at {self._transport.address} answer{'s' * (len(self.models) == 1)}."
 
-    def require_prices(self) -> None:
-        """Raises ConfigurationError unless the cost of every model's answers can be told."""
-        for model in self.models:
+    def require_prices(self, *others: str) -> None:
+        """Raises ConfigurationError unless the cost of every model's answers can be told, and of the `others`'."""
+        for model in dict.fromkeys((*self.models, *others)):
             if model not in self._settings.prices:
                 raise ConfigurationError(
                     f"The budget is in US dollars, but the price of model {model!r} is not known.",
@@ -205,9 +205,9 @@ class LlmGateway:
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         """A question that is being asked already is not asked twice: its answer is waited for."""
-        model = self._settings.model_for(task.tier)
+        model = task.model or self._settings.model_for(task.tier)
         if run.budget.max_usd is not None:
-            self.require_prices()
+            self.require_prices(model)
         messages = task.messages(data)
         key = task.key(model, self._parameters(task, run), messages)
         outcome, shared = await self._in_flight.run(key, lambda: self._answer(task, data, run, model, messages, key))

@@ -1,9 +1,9 @@
 """How far InnoEval looks and who sits on its board. The defaults follow the paper where it gives a number."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
@@ -12,6 +12,7 @@ __all__ = ["METHOD", "BoardOptions", "InnoEvalOptions"]
 
 
 METHOD = "innoeval"
+ModelName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
 class BoardOptions(Frozen):
@@ -21,6 +22,9 @@ class BoardOptions(Frozen):
     """Of the draw and of the masking, together with the idea."""
     draw: Literal["near", "uniform"] = "near"
     """`near` keeps the larger half of the seats for reviewers whose topics the idea names, as far as there are any."""
+    models: tuple[ModelName, ...] = ()
+    """Among which the seats are dealt in turn, so that the board does not share one model's habits; all served by the
+    endpoint of the settings. Without any, every seat is answered by the strong model."""
     personas: Path | None = None
     """A pool in TOML in place of the shipped one."""
     dimensions: Path | tuple[RubricDimension, ...] | None = None

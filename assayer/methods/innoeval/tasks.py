@@ -144,9 +144,9 @@ JUDGING = Task[JudgingQuestion, Judgement](
 
 
 @cache
-def judging_task(dimension: RubricDimension) -> Task[JudgingQuestion, Judgement]:
-    """One task under one name, its score held to the dimension's rubric."""
-    return replace(JUDGING, output=judgement_with_scores(dimension.scores))
+def judging_task(dimension: RubricDimension, model: str | None = None) -> Task[JudgingQuestion, Judgement]:
+    """One task under one name, its score held to the dimension's rubric; `model` as the task's."""
+    return replace(JUDGING, output=judgement_with_scores(dimension.scores), model=model)
 
 
 SYNTHESIS = Task[MetaQuestion, Synthesis](

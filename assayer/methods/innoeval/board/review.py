@@ -66,7 +66,7 @@ async def review_dimension(
     """`sections_read` is what the idea says on the dimension; None for the whole idea. Raises an LlmError or
     BudgetExhausted."""
     question = _question(options, pack, reviewer, dimension, sections_read, run.cutoff)
-    answer = await ask(llm, judging_task(dimension), question, run)
+    answer = await ask(llm, judging_task(dimension, reviewer.model), question, run)
     return BoardReview(
         reviewer=reviewer,
         score=_score(answer, dimension),

@@ -17,6 +17,7 @@ from assayer.models import Familiarity, Idea, Masking, PaperId, Reviewer
 __all__ = [
     "BoardSeat",
     "control_reviewer",
+    "deal_models",
     "draw_board",
     "mask_evidence",
     "require_pool_size",
@@ -87,7 +88,15 @@ def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, item
     )
 
 
-def reviewer_in_seat(key: str, seat: BoardSeat, masks: tuple[Masking, ...]) -> Reviewer:
+def deal_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> tuple[str | None, ...]:
+    """One for each seat, in turn from one that the idea decides, so that no model always has the first seat."""
+    if not models:
+        return (None,) * seats
+    first = _stable_hash("models", seed, idea)
+    return tuple(models[(first + seat) % len(models)] for seat in range(seats))
+
+
+def reviewer_in_seat(key: str, seat: BoardSeat, masks: tuple[Masking, ...], model: str | None = None) -> Reviewer:
     persona = seat.persona
     return Reviewer(
         key=key,
@@ -99,13 +108,14 @@ def reviewer_in_seat(key: str, seat: BoardSeat, masks: tuple[Masking, ...]) -> R
         goal=persona.goal,
         constraints=persona.constraints,
         familiarity=persona.familiarity,
+        model=model,
         masking=masks,
     )
 
 
-def control_reviewer() -> Reviewer:
+def control_reviewer(model: str | None = None) -> Reviewer:
     """A reviewer without a persona, who sees everything: the control against which a board is measured."""
-    return Reviewer(key="R1", persona=None, seat="control")
+    return Reviewer(key="R1", persona=None, seat="control", model=model)
 
 
 def visible_sources(reviewer: Reviewer, sources: Sequence[ReadSource]) -> list[ReadSource]:

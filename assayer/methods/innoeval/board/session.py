@@ -13,7 +13,13 @@ from assayer.methods.innoeval.board.configuration import load_board_configuratio
 from assayer.methods.innoeval.board.decision import decide
 from assayer.methods.innoeval.board.meta_review import MetaReviewResult, leading_points, write_meta_review
 from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, lost_review, review_dimension
-from assayer.methods.innoeval.board.reviewers import control_reviewer, draw_board, mask_evidence, reviewer_in_seat
+from assayer.methods.innoeval.board.reviewers import (
+    control_reviewer,
+    deal_models,
+    draw_board,
+    mask_evidence,
+    reviewer_in_seat,
+)
 from assayer.methods.innoeval.board.scores import agreement, final_score, mean_score, score_interval, score_matrix
 from assayer.methods.innoeval.board.sections import DimensionSections, reads_by_section, sections_for, unread_characters
 from assayer.methods.innoeval.dimensions import RubricDimension
@@ -69,14 +75,15 @@ class BoardSession:
 
     def _reviewers(self, pack: EvidencePack) -> tuple[Reviewer, ...]:
         options = self._options
+        models = deal_models(options.models, max(options.board, 1), options.seed, pack.idea)
         if options.board == 0:
-            return (control_reviewer(),)
+            return (control_reviewer(models[0]),)
         seats = draw_board(self._pool, options.board, options.seed, pack.idea, options.draw)
         return tuple(
             reviewer_in_seat(
-                f"R{number}", seat, mask_evidence(options.seed, pack.idea, seat.persona, pack.before_cutoff)
+                f"R{number}", seat, mask_evidence(options.seed, pack.idea, seat.persona, pack.before_cutoff), model
             )
-            for number, seat in enumerate(seats, start=1)
+            for number, (seat, model) in enumerate(zip(seats, models, strict=True), start=1)
         )
 
     def _sections_by_dimension(self, pack: EvidencePack) -> dict[str, DimensionSections | None]:
