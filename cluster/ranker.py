@@ -45,6 +45,8 @@ class RankingInputs:
     """Of the labelled ideas, from worst to best."""
     calls_per_idea: float | None = None
     """None: what the settings say."""
+    evidence: Mapping[IdeaId, str] | None = None
+    """What reports found of some of them; None: they are compared by their own texts."""
 
 
 def require_llm(settings: Settings) -> None:
@@ -80,7 +82,9 @@ class Ranker:
         said = None
         if wanted.labelled:
             said = await measure_triage_baselines(wanted.ideas, wanted.labelled, wanted.outcomes, self.embedder)
-        ranked = await rank_ideas(wanted.ideas, self.llm, run, options, wanted.cut, wanted.scores, wanted.known)
+        ranked = await rank_ideas(
+            wanted.ideas, self.llm, run, options, wanted.cut, wanted.scores, wanted.known, wanted.evidence
+        )
         return ranked if said is None else replace(ranked, ranking=with_triage_baselines(ranked.ranking, said))
 
     async def compare(
@@ -169,6 +173,7 @@ class Ranker:
             known=[one.model_dump() for one in wanted.known],
             labelled=[one.digest for one in wanted.labelled],
             outcomes=wanted.outcomes,
+            evidence=None if wanted.evidence is None else dict(wanted.evidence),
         )
 
     def _comparison(self, ideas: Sequence[Idea], both_orders: bool, options: RankingSettings) -> ResultInputs:

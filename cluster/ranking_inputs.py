@@ -13,9 +13,18 @@ from assayer.models import Absent, Idea, IdeaId, Report
 from assayer.models.ranking import Comparison
 from assayer.ranking.comparison import sanitised_comparison
 from assayer.ranking.known_comparisons import KnownComparisons, of_these_words, other_words
+from assayer.ranking.report_evidence import evidence_of
 from assayer.reports.scores import score_of
 
-__all__ = ["ReportScores", "comparisons_between", "read_comparisons", "read_reports", "read_scores"]
+__all__ = [
+    "ReportEvidence",
+    "ReportScores",
+    "comparisons_between",
+    "read_comparisons",
+    "read_evidence",
+    "read_reports",
+    "read_scores",
+]
 
 
 class ReportScores(NamedTuple):
@@ -48,6 +57,26 @@ def read_scores(folder: Path) -> ReportScores:
         else:
             found[report.idea.id].append(score)
     return ReportScores({idea: sum(scores) / len(scores) for idea, scores in found.items()}, absent)
+
+
+class ReportEvidence(NamedTuple):
+    by_idea: dict[IdeaId, str]
+    blind: dict[IdeaId, bool]
+    """Whether the report's idea was masked when it was evaluated."""
+
+
+def read_evidence(folder: Path, chars: int) -> ReportEvidence:
+    """What a judge is shown of each report, at most `chars` of one; of several of one idea the first by file name.
+    Raises InputError as `read_reports`, and for a folder without any."""
+    by_idea: dict[IdeaId, str] = {}
+    blind: dict[IdeaId, bool] = {}
+    for report in read_reports(folder):
+        if report.idea.id not in by_idea:
+            by_idea[report.idea.id] = evidence_of(report, chars)
+            blind[report.idea.id] = report.idea.blinding is not None
+    if not by_idea:
+        raise InputError(f"{folder} holds no report.", "Give a folder that `assayer evaluate --format json` wrote.")
+    return ReportEvidence(by_idea, blind)
 
 
 def read_reports(folder: Path) -> Iterator[Report]:
@@ -86,15 +115,16 @@ def read_comparisons(path: Path) -> list[Comparison]:
 
 
 def comparisons_between(
-    ideas: Sequence[Idea], known: Sequence[Comparison], rules: int | None, path: Path
+    ideas: Sequence[Idea], known: Sequence[Comparison], rules: int | None, path: Path, with_evidence: bool = False
 ) -> KnownComparisons:
     """Those of two of these ideas. `rules`: version of the rules by which the ideas are masked, None where they are
-    not. Raises InputError where none can be used: it is then not the file that was meant."""
-    found = of_these_words(known, {idea.id for idea in ideas}, rules)
+    not; `with_evidence`: whether the judge sees what reports found. Raises InputError where none can be used: it is
+    then not the file that was meant."""
+    found = of_these_words(known, {idea.id for idea in ideas}, rules, with_evidence)
     if found.refused and not found.usable:
         raise InputError(
-            f"{path}: {other_words(found.refused, rules)}",
-            f"Leave out --known, or give --{'blind' if rules is None else 'no-blind'}.",
+            f"{path}: {other_words(found.refused, rules, with_evidence)}",
+            "Leave out --known, or judge as those were judged: --blind or --no-blind, with or without --evidence.",
         )
     if not found.usable:
         raise InputError(

@@ -38,6 +38,8 @@ class Comparison(Frozen):
     verdicts: tuple[DimensionVerdict, ...]
     blinding_rules: int | None = None
     """Version of the rules that masked both ideas for the judge; None: they were shown as they came in."""
+    with_evidence: bool = False
+    """Whether the judge also saw what the ideas' reports had found."""
 
 
 class Interval(Frozen):
@@ -137,6 +139,9 @@ class Ranking(Frozen):
     """Whether point scores gave the ranking its start."""
     blind: bool | None = None
     """Whether names, affiliations and the like were masked for the judge; None in rankings that do not say."""
+    evidence: int | None = None
+    """Of how many of the ideas the judge also saw what a report had found; None where ideas were compared by their own
+    texts alone."""
     unread: Unread | None = None
     """None when the judge was shown every idea to its end."""
     stopped: Absent | None

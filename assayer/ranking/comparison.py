@@ -2,7 +2,7 @@
 ranking.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Literal
@@ -11,7 +11,7 @@ from pydantic import Field, create_model
 
 from assayer.citing.answer_texts import TextRole
 from assayer.llm import Llm, Task, ask
-from assayer.models import Frozen, Idea
+from assayer.models import Frozen, Idea, IdeaId
 from assayer.models.ranking import Comparison, Dimension, DimensionVerdict
 from assayer.prompts import Prompts
 from assayer.ranking.judged_texts import blinding_rules, shown_text
@@ -39,6 +39,10 @@ class PairQuestion(Frozen):
     dimensions: tuple[Dimension, ...]
     first: str
     second: str
+    first_evidence: str | None = None
+    """What a report found on it; empty where there is no report of it, None where ideas are compared by their own texts
+    alone."""
+    second_evidence: str | None = None
 
 
 class PairAnswerEntry(Frozen):
@@ -66,7 +70,7 @@ def _check_entries(question: PairQuestion, answer: PairAnswer) -> list[str]:
 COMPARISON = Task[PairQuestion, PairAnswer](
     name="ranking.comparison",
     prompts=Prompts("assayer.ranking"),
-    prompt="comparison.v2.md",
+    prompt="comparison.v3.md",
     output=PairAnswer,
     tier="strong",
     max_tokens=2_000,
@@ -89,14 +93,23 @@ def comparison_task(respects: int) -> Task[PairQuestion, PairAnswer]:
 _SIDE = {"A": "first", "B": "second", "tie": "tie"}
 
 
-async def compare_ideas(first: Idea, second: Idea, llm: Llm, run: Run, options: RankingOptions) -> Comparison:
-    """One comparison, in this order, of what `shown_text` gives. Raises as `ask`, and InputError for a masked idea
-    beside one that is not."""
+async def compare_ideas(
+    first: Idea,
+    second: Idea,
+    llm: Llm,
+    run: Run,
+    options: RankingOptions,
+    evidence: Mapping[IdeaId, str] | None = None,
+) -> Comparison:
+    """One comparison, in this order, of what `shown_text` gives, and of what reports found where there is `evidence`.
+    Raises as `ask`, and InputError for a masked idea beside one that is not."""
     rules = blinding_rules((first, second))
     question = PairQuestion(
         dimensions=options.dimensions,
         first=shown_text(first, options),
         second=shown_text(second, options),
+        first_evidence=None if evidence is None else evidence.get(first.id, ""),
+        second_evidence=None if evidence is None else evidence.get(second.id, ""),
     )
     answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
     verdicts = []
@@ -104,7 +117,13 @@ async def compare_ideas(first: Idea, second: Idea, llm: Llm, run: Run, options: 
         entry = answer.of(number)
         verdict = {"dimension": dimension.name, "winner": _SIDE[entry.better], "reason": entry.reason}
         verdicts.append(DimensionVerdict.model_validate(verdict))
-    return Comparison(first=first.id, second=second.id, verdicts=tuple(verdicts), blinding_rules=rules)
+    return Comparison(
+        first=first.id,
+        second=second.id,
+        verdicts=tuple(verdicts),
+        blinding_rules=rules,
+        with_evidence=evidence is not None,
+    )
 
 
 def comparisons_to_jsonl(comparisons: Iterable[Comparison]) -> str:

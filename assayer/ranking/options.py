@@ -51,6 +51,8 @@ class RankingOptions(Frozen):
     """Of intervals and of the bands at the cut."""
     idea_chars: int = Field(default=6_000, ge=500)
     """Of each idea in a prompt."""
+    evidence_chars: int = Field(default=3_000, ge=500)
+    """Of what a report found on one idea, where reports are used."""
     seed: int = 0
 
     @model_validator(mode="after")

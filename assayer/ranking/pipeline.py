@@ -61,10 +61,13 @@ async def rank_ideas(
     cut: int | None = None,
     scores: Mapping[IdeaId, float] | None = None,
     known: Sequence[Comparison] = (),
+    evidence: Mapping[IdeaId, str] | None = None,
 ) -> CompletedRanking:
     """Asks at most `options.calls_per_idea` comparisons an idea, the known ones included, and each pair at most once
     in each order. Ideas of which the judge is shown the same text count as one. Known comparisons are used if they were
     judged as these ideas are: masked by the same rules, or as they came in.
+
+    `evidence` is what reports found of some of the ideas; the judge is then shown it, and told where there is none.
 
     Point scores, where there are any, are the start from which comparisons move the ideas. Raises InputError for ideas
     that cannot be ranked, LlmRejected and LlmUnavailable; a spent budget ends only the asking.
@@ -76,7 +79,7 @@ async def rank_ideas(
     _check_texts(texts, ideas)
     asked, rows = texts.distinct, texts.rows
     seeds = _seeds(texts, scores)
-    fitting = of_these_words(known, rows, rules).usable
+    fitting = of_these_words(known, rows, rules, evidence is not None).usable
     usable = {(one.first, one.second): one for one in reversed(fitting) if _is_usable(one, rows, options.order_by)}
     progress = _ComparisonProgress(list(usable.values())[::-1], handed_in=len(usable), finished=len(usable))
     budget = min(round(options.calls_per_idea * len(asked)), len(asked) * (len(asked) - 1))
@@ -86,7 +89,7 @@ async def rank_ideas(
         pairs = await asyncio.to_thread(_choose_round, progress, texts, seeds, options, cut, remaining, reversals)
         if not len(pairs[0]):
             break
-        await _compare_pairs(asked, pairs, llm, run, options, progress, budget)
+        await _compare_pairs(asked, pairs, llm, run, options, progress, budget, evidence)
     by_dimension = await asyncio.to_thread(
         lambda: {one.name: fit_strengths(_verdicts(progress, texts, one.name), seeds) for one in options.dimensions}
     )
@@ -100,6 +103,7 @@ async def rank_ideas(
         judge=judge_record(by_dimension[options.order_by], progress.handed_in, progress.failed, options.confidence),
         seeded=seeds is not None,
         blind=rules is not None,
+        evidence=None if evidence is None else sum(1 for one in ideas if evidence.get(one.id)),
         unread=unread_text(ideas, options),
         stopped=Absent(reason=progress.budget_error.message) if progress.budget_error else None,
         models=llm.models,
@@ -197,10 +201,11 @@ async def _compare_pairs(
     options: RankingOptions,
     progress: _ComparisonProgress,
     budget: int,
+    evidence: Mapping[IdeaId, str] | None,
 ) -> None:
     async def one(pair: tuple[int, int]) -> Comparison:
         try:
-            return await compare_ideas(ideas[pair[0]], ideas[pair[1]], llm, run, options)
+            return await compare_ideas(ideas[pair[0]], ideas[pair[1]], llm, run, options, evidence)
         finally:
             progress.finished += 1
             run.report_progress("comparisons", progress.finished, budget)

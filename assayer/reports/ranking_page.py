@@ -123,6 +123,15 @@ class RankingPage:
         masked = tuple(one for record in records for one in record.masked)
         return f"judged blind: {masked_counts(Blinding(rules=max(one.rules for one in records), masked=masked))}"
 
+    @property
+    def evidence(self) -> str | None:
+        """What the judge saw beside the ideas, as a header says it; None where that was nothing."""
+        found, ideas = self.ranking.evidence, len(self.ranking.ideas)
+        if found is None:
+            return None
+        of = "all ideas" if found == ideas else f"{found:,} of {ideas:,} ideas"
+        return f"with what reports found on {of}"
+
     def _no_comparison(self) -> Caution | None:
         if self.ranking.judge.comparisons:
             return None

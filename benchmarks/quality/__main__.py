@@ -138,6 +138,9 @@ def _common(part: argparse.ArgumentParser) -> None:
     part.add_argument("--retry-failed", action="store_true", help="try again what ended without a verdict")
 
 
+_EVIDENCE = "folder of report JSON of these papers: the judge also sees what they found"
+
+
 def _own(name: str, part: argparse.ArgumentParser) -> None:
     if name == "all":
         part.add_argument("--page", type=Path, help="folder of the page and of its figures as JSON; --out if not given")
@@ -150,6 +153,9 @@ def _own(name: str, part: argparse.ArgumentParser) -> None:
         part.add_argument("--fold-repeats", type=int, default=3, help="of the learned baselines")
     elif name == "pairs":
         part.add_argument("--both", action="store_true", help="ask every pair in both orders")
+        part.add_argument("--evidence", type=Path, help=_EVIDENCE)
+    elif name == "groups":
+        part.add_argument("--evidence", type=Path, help=_EVIDENCE)
     elif name == "scholarideas":
         part.add_argument("--method", choices=("scholareval", "innoeval"), default="scholareval")
         part.add_argument("--only", default="", help="ideas whose names begin so: ai_, neuro_, biochem_, eco_")

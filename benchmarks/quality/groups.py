@@ -86,11 +86,17 @@ def in_order_of(group: Group, values: Mapping[IdeaId, float]) -> tuple[int, ...]
     return tuple(group.grades[idea.id] for idea in sorted(group.ideas, key=lambda idea: -values[idea.id]))
 
 
-async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -> GroupOutcome:
-    """By every pair in both orders. Raises MalformedAnswer where the judge gave no usable answer at all."""
+async def order_of(
+    group: Group, llm: Llm, options: RankingOptions, seed: int, evidence: Mapping[str, str] | None = None
+) -> GroupOutcome:
+    """By every pair in both orders; `evidence` is what reports found, by the paper's id. Raises MalformedAnswer where
+    the judge gave no usable answer at all."""
     run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), Silent())
     every = options.model_copy(update={"calls_per_idea": float(len(group.ideas) - 1), "seed": seed})
-    ranking = (await rank_ideas(group.ideas, llm, run, every)).ranking
+    found = None
+    if evidence is not None:
+        found = {idea.id: evidence[idea.source] for idea in group.ideas if idea.source in evidence}
+    ranking = (await rank_ideas(group.ideas, llm, run, every, evidence=found)).ranking
     if not ranking.judge.comparisons:
         raise MalformedAnswer(f"None of {ranking.judge.failed} comparisons got a usable answer.")
     strengths = {idea.id: round(idea.strength, 6) for idea in ranking.ideas}
@@ -121,12 +127,17 @@ def _id(paper: Mapping[str, Any]) -> str:
 
 
 async def ask_groups(
-    llm: Llm, options: RankingOptions, groups: Sequence[Group], seed: int, kept: Kept[GroupOutcome]
+    llm: Llm,
+    options: RankingOptions,
+    groups: Sequence[Group],
+    seed: int,
+    kept: Kept[GroupOutcome],
+    evidence: Mapping[str, str] | None = None,
 ) -> None:
     """Orders what was not ordered with this seed yet."""
 
     async def one(group: Group, seed: int) -> GroupOutcome:
-        return await order_of(group, llm, options, seed)
+        return await order_of(group, llm, options, seed, evidence)
 
     def failed(name: str, seed: int, why: str) -> GroupOutcome:
         return GroupOutcome(item=name, seed=seed, failure=why)

@@ -58,14 +58,21 @@ def shown_pairs(data: InnoEval, seed: int) -> list[Shown]:
 
 
 async def ask_pairs(
-    llm: Llm, options: RankingOptions, pairs: Sequence[Shown], seed: int, both: bool, kept: Kept[PairOutcome]
+    llm: Llm,
+    options: RankingOptions,
+    pairs: Sequence[Shown],
+    seed: int,
+    both: bool,
+    kept: Kept[PairOutcome],
+    evidence: Mapping[str, str] | None = None,
 ) -> None:
-    """Asks what was not asked with this seed yet; `both` asks in the other order too."""
+    """Asks what was not asked with this seed yet; `both` asks in the other order too. `evidence` is what reports found,
+    by the paper's id; None shows the papers alone."""
 
     async def one(shown: Shown, seed: int) -> PairOutcome:
         run = Run(EvaluationId(f"pair_{shown.name}_{seed}"), None, SystemClock(), Silent())
-        better = await _verdict(llm, options, run, shown.first, shown.second)
-        other = await _verdict(llm, options, run, shown.second, shown.first) if both else None
+        better = await _verdict(llm, options, run, shown.first, shown.second, evidence)
+        other = await _verdict(llm, options, run, shown.second, shown.first, evidence) if both else None
         return PairOutcome(
             item=shown.name,
             seed=seed,
@@ -83,9 +90,17 @@ async def ask_pairs(
     await do_the_rest(((shown, shown.name, seed) for shown in pairs), kept, one, failed)
 
 
-async def _verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, second: Idea) -> Better:
-    texts = (idea.text[: options.idea_chars] for idea in (first, second))
-    question = PairQuestion(dimensions=options.dimensions, first=next(texts), second=next(texts))
+async def _verdict(
+    llm: Llm, options: RankingOptions, run: Run, first: Idea, second: Idea, evidence: Mapping[str, str] | None
+) -> Better:
+    found = [None if evidence is None else evidence.get(idea.source, "") for idea in (first, second)]
+    question = PairQuestion(
+        dimensions=options.dimensions,
+        first=first.text[: options.idea_chars],
+        second=second.text[: options.idea_chars],
+        first_evidence=found[0],
+        second_evidence=found[1],
+    )
     answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
     number = next(at for at, one in enumerate(options.dimensions, start=1) if one.name == options.order_by)
     return _SIDES[answer.of(number).better]

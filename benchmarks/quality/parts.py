@@ -7,6 +7,7 @@ import numpy as np
 
 from assayer.errors import CorpusError
 from assayer.models import IdeaId
+from assayer.ranking.report_evidence import evidence_of
 from benchmarks.quality import runs
 from benchmarks.quality.given import Given
 from benchmarks.quality.grapheval.data import CATEGORIES, inno_eval
@@ -15,6 +16,7 @@ from benchmarks.quality.groups import GroupOutcome, groups_report, read_groups
 from benchmarks.quality.pair_tables import pairs_report
 from benchmarks.quality.pairs import PairOutcome
 from benchmarks.quality.points import PointOutcome, Setup, points_report
+from cluster.ranking_inputs import read_reports
 
 __all__ = ["groups", "pairs", "points"]
 
@@ -41,7 +43,8 @@ def pairs(given: Given) -> Iterator[str]:
     data = inno_eval()
     outcomes: list[PairOutcome] = []
     if given.asked.judge is not None:
-        outcomes = asyncio.run(runs.pairs(given.asked, given.settings, data, given.options.both))
+        evidence = _evidence(given)
+        outcomes = asyncio.run(runs.pairs(given.asked, given.settings, data, given.options.both, evidence))
         yield from given.warning()
     known = embedded(data.grouped, given.vectorise, CATEGORIES)
     yield from pairs_report(data, outcomes, _scores(given), known, given.asked.seeds, given.rounds)
@@ -52,10 +55,19 @@ def groups(given: Given) -> Iterator[str]:
     shuffled = {seed: read_groups(seed=seed) for seed in given.asked.seeds}
     outcomes: list[GroupOutcome] = []
     if given.asked.judge is not None:
-        outcomes = asyncio.run(runs.groups(given.asked, given.settings, shuffled))
+        outcomes = asyncio.run(runs.groups(given.asked, given.settings, shuffled, _evidence(given)))
         yield from given.warning()
     known = embedded(data.grouped, given.vectorise, CATEGORIES)
     yield from groups_report(data, outcomes, _scores(given), known, shuffled[given.asked.seeds[0]], given.rounds)
+
+
+def _evidence(given: Given) -> dict[str, str] | None:
+    """What the reports of `--evidence` found, by the paper's id; None where the judge is to see the papers alone."""
+    folder = given.options.evidence
+    if folder is None:
+        return None
+    chars = given.settings.ranking.evidence_chars
+    return {report.idea.source: evidence_of(report, chars) for report in read_reports(folder)}
 
 
 def _scores(given: Given) -> Mapping[IdeaId, float]:

@@ -87,8 +87,11 @@ def kept_points(asked: Asked, settings: Settings) -> Kept[PointOutcome]:
     return kept_file(asked, settings, "points", PointOutcome, _of_method(settings, METHOD))
 
 
-async def pairs(asked: Asked, settings: Settings, data: InnoEval, both: bool) -> list[PairOutcome]:
-    made = _of_comparisons(settings) | {"both": both}
+async def pairs(
+    asked: Asked, settings: Settings, data: InnoEval, both: bool, evidence: Mapping[str, str] | None = None
+) -> list[PairOutcome]:
+    """`evidence`: what reports found, by the paper's id; None shows the papers alone."""
+    made = _of_comparisons(settings) | {"both": both} | _of_evidence(evidence)
     kept = kept_file(asked, settings, "pairs", PairOutcome, made)
     drawn = {seed: shown_pairs(data, seed)[: asked.first] for seed in asked.seeds}
 
@@ -96,23 +99,26 @@ async def pairs(asked: Asked, settings: Settings, data: InnoEval, both: bool) ->
         async with open_ranker(settings) as ranker:
             for seed, shown in drawn.items():
                 wanted = [one for one in shown if (one.name, seed) in some]
-                await ask_pairs(ranker.llm, settings.ranking, wanted, seed, both, kept)
+                await ask_pairs(ranker.llm, settings.ranking, wanted, seed, both, kept, evidence)
 
     part = "pairs in both orders" if both else "pairs"
     await carefully(asked, settings, part, [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
     return kept.outcomes
 
 
-async def groups(asked: Asked, settings: Settings, shuffled: dict[int, list[Group]]) -> list[GroupOutcome]:
-    """Of the groups as each seed shuffled them."""
-    kept = kept_file(asked, settings, "groups", GroupOutcome, _of_comparisons(settings))
+async def groups(
+    asked: Asked, settings: Settings, shuffled: dict[int, list[Group]], evidence: Mapping[str, str] | None = None
+) -> list[GroupOutcome]:
+    """Of the groups as each seed shuffled them; `evidence` as of `pairs`."""
+    made = _of_comparisons(settings) | _of_evidence(evidence)
+    kept = kept_file(asked, settings, "groups", GroupOutcome, made)
     drawn = {seed: some[: asked.first] for seed, some in shuffled.items()}
 
     async def work(some: Sequence[tuple[str, int]]) -> None:
         async with open_ranker(settings) as ranker:
             for seed, found in drawn.items():
                 wanted = [one for one in found if (one.name, seed) in some]
-                await ask_groups(ranker.llm, settings.ranking, wanted, seed, kept)
+                await ask_groups(ranker.llm, settings.ranking, wanted, seed, kept, evidence)
 
     await carefully(asked, settings, "groups", [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
     return kept.outcomes
@@ -255,6 +261,12 @@ def _of_method(settings: Settings, method: str) -> dict[str, Any]:
     prompts = {task.name: task.version for task in METHODS[method].tasks}
     models = {"embedder": settings.embedder.model, "reranker": settings.reranker.model}
     return {"method": method, "options": options, "corpus": corpus, "prompts": prompts, **models}
+
+
+def _of_evidence(evidence: Mapping[str, str] | None) -> dict[str, Any]:
+    if evidence is None:
+        return {}
+    return {"evidence": hashlib.sha256(json.dumps(evidence, sort_keys=True).encode()).hexdigest()}
 
 
 def _of_comparisons(settings: Settings) -> dict[str, Any]:

@@ -36,6 +36,8 @@ class Comparison(Resource):
     verdicts: tuple[DimensionVerdict, ...]
     blinding_rules: int | None = None
     """Version of the rules that masked both ideas for the judge; None: they were shown as they came in."""
+    with_evidence: bool = False
+    """Whether the judge also saw what the ideas' reports had found."""
 
 
 class Outcome(Resource):

@@ -132,6 +132,9 @@ class Ranking(Resource):
     """Whether point scores gave the ranking its start."""
     blind: bool | None = None
     """Whether names, affiliations and the like were masked for the judge; None in rankings that do not say."""
+    evidence: int | None = None
+    """Of how many of the ideas the judge also saw what a report had found; None where ideas were compared by their own
+    texts alone."""
     unread: Unread | None = None
     """None when the judge was shown every idea to its end."""
     stopped: Absent | None

@@ -14,15 +14,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from assayer.errors import InputError
-from assayer.models import IdeaId, judged_blind
+from assayer.models import Idea, IdeaId, judged_blind
 from assayer.models.ranking import Comparison, Ranking
 from assayer.ranking.comparison import comparisons_to_jsonl
+from assayer.ranking.report_evidence import require_blind_evidence
 from assayer.reports.json_and_csv import as_csv, as_ranking_json
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
 from cluster.cli.options import WithBlind
 from cluster.cli.output import make_folder, wide_console, write_files, write_formats
 from cluster.cli.terminal import ComparisonProgress, print_error
-from cluster.ranking_inputs import comparisons_between, read_comparisons, read_scores
+from cluster.ranking_inputs import comparisons_between, read_comparisons, read_evidence, read_scores
 from cluster.settings import PROFILES, Profile, RankingSettings, Settings
 from cluster.settings_loading import load_settings
 
@@ -59,6 +60,7 @@ class _RankOptions(NamedTuple):
 
     paths: Sequence[Path]
     scores: Path | None
+    evidence: Path | None
     known: Path | None
     labelled: Path | None
     label_field: str
@@ -95,6 +97,13 @@ def rank(
         Path | None,
         typer.Option(metavar="FOLDER", help="JSON reports of `assayer evaluate` whose scores to start from."),
     ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="JSON reports of `assayer evaluate`: the judge also sees what they found.",
+        ),
+    ] = None,
     known: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="comparisons.jsonl of an earlier ranking; these are not asked again."),
@@ -116,7 +125,7 @@ def rank(
     """Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."""
     settings = _with_options(load_settings(profile), by, calls_per_idea)
     console = wide_console()
-    given = _RankOptions(paths, scores, known, labelled, label_field, classes, cut, blind)
+    given = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, cut, blind)
     try:
         made = asyncio.run(_rank(settings, given, out, console))
     except KeyboardInterrupt:
@@ -161,15 +170,19 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
         raise InputError(f"{_some([one.message for one in rejected])} A ranking needs two ideas, and has {len(ideas)}.")
     blind = judged_blind(given.blind, settings.evaluation.blind, several=True)
     remarks: list[str] = []
+    evidence: dict[IdeaId, str] | None = None
+    if given.evidence:
+        evidence = _evidence(given.evidence, ideas, settings.ranking.evidence_chars, blind)
+        remarks.append(f"What reports found is shown of {len(evidence):,} of {len(ideas):,} ideas.")
     known, kept = [], list[Comparison]()
     if given.known:
         read, rules = read_comparisons(given.known), RULES if blind else None
-        between = comparisons_between(ideas, read, rules, given.known)
+        between = comparisons_between(ideas, read, rules, given.known, evidence is not None)
         known, used = between.usable, set(map(id, between.usable))
         kept = [one for one in read if id(one) not in used]
         remarks.append(f"{len(known):,} of {len(read):,} known comparisons are between these ideas.")
         if between.refused:
-            remarks.append(other_words(between.refused, rules))
+            remarks.append(other_words(between.refused, rules, evidence is not None))
     scores: dict[IdeaId, float] = {}
     if given.scores:
         scores, absent = read_scores(given.scores)
@@ -182,9 +195,8 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
     labelled, outcomes = _labelled(given)
     make_folder(out, "The ranking")
     ids = {idea.id for idea in ideas}
-    wanted = RankingInputs(
-        ideas, given.cut, {one: score for one, score in scores.items() if one in ids}, known, labelled, outcomes
-    )
+    started = {one: score for one, score in scores.items() if one in ids}
+    wanted = RankingInputs(ideas, given.cut, started, known, labelled, outcomes, evidence=evidence)
     with metrics_server(settings.metrics), ComparisonProgress(console) as bar:
         async with open_ranker(settings) as ranker:
             ranked = await ranker.rank(wanted, bar, RunRequest(blind=blind))
@@ -194,6 +206,17 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
 def _some(messages: Sequence[str]) -> str:
     more = len(messages) - _REFUSALS_SHOWN
     return " ".join([*messages[:_REFUSALS_SHOWN], *([f"(And {more:,} more.)"] if more > 0 else [])])
+
+
+def _evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> dict[IdeaId, str]:
+    """Of those ideas that have a report."""
+    read = read_evidence(folder, chars)
+    found = {one.id: read.by_idea[one.id] for one in ideas if one.id in read.by_idea}
+    if not found:
+        raise InputError(f"No report in {folder} is of one of these {len(ideas)} ideas.", "Evaluate them first.")
+    if blind:
+        require_blind_evidence(ideas, read.blind)
+    return found
 
 
 def _labelled(given: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]]":

@@ -1,0 +1,108 @@
+"""What a judge sees of reports when ideas are compared, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.models import Absent, Citation, IdeaId, Part, Point, Report, Summary
+from assayer.ranking import RankingOptions
+from assayer.ranking.comparison import COMPARISON, PairQuestion
+from assayer.ranking.known_comparisons import other_words
+from assayer.ranking.pipeline import rank_ideas
+from assayer.ranking.report_evidence import evidence_of, require_blind_evidence
+from cluster.ranking_inputs import comparisons_between, read_evidence
+from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+from tests.unit.reports_fixture import full_report
+
+QUOTE = "bees prefer the field with less traffic"
+
+
+def point(kind: str, text: str, quote: str | None = None) -> Point:
+    cited = Citation(label="P1", quote=quote, quote_state="verified" if quote else "none")
+    return Point.model_validate({"kind": kind, "text": text, "citations": (cited,)})
+
+
+def report() -> Report:
+    summary = Summary(
+        strengths=(point("strength", "It counts where others guess [P1].", QUOTE),),
+        weaknesses=(point("weakness", "No control field [P1]."), point("weakness", "One summer only.")),
+        suggestions=(point("suggestion", "Add a field."),),
+    )
+    part = Part(name="soundness", title="Soundness", score=Absent(reason="none"), summary=summary, assessments=())
+    return full_report().model_copy(update={"summary": summary, "parts": (part,)})
+
+
+def test_both_sides_are_shown_in_turn_with_their_quotes_and_titles_and_no_labels_or_scores() -> None:
+    made = report()
+    title = made.references[0].title
+    year = made.references[0].publication_date
+    assert evidence_of(made, 3_000).splitlines() == [
+        "For: It counts where others guess.",
+        f'    "{QUOTE}": {title} ({year.year if year else "no date"})',
+        "Against: No control field.",
+        "    (no quote bears it out)",
+        "Against: One summer only.",
+        "    (no quote bears it out)",
+    ]
+
+
+def test_what_does_not_fit_is_left_out_whole() -> None:
+    shown = evidence_of(report(), 70)
+    assert len(shown) <= 70
+    assert shown.splitlines()[0].startswith(("For:", "Against:"))
+    assert QUOTE not in shown
+
+
+def test_prompt_shows_evidence_only_where_there_is_some_and_says_where_nobody_read() -> None:
+    bare = PairQuestion(dimensions=RankingOptions().dimensions, first="Count bees.", second="Count birds.")
+    assert "literature found" not in COMPARISON.messages(bare)[1].content
+    given = bare.model_copy(update={"first_evidence": "Against: No control.", "second_evidence": ""})
+    text = COMPARISON.messages(given)[1].content
+    assert text.index("found about idea A") < text.index("Against: No control.") < text.index("# Idea B")
+    assert "Nobody read the literature for it" in text[text.index("# Idea B") :]
+    assert "Go by what the quotes show" in text
+
+
+async def test_the_judge_is_shown_what_there_is_and_the_ranking_says_of_how_many() -> None:
+    ideas = ideas_of_worth(4)
+    llm = JudgeLlm(right)
+    found = {ideas[0].id: "For: something.", ideas[1].id: ""}
+    ranked = await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3), evidence=found)
+    assert ranked.ranking.evidence == 1
+    assert all(one.with_evidence for one in ranked.comparisons)
+    alone = await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3))
+    assert alone.ranking.evidence is None
+
+
+async def test_comparisons_without_evidence_are_not_known_to_a_ranking_with_it() -> None:
+    ideas = ideas_of_worth(4)
+    before = (await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=3))).comparisons
+    llm = JudgeLlm(right)
+    await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3), known=before, evidence={})
+    assert llm.calls == 12
+    with pytest.raises(InputError, match=r"12 judged without what reports found cannot be used"):
+        comparisons_between(ideas, before, None, Path("known.jsonl"), with_evidence=True)
+    with_it = [one.model_copy(update={"with_evidence": True}) for one in before]
+    assert "12 judged with what reports found" in other_words(with_it, None)
+
+
+def test_a_folder_of_reports_is_read_and_one_without_any_is_refused(tmp_path: Path) -> None:
+    made = report()
+    (tmp_path / "one.json").write_text(made.model_dump_json())
+    (tmp_path / "ranking.json").write_text(json.dumps({"id": "rk"}))
+    read = read_evidence(tmp_path, 3_000)
+    assert read.by_idea == {made.idea.id: evidence_of(made, 3_000)}
+    assert read.blind == {made.idea.id: True}, "the example was judged blind"
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(InputError, match="holds no report"):
+        read_evidence(empty, 3_000)
+
+
+def test_a_blind_ranking_refuses_reports_that_saw_names() -> None:
+    ideas = ideas_of_worth(2)
+    require_blind_evidence(ideas, {ideas[0].id: True, IdeaId("other"): False})
+    with pytest.raises(InputError, match="judged blind, and the reports of 1 of them were not"):
+        require_blind_evidence(ideas, {ideas[0].id: True, ideas[1].id: False})
