@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError
-from assayer.models import Absent, Citation, IdeaId, Part, Point, Report, Summary
+from assayer.models import Absent, Citation, IdeaId, Label, Part, Point, Report, Summary
 from assayer.ranking import RankingOptions
 from assayer.ranking.comparison import COMPARISON, PairQuestion
 from assayer.ranking.known_comparisons import other_words
@@ -20,7 +20,7 @@ QUOTE = "bees prefer the field with less traffic"
 
 
 def point(kind: str, text: str, quote: str | None = None) -> Point:
-    cited = Citation(label="P1", quote=quote, quote_state="verified" if quote else "none")
+    cited = Citation(label=Label("P1"), quote=quote, quote_state="verified" if quote else "none")
     return Point.model_validate({"kind": kind, "text": text, "citations": (cited,)})
 
 
