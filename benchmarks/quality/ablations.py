@@ -1,8 +1,8 @@
 """What parts of a method are worth: the same items with one part left out by a setting, beside the whole.
 
 Of GraphEval on decisions forward in time, without a language model. Of InnoEval on its points and of ScholarEval on
-ScholarIdeas' rubrics where an endpoint is given, and of SciCompanion on reviewers' ratings. Parts that no setting
-leaves out are named, not measured. What walks along citations find with 0 to 4 hops: `citations`.
+ScholarIdeas' rubrics where an endpoint is given, and of SciCompanion on reviewers' ratings. What walks along citations
+find with 0 to 4 hops: `citations`.
 """
 
 import asyncio
@@ -52,10 +52,13 @@ ABLATIONS = (
     Ablation("innoeval", WHOLE, {}),
     Ablation("innoeval", "without the web", {"web_queries": 0}),
     Ablation("innoeval", "without code", {"code_queries": 0}),
+    Ablation("innoeval", "without grounding", {"grounding": False}),
     Ablation("innoeval", "without refined queries", {"rounds": 0}),
     Ablation("innoeval", "one reviewer without persona", {"board.board": 0}),
     Ablation("scholareval", WHOLE, {}),
     Ablation("scholareval", "without paper augmentation (PA)", {"neighbours": 0, "references": 0}),
+    Ablation("scholareval", "without extracting methods and results (MRE)", {"without": ("reading",)}),
+    Ablation("scholareval", "without comparing paper by paper (PC)", {"without": ("comparison",)}),
     Ablation("scholareval", "without a first look at titles", {"looked_at": 0, "compared": 100}),
     Ablation("scicompanion", WHOLE, {}),
     Ablation("scicompanion", "without the graph", {"without": ("graph",)}),
@@ -67,10 +70,6 @@ ABLATIONS = (
 _RATED_YEAR = 2017
 _RANGE = 9
 """Between the ends of the scale from 1 to 10."""
-_WITHOUT_SETTING = (
-    "No setting leaves out, and so not measured: InnoEval's grounding, ScholarEval's methods-and-results extraction "
-    "(MRE) and pairwise comparison (PC)."
-)
 
 
 def ablations(given: Given) -> Iterator[str]:
@@ -86,7 +85,6 @@ def ablations(given: Given) -> Iterator[str]:
     told = {one.name: measure(given, with_changes(given.settings, one)) for one in chosen}
     simulated = given.asked.judge != "endpoint"
     yield from compared_with_whole(told, WHOLE, given.rounds, simulated)
-    yield f"\n{_WITHOUT_SETTING}"
 
 
 def with_changes(settings: Settings, ablation: Ablation) -> Settings:

@@ -22,7 +22,9 @@ from assayer.methods.scholareval.schemas import (
     Readings,
     ReviewQuestion,
     Stance,
+    SynthesisQuestion,
 )
+from assayer.methods.scholareval.tasks import REVIEW, SYNTHESIS
 from assayer.models import (
     Absent,
     Assessment,
@@ -123,6 +125,32 @@ async def test_without_a_first_look_everything_found_is_read() -> None:
     reads = [one for _, one in llm.asked if isinstance(one, ReadingQuestion)]
     assert not any(isinstance(one, FirstLookQuestion) for _, one in llm.asked)
     assert sum(len(question.evidence) for question in reads) == len(corpus_papers())
+
+
+async def test_steps_can_be_left_out_and_the_report_says_so() -> None:
+    backends, llm = twin_backends()
+    bare = OPTIONS.model_copy(update={"without": ("reading", "comparison")})
+    report = (await evaluate(parse_idea(IDEA, source="idea.md"), backends, a_run(), bare)).report
+    assert {"scholareval.reading", "scholareval.comparison"}.isdisjoint(name for name, _ in llm.asked)
+    assert any(one.text == "Left out by the settings: reading and comparison." for one in report.notices)
+    notes = [note for _, one in llm.asked if isinstance(one, ReviewQuestion) for note in one.notes]
+    compared = [one for _, it in llm.asked if isinstance(it, SynthesisQuestion) for one in it.compared]
+    assert {note.stance for note in notes} == {None} == {one.verdict for one in compared}
+    assert all("We train a small reader" in note.did for note in notes)
+    assert all("We train a small reader" in one.reason for one in compared)
+    stances = {it.stance for part in report.parts for one in part.assessments for it in one.readings}
+    assert stances == {None}
+
+
+async def test_what_nobody_read_is_shown_as_its_own_words() -> None:
+    backends, llm = twin_backends()
+    bare = OPTIONS.model_copy(update={"without": ("reading", "comparison")})
+    await evaluate(parse_idea(IDEA, source="idea.md"), backends, a_run(), bare)
+    review = next(one for _, one in llm.asked if isinstance(one, ReviewQuestion))
+    synthesis = next(one for _, one in llm.asked if isinstance(one, SynthesisQuestion))
+    assert "nobody read it for this method" in REVIEW.messages(review)[1].content
+    assert "stance:" not in REVIEW.messages(review)[1].content.split("# Task")[0]
+    assert "nobody compared it" in SYNTHESIS.messages(synthesis)[1].content
 
 
 async def test_scores_carry_the_certainty_of_the_evidence() -> None:

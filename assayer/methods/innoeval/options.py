@@ -76,6 +76,9 @@ class InnoEvalOptions(Frozen):
     judged_per_call: int = Field(default=10, ge=1)
     judged_chars: int = Field(default=1_200, ge=100)
     """Of one source, as the judge of relevance and quality sees it."""
+    grounding: bool = True
+    """Whether what was read is matched to the parts of the idea, with quotes, before the board sees it; left out to
+    measure what that is worth."""
     evidence_chars: int = Field(default=5_000, ge=100)
     """Of one source that was read."""
     grounded_per_call: int = Field(default=5, ge=1)

@@ -17,7 +17,7 @@ from assayer.methods.innoeval.search.fast_search import FastSearch
 from assayer.methods.innoeval.search.hybrid_selection import HybridSelection
 from assayer.methods.innoeval.search.iterative_search import IterativeSearch
 from assayer.methods.innoeval.search.slow_reading import SlowReader
-from assayer.models import Absent, CorpusFit, Idea, ModuleDepth
+from assayer.models import Absent, CorpusFit, Idea, ModuleDepth, Notice
 from assayer.plan_review.review import review_plan
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.accounting import Started
@@ -27,6 +27,10 @@ from assayer.run.structured_concurrency import attempt, both, measured
 __all__ = ["evaluate", "no_reviewers_error"]
 
 _STAGES = 4
+_UNGROUNDED = Notice(
+    kind="weak_signal",
+    text="Left out by the settings: what was found was not matched to the idea's parts, so nothing is quoted.",
+)
 
 
 def no_reviewers_error() -> NoFallback:
@@ -68,7 +72,7 @@ async def evaluate(
         not_papers={one.paper.id for one in sources if one.kind != "literature"},
         board=board_result.board,
         background=(background_part(pack, search),),
-        notices=board_result.notices,
+        notices=(*board_result.notices, *([] if options.grounding else [_UNGROUNDED])),
         plan_review=plan.review,
     )
     return await assemble_report(METHOD, idea, backends, run, started, findings, library)
@@ -107,7 +111,7 @@ async def _collect_evidence(
         return await reading.read(await search.later_sources(), "after")
 
     groundings, after = await both(
-        ground(backends.llm, run, options, idea_digest, six_tuple.parts, before),
+        ground(backends.llm, run, options, idea_digest, six_tuple.parts, before if options.grounding else ()),
         attempt(read_later_sources()),
     )
     run.report_progress("innoeval", 3, _STAGES)

@@ -17,7 +17,7 @@ from assayer.methods.scholareval.aggregation import leading_points, mean_score, 
 from assayer.methods.scholareval.candidate_order import fused, in_turn, reranked
 from assayer.methods.scholareval.first_look import FirstLooker
 from assayer.methods.scholareval.options import ScholarEvalOptions
-from assayer.methods.scholareval.paper_evidence import evidence_from_papers
+from assayer.methods.scholareval.paper_evidence import ABSTRACT_CHARS, evidence_from_papers
 from assayer.methods.scholareval.schemas import (
     ComparedPaper,
     ComparisonQuestion,
@@ -42,6 +42,7 @@ _STAGES = 5
 
 _STANCE: dict[NoveltyStanding, Literal[-1, 0, 1]] = {"already_there": -1, "overlaps": 0, "goes_beyond": 1}
 _SIDE: dict[NoveltyStanding, Side] = {"already_there": "against", "overlaps": "against", "goes_beyond": "for"}
+_UNCOMPARED = "It was not compared along this dimension: the settings leave the comparison out."
 _UNTOUCHED = "Its text says nothing about this."
 _NOT_COVERED = Absent(
     reason="The corpus does not cover this field: what is missing from it says nothing about novelty."
@@ -59,7 +60,10 @@ class _PaperComparison:
     paper: PaperId
     title: str
     year: int | None
-    verdict: NoveltyVerdict
+    standing: NoveltyStanding | None
+    """None where it was not compared."""
+    reason: str
+    """Of the standing; without one the beginning of its abstract."""
     quoted: Quoted | None
     numbers: frozenset[Decimal]
     """Of what was shown of the paper."""
@@ -215,6 +219,9 @@ class ContributionModule:
 
     async def _compare(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper]) -> _Compared:
         evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, self._similarity)
+        if "comparison" in self._options.without:
+            bare = [_uncompared(item) for item in evidence]
+            return _Compared({part.label: bare for part in parts}, [one.paper for one in bare])
         batched = evidence_batches(evidence, self._options.comparison_batch, self._options.reading_batch_chars)
 
         async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, _PaperComparison]]:
@@ -331,17 +338,32 @@ def _paper_comparison(evidence: Evidence, verdict: NoveltyVerdict) -> _PaperComp
         paper=evidence.paper_id,
         title=evidence.title,
         year=evidence.year,
-        verdict=verdict,
+        standing=verdict.verdict,
+        reason=verdict.reason,
         quoted=check_quote(verdict.quote, evidence),
         numbers=evidence.numbers,
     )
 
 
+def _uncompared(evidence: Evidence) -> _PaperComparison:
+    return _PaperComparison(
+        paper=evidence.paper_id,
+        title=evidence.title,
+        year=evidence.year,
+        standing=None,
+        reason=evidence.text[:ABSTRACT_CHARS],
+        quoted=None,
+        numbers=evidence.numbers,
+    )
+
+
 def _reading(compared: _PaperComparison, idea: Set[Decimal]) -> Reading:
-    quoted, text = compared.quoted, plain(compared.verdict.reason)
+    if compared.standing is None:
+        return Reading(label=marker(compared.paper), stance=None, text=_UNCOMPARED)
+    quoted, text = compared.quoted, plain(compared.reason)
     return Reading(
         label=marker(compared.paper),
-        stance=_STANCE[compared.verdict.verdict],
+        stance=_STANCE[compared.standing],
         text=text,
         quote=citation_of(compared.paper, quoted) if quoted else None,
         numbers_not_found=KnownNumbers(idea, {compared.paper: compared.numbers}).missing_from(text, [compared.paper]),
@@ -354,14 +376,16 @@ def _compared_paper(label: str, compared: _PaperComparison) -> ComparedPaper:
         label=label,
         title=compared.title,
         year=compared.year,
-        verdict=compared.verdict.verdict,
-        reason=plain(compared.verdict.reason),
+        verdict=compared.standing,
+        reason=plain(compared.reason),
         quote=compared.quoted.words if compared.quoted and verified else "",
     )
 
 
 def _given_quote(compared: _PaperComparison) -> GivenQuote:
-    verdict = compared.verdict
     return GivenQuote(
-        paper=compared.paper, side=_SIDE[verdict.verdict], statement=verdict.reason, quoted=compared.quoted
+        paper=compared.paper,
+        side=_SIDE[compared.standing] if compared.standing else "neither",
+        statement=compared.reason if compared.standing else "",
+        quoted=compared.quoted,
     )

@@ -13,7 +13,7 @@ from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.candidate_order import fused, in_turn, reranked
 from assayer.methods.scholareval.first_look import FirstLooker
 from assayer.methods.scholareval.options import ScholarEvalOptions
-from assayer.methods.scholareval.paper_evidence import evidence_from_papers
+from assayer.methods.scholareval.paper_evidence import ABSTRACT_CHARS, evidence_from_papers
 from assayer.methods.scholareval.schemas import LabelledText, MethodNote, ProposedMethod, ReadingQuestion
 from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.ports import Reranker
@@ -31,7 +31,10 @@ class RelevantPaper:
     title: str
     year: int | None
     similarity: float | None
-    note: MethodNote
+    note: MethodNote | None
+    """None where it was not read for the method."""
+    abstract: str
+    """Its beginning."""
     quoted: Quoted | None
     numbers: frozenset[Decimal]
     """Of what was shown of the paper."""
@@ -117,6 +120,8 @@ class MethodReader:
         papers = await self._opened(parts, [one.order for one in found.values()], nearness)
         texts = await self._library.full_texts(papers) if papers else {}
         evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, nearness, passages, texts)
+        if "reading" in self._options.without:
+            return self._unread(found, evidence)
         batched = evidence_batches(evidence, self._options.reading_batch, self._options.reading_batch_chars)
         outcomes = await each(batched, lambda batch: self._read_papers(parts, batch))
         sizes = [len(batch) for batch in batched]
@@ -125,6 +130,16 @@ class MethodReader:
             for label, note in batch:
                 notes[label].append(note)
         return MethodNotes(notes, [one.error for one in outcomes if isinstance(one, Failed)])
+
+    def _unread(self, found: Mapping[str, MethodCandidates], evidence: Sequence[Evidence]) -> MethodNotes:
+        """What was opened, for each method whose own search had found it."""
+        for item in evidence:
+            self.numbers[item.paper_id] = item.numbers
+        notes = {
+            label: [_relevant(item, None) for item in evidence if item.paper_id in set(one.order)]
+            for label, one in found.items()
+        }
+        return MethodNotes(notes, [])
 
     async def _opened(
         self, parts: tuple[LabelledText, ...], orders: Sequence[Sequence[PaperId]], nearness: Mapping[PaperId, float]
@@ -167,13 +182,14 @@ def method_parts(methods: Sequence[ProposedMethod]) -> tuple[LabelledText, ...]:
     )
 
 
-def _relevant(item: Evidence, note: MethodNote) -> RelevantPaper:
+def _relevant(item: Evidence, note: MethodNote | None) -> RelevantPaper:
     return RelevantPaper(
         paper=item.paper_id,
         title=item.title,
         year=item.year,
         similarity=item.similarity,
         note=note,
-        quoted=check_quote(note.quote, item),
+        abstract=item.text[:ABSTRACT_CHARS],
+        quoted=check_quote(note.quote, item) if note else None,
         numbers=item.numbers,
     )

@@ -1,12 +1,15 @@
 """How far ScholarEval looks. The defaults follow the paper where it gives a number."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "AdmissionThresholds", "ScholarEvalOptions"]
+__all__ = ["METHOD", "AdmissionThresholds", "ScholarEvalOptions", "ScholarEvalStep"]
 
 METHOD = "scholareval"
+ScholarEvalStep = Literal["reading", "comparison"]
 
 
 class AdmissionThresholds(Frozen):
@@ -22,6 +25,11 @@ class AdmissionThresholds(Frozen):
 
 
 class ScholarEvalOptions(Frozen):
+    without: tuple[ScholarEvalStep, ...] = ()
+    """Steps that are left out, to measure what they are worth. Without the reading a method is reviewed by the bare
+    abstracts of the papers that its search found; without the comparison, a dimension by those of all that were opened.
+    Nothing is quoted then. Around the papers that touch the contribution (`neighbours`, `references`) is left out by a
+    0 of its own."""
     methods: int = Field(default=8, ge=1)
     """Methods reviewed for soundness, the most important first."""
     snippets: int = Field(default=20, ge=1)

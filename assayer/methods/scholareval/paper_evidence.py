@@ -9,9 +9,11 @@ from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
 from assayer.text.section_titles import tells_methods_or_results
 
-__all__ = ["evidence_from_papers", "methods_and_results", "title_line"]
+__all__ = ["ABSTRACT_CHARS", "evidence_from_papers", "methods_and_results", "title_line"]
 
 
+ABSTRACT_CHARS = 900
+"""Of a paper that nobody read, where its own words have to do."""
 _LONGEST_TITLE = 300
 """Characters."""
 _SHORTEST_EXCERPT = 80

@@ -9,7 +9,7 @@ from assayer.methods.scholareval.aggregation import report_summary
 from assayer.methods.scholareval.contribution import ContributionModule
 from assayer.methods.scholareval.options import METHOD, ScholarEvalOptions
 from assayer.methods.scholareval.soundness import SoundnessModule
-from assayer.models import Absent, Idea, ModuleDepth, Part
+from assayer.models import Absent, Idea, ModuleDepth, Notice, Part
 from assayer.plan_review.review import review_plan
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.accounting import Started
@@ -54,8 +54,15 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: ScholarEva
         corpus_fit=fit,
         papers={**soundness.papers, **contribution.papers, **plan.papers},
         plan_review=plan.review,
+        notices=_left_out(options),
     )
     return await assemble_report(METHOD, idea, backends, run, started, findings, library)
+
+
+def _left_out(options: ScholarEvalOptions) -> tuple[Notice, ...]:
+    if not options.without:
+        return ()
+    return (Notice(kind="weak_signal", text=f"Left out by the settings: {' and '.join(options.without)}."),)
 
 
 def _part_or_absent(run: Run, name: str, title: str, outcome: Part | Failed) -> Part:

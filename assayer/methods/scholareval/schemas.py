@@ -140,7 +140,8 @@ class PaperNote(Frozen):
     label: str
     title: str
     year: int | None
-    stance: Stance
+    stance: Stance | None
+    """None where nobody read it for the method; `did` is then the beginning of its abstract."""
     did: str
     results: str
     context: str
@@ -252,7 +253,8 @@ class ComparedPaper(Frozen):
     label: str
     title: str
     year: int | None
-    verdict: NoveltyStanding
+    verdict: NoveltyStanding | None
+    """None where nobody compared it; `reason` is then the beginning of its abstract."""
     reason: str
     quote: str
 

@@ -46,6 +46,7 @@ from assayer.run.structured_concurrency import Failed, attempt, each, together
 __all__ = ["SoundnessModule"]
 
 _STANCE: dict[Stance, Literal[-1, 0, 1]] = {"contradicts": -1, "neutral": 0, "supports": 1}
+_UNREAD = "It was not read for this method: the settings leave the reading out."
 _SIDE: dict[Stance, Side] = {"contradicts": "against", "neutral": "neither", "supports": "for"}
 
 
@@ -197,6 +198,8 @@ class SoundnessModule:
 
 
 def _reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
+    if source.note is None:
+        return Reading(label=marker(source.paper), stance=None, text=_UNREAD)
     text = plain(f"{source.note.did} {source.note.results} {source.note.context}")
     return Reading(
         label=marker(source.paper),
@@ -209,14 +212,15 @@ def _reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
 
 def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
     verified = source.quoted is not None and source.quoted.state == "verified"
+    note = source.note
     return PaperNote(
         label=label,
         title=source.title,
         year=source.year,
-        stance=source.note.stance,
-        did=plain(source.note.did),
-        results=plain(source.note.results),
-        context=plain(source.note.context),
+        stance=note.stance if note else None,
+        did=plain(note.did) if note else plain(source.abstract),
+        results=plain(note.results) if note else "",
+        context=plain(note.context) if note else "",
         quote=source.quoted.words if source.quoted and verified else "",
         similarity=source.similarity,
     )
@@ -226,8 +230,8 @@ def _given_quote(source: RelevantPaper) -> GivenQuote:
     note = source.note
     return GivenQuote(
         paper=source.paper,
-        side=_SIDE[note.stance],
-        statement=f"{note.did} {note.results} {note.context}",
+        side=_SIDE[note.stance] if note else "neither",
+        statement=f"{note.did} {note.results} {note.context}" if note else "",
         quoted=source.quoted,
     )
 
