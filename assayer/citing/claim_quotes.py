@@ -52,7 +52,7 @@ def quoted_point(
     numbers: KnownNumbers | None = None,
 ) -> Point:
     """A point with at most one quote a paper: of what was said of it on the point's side what is nearest to the point
-    in words, whatever became of its quote; and any quote whose words the point itself repeats."""
+    in words, those of its quote included where it was found; and any quote whose words the point itself repeats."""
     by_paper: dict[PaperId, list[GivenQuote]] = {}
     for one in given:
         if _repeats(text, one.quoted) or one.side == _SIDES[kind] != "neither":
@@ -90,9 +90,15 @@ def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
     if len(found) == 1 and (found[0].quoted is None or found[0].quoted.state != "verified"):
         return found[0]  # whatever it says: its words were looked for in vain
     said = content_words(LABEL.sub(" ", claim))
-    shared = [len(said & content_words(MARKER.sub(" ", one.statement))) for one in found]
+    shared = [len(said & _words(one)) for one in found]
     best = max(shared)
     return found[shared.index(best)] if best >= min(LEAST_SHARED, len(found)) else None
+
+
+def _words(one: GivenQuote) -> frozenset[str]:
+    """Of what was said, and of the quote where it was found: others' words say nothing of the paper."""
+    own = one.quoted.words if one.quoted is not None and one.quoted.state == "verified" else ""
+    return frozenset(content_words(MARKER.sub(" ", f"{one.statement} {own}")))
 
 
 def given_by_points(points: Iterable[Point]) -> list[GivenQuote]:

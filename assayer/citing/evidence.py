@@ -13,7 +13,7 @@ from assayer.citing.quote_context import objection
 from assayer.citing.quotes import SourceSpan, find_quote, stands_in
 from assayer.models import Citation, Frozen, PaperId, Point
 
-__all__ = ["Evidence", "Quoted", "ShownPlace", "check_quote", "citation_of", "evidence_batches", "point"]
+__all__ = ["TITLE_ALONE", "Evidence", "Quoted", "ShownPlace", "check_quote", "citation_of", "evidence_batches", "point"]
 
 EvidenceT = TypeVar("EvidenceT", bound="Evidence")
 
@@ -140,7 +140,7 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
                 return Quoted(words=_cut(paragraph[0], spans), state="verified", place=place)
             against = against or found
     if against is None and stands_in(words, evidence.title):
-        against = _TITLE
+        against = TITLE_ALONE
     return Quoted(words=plain(_without_citations(words)), state="not_found", objection=against)
 
 
@@ -152,16 +152,16 @@ def _without_citations(words: str) -> str:
 
 
 _PARAGRAPH = re.compile(r"(?:[^\n]+|\n(?!\n))+")
-_TITLE = "it is the title of the paper"
+TITLE_ALONE = "it is the title of the paper"
 
 
 def _is_title(title: str, source: str, spans: Sequence[SourceSpan]) -> str | None:
     """A title that begins or repeats itself in a text is still one."""
     words = _cut(source, spans)
-    return _TITLE if len(words) >= _SHARE_OF_TITLE * len(title) and stands_in(words, title) else None
+    return TITLE_ALONE if len(words) >= _SHARE_OFTITLE_ALONE * len(title) and stands_in(words, title) else None
 
 
-_SHARE_OF_TITLE = 0.8
+_SHARE_OFTITLE_ALONE = 0.8
 
 
 def _cut(source: str, spans: Sequence[SourceSpan]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from assayer import __version__
 from assayer.backends import Backends
@@ -15,6 +15,7 @@ from assayer.models import (
     Citation,
     CorpusFit,
     Coverage,
+    EdgeBasis,
     GraphRecord,
     Idea,
     IdeaCard,
@@ -150,7 +151,7 @@ def _coverage(
     checked: CheckedClaims,
 ) -> Coverage:
     journal, fit = run.journal, findings.corpus_fit
-    states = [citation.quote_state for citation in _reading_quotes(parts)]
+    states = [*(citation.quote_state for citation in _reading_quotes(parts)), *_edge_quotes(findings.graph)]
     return Coverage(
         corpus_fit=fit,
         field_covered=None if isinstance(fit, Absent) else field_coverage(fit.level, journal.near_remote_papers),
@@ -179,6 +180,12 @@ def _reading_quotes(parts: Iterable[Part]) -> list[Citation]:
         for reading in assessment.readings
         if reading.quote is not None
     ]
+
+
+def _edge_quotes(graph: GraphRecord | None) -> list[Literal["verified", "not_found"]]:
+    """Of the graph as it was left, which a language model quoted from papers, or patterns did."""
+    states: dict[EdgeBasis, Literal["verified", "not_found"]] = {"quoted": "verified", "unverified": "not_found"}
+    return [states[edge.basis] for edge in graph.edges if edge.basis in states] if graph else []
 
 
 def _provenance(backends: Backends, run: Run, corpus_version: str | None) -> Provenance:

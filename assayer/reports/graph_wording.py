@@ -31,7 +31,7 @@ EDGES: Mapping[EdgeKind, str] = {
 BASES: Mapping[EdgeBasis, str] = {
     "record": "on record",
     "quoted": "quote found",
-    "unverified": "quote not found",
+    "unverified": "quote does not hold",
     "stated": "a reading, no quote",
 }
 _WAYS: Mapping[str, str] = {
@@ -45,7 +45,7 @@ _WAYS: Mapping[str, str] = {
 def way(reason: ReasonFound) -> str:
     """With the label of the paper that led there, in brackets."""
     if reason.label is None:
-        return f"step {reason.step}: by words of {_named(reason.query)}"
+        return f"step {reason.step}: {'near' if reason.kind == 'dense' else 'by words of'} {_named(reason.query)}"
     return f"step {reason.step}: {_WAYS.get(reason.kind, 'by')} [{reason.label}]"
 
 

@@ -55,6 +55,16 @@ def test_verified_quote_for_one_method_does_not_restore_a_claim_on_another() -> 
     assert quote_of(other) == ("sampling raises accuracy", False)
 
 
+def test_of_several_quotes_of_a_paper_the_one_whose_own_words_say_it_goes_with_a_claim() -> None:
+    transfer = "examples are not as transferable across defended networks as others"
+    training = "adversarial training remains one of the best defense techniques"
+    found = [given("for", "Its method.", transfer), given("for", "Its finding.", training)]
+    claim = "Adversarial training is among the best defenses [P1]."
+    assert quote_of(quoted_point("strength", claim, PAPERS, found))[0] == training
+    claim = "Examples transfer less across defended networks, being not as transferable [P1]."
+    assert quote_of(quoted_point("strength", claim, PAPERS, found))[0] == transfer
+
+
 def test_claim_that_sums_up_a_point_without_a_quote_has_none() -> None:
     points = [
         quoted_point(

@@ -49,6 +49,25 @@ def test_quote_that_begins_right_after_a_negation_is_not_verified(negation: str)
 
 
 @pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("It does not rely on other models and {}.", "verified"),
+        ("It doesn't need labels, and {}.", "verified"),
+        ("No method needs labels and {}.", "not_found"),
+        ("It is not clear that it relies on others and {}.", "verified"),
+    ],
+)
+def test_an_inflected_verb_after_and_is_a_predicate_of_its_own(text: str, state: str) -> None:
+    words = "achieves the best accuracy of all on each of the nine tasks"
+    assert checked(words, text.format(words)).state == state
+
+
+def test_a_bare_verb_after_and_is_still_denied() -> None:
+    words = "achieve the best accuracy of all on each of the nine tasks"
+    assert checked(words, f"It does not rely on other models and {words}.").state == "not_found"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "We do not know the cost; {}.",

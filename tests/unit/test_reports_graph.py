@@ -34,7 +34,7 @@ async def test_the_page_says_every_step_every_refusal_and_why_a_reference_is_rec
     report, graph = await _report()
     for text in (as_html(report), as_markdown(report)):
         assert "there is no node N900" in text
-        assert "by words of the query “" in text
+        assert "near the query “" in text
         assert "Quotes in reviews are often wrong" in text
     html = as_html(report)
     assert html.count('class="frame-choice"') == len(graph.steps)

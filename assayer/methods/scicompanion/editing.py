@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assayer.citing.evidence import check_quote
+from assayer.citing.evidence import TITLE_ALONE, check_quote
 from assayer.citing.labels import plain
 from assayer.methods.scicompanion.graph import NewEdge, StateGraph
 from assayer.methods.scicompanion.schemas import AddedEdge, AddedNode, GraphCompletion, GraphPaper, Removal, Revision
-from assayer.models import EdgeKey, GraphEdit, NodeKey
+from assayer.models import EdgeKey, EdgeKind, GraphEdit, NodeKey
 from assayer.ports import Embedder
 
 __all__ = ["Edited", "apply_edits"]
@@ -29,18 +29,20 @@ async def apply_edits(
     most: int,
     step: int,
 ) -> Edited:
-    """Additions, revisions, deletions; what is added or revised after the first `most` is refused. `papers` are those
-    that the answer was shown: quotes are held against their texts."""
+    """Additions, revisions, deletions; what is added or revised after the first `most` is refused. An edge that is
+    deleted and added anew, with another quote say, is deleted first. `papers` are those that the answer was shown:
+    quotes are held against their texts."""
     same = await _same_nodes(graph, answer.nodes, embedder, same_meaning)
     editing = _Editing(graph, {one.label: one for one in papers}, most, step)
     for number, node in enumerate(answer.nodes):
         editing.add_node(node, same.get(number))
     for edge in answer.edges:
-        editing.add_edge(edge)
+        editing.add_edge(edge, answer.delete)
     for revision in answer.revise:
         editing.revise(revision)
     for removal in answer.delete:
-        editing.delete(removal)
+        if removal not in editing.replaced:
+            editing.delete(removal)
     return Edited(editing.graph, tuple(editing.edits))
 
 
@@ -69,6 +71,8 @@ class _Editing:
     def __init__(self, graph: StateGraph, papers: Mapping[str, GraphPaper], most: int, step: int) -> None:
         self.graph = graph
         self.edits: list[GraphEdit] = []
+        self.replaced: list[Removal] = []
+        """Deletions that were carried out already, as what they delete came again."""
         self._added: dict[str, NodeKey] = {}
         self._papers, self._most, self._step = papers, most, step
         self._too_many = f"too many: a step may add and revise {most} times"
@@ -84,14 +88,22 @@ class _Editing:
             self._added |= {} if key is None else {node.key: key}
         self._tell("add", subject, "", refused)
 
-    def add_edge(self, edge: AddedEdge) -> None:
+    def add_edge(self, edge: AddedEdge, deleted: Sequence[Removal]) -> None:
         source, target = self._end(edge.source), self._end(edge.target)
         subject, refused = f"{self._name(source)} {edge.kind} {self._name(target)}", self._refused_unseen
         if refused is None and edge.label is not None and edge.label not in self._papers:
             refused = f"{edge.label} is not a paper given"
         if refused is None:
+            self._make_room(source, target, edge.kind, deleted)
             self.graph, refused, _ = self.graph.with_edge(self._new_edge(edge, source, target), self._step)
         self._tell("add", subject, plain(edge.statement), refused)
+
+    def _make_room(self, source: NodeKey, target: NodeKey, kind: EdgeKind, deleted: Sequence[Removal]) -> None:
+        for removal in deleted:
+            there = self.graph.edges.get(EdgeKey(removal.label))
+            if there is not None and (there.source, there.target, there.kind) == (source, target, kind):
+                self.delete(removal)
+                self.replaced.append(removal)
 
     def revise(self, one: Revision) -> None:
         refused, subject = self._refused_unseen, self._subject(one.label)
@@ -118,7 +130,7 @@ class _Editing:
     def _new_edge(self, edge: AddedEdge, source: NodeKey, target: NodeKey) -> NewEdge:
         paper = self._papers.get(edge.label or "")
         quoted = None if paper is None else check_quote(edge.quote, paper)
-        if paper is None or quoted is None:
+        if paper is None or quoted is None or quoted.objection == TITLE_ALONE:
             return NewEdge(source, target, edge.kind, "stated", plain(edge.statement))
         return NewEdge(
             source,

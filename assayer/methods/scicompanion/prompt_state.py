@@ -19,6 +19,7 @@ __all__ = ["CompanionState", "state_question", "with_sign"]
 _NOTEBOOK_CHARS = 6_000
 _MOST_REFUSED = 8
 _TITLE_CHARS = 300
+_LITTLE_LONGER = 1.25
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,16 @@ def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[Pa
                 paper_id=paper.id,
                 title=on_one_line(paper.title)[:_TITLE_CHARS],
                 year=paper.publication_date.year if paper.publication_date else None,
-                text=with_sign(clean_text(paper.abstract, paper, run, chars), paper.abstract),
+                text=with_sign(clean_text(paper.abstract, paper, run, _room(paper.abstract, chars)), paper.abstract),
                 new=paper.id in new,
             )
         )
     return tuple(shown)
+
+
+def _room(abstract: str, chars: int) -> int:
+    """One that is a little longer is shown whole: a cut to save a few words takes away what it found."""
+    return len(abstract) if len(abstract) <= _LITTLE_LONGER * chars else chars
 
 
 def with_sign(text: str, whole: str) -> str:

@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 
 from assayer.citing.labels import marker, paper_of, plain
 from assayer.literature.library import Library
-from assayer.methods.scicompanion.graph import NewEdge, StateGraph
+from assayer.methods.scicompanion.base_graph import BY_CORPUS
+from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
 from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, RecommendedReference
@@ -144,12 +145,18 @@ def _reason(why: Step, step: int) -> ReasonFound:
 def recommended_references(
     idea: Idea, graph: StateGraph, found: FoundPapers, limit: int, known: Collection[PaperId] = ()
 ) -> tuple[RecommendedReference, ...]:
-    """The papers that several searches agree on first; none that was deleted, none that is `known`, none whose title
-    the idea has already, and no record twice."""
+    """Those first that the graph joins to the idea or to its claims, methods and concepts by what texts say; then those
+    that were shown; then the others; in each the papers that several searches agree on first. None that was deleted,
+    none that is `known`, none whose title the idea has already, and no record twice."""
     text = f" {normalised_name(idea.own_words.text)} "
     titles: dict[str, PaperId] = {}
     left_out = graph.pruned | set(known)
-    for paper in sorted(found.scores, key=lambda one: -found.scores[one]):
+    joined = _joined_papers(graph)
+
+    def order(paper: PaperId) -> tuple[bool, bool, float]:
+        return paper not in joined, paper not in graph.papers, -found.scores[paper]
+
+    for paper in sorted(found.scores, key=order):
         title = normalised_name(found.papers[paper].title)
         if paper in left_out or (len(title.split()) >= _SHORTEST_TITLE and f" {title} " in text):
             continue
@@ -163,6 +170,16 @@ def recommended_references(
         )
         for rank, paper in enumerate(list(titles.values())[:limit], start=1)
     )
+
+
+def _joined_papers(graph: StateGraph) -> set[PaperId]:
+    """By at most two edges, none of them from records: paper and idea, or paper and what the idea has too. What the
+    corpus's own graph says of a paper joins it to nothing: it was found by patterns."""
+    said = [one for one in graph.edges.values() if one.basis != "record" and one.statement != BY_CORPUS]
+    near = {IDEA_NODE}
+    near |= {end for one in said if IDEA_NODE in (one.source, one.target) for end in (one.source, one.target)}
+    ends = {end for one in said if near & {one.source, one.target} for end in (one.source, one.target)}
+    return {paper for paper, node in graph.papers.items() if node in ends}
 
 
 def with_known_reasons(one: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:

@@ -142,7 +142,7 @@ class AddedEdge(Frozen):
     )
     quote: Annotated[str, TextRole.COPIED] = Field(
         max_length=600,
-        description="6 to 40 consecutive words copied exactly from its title or text as shown; empty if null.",
+        description="6 to 40 consecutive words copied exactly from its text as shown, not its title; empty if null.",
     )
     statement: str = Field(max_length=400, description="At most 25 words: what joins the two. No labels.")
 
@@ -163,7 +163,8 @@ class Revision(Frozen):
 
 
 class GraphCompletion(Frozen):
-    """Edits, in the order in which they are applied: additions, then revisions, then deletions."""
+    """Edits, in the order in which they are applied: additions, then revisions, then deletions; but an edge that is
+    deleted and added anew is deleted first."""
 
     nodes: list[AddedNode] = Field(max_length=30, description="Concepts, methods and claims to add; may be empty.")
     edges: list[AddedEdge] = Field(max_length=40, description="Edges to add; may be empty.")

@@ -37,10 +37,10 @@ QUERIES = Task[StateQuestion, NextQueries](
     "scicompanion.queries", _PROMPTS, "queries.v2.md", NextQueries, max_tokens=800, check=_check_queries
 )
 STEP = Task[StateQuestion, StepAnswer](
-    "scicompanion.step", _PROMPTS, "step.v2.md", StepAnswer, tier="strong", max_tokens=5_000
+    "scicompanion.step", _PROMPTS, "step.v3.md", StepAnswer, tier="strong", max_tokens=5_000
 )
 COMPLETION = Task[StateQuestion, GraphCompletion](
-    "scicompanion.completion", _PROMPTS, "completion.v2.md", GraphCompletion, tier="strong", max_tokens=4_500
+    "scicompanion.completion", _PROMPTS, "completion.v3.md", GraphCompletion, tier="strong", max_tokens=4_500
 )
 TRACE = Task[StateQuestion, TraceAnswer](
     "scicompanion.trace", _PROMPTS, "trace.v2.md", TraceAnswer, tier="strong", max_tokens=800
@@ -48,7 +48,7 @@ TRACE = Task[StateQuestion, TraceAnswer](
 JUDGING = Task[DimensionQuestion, Judgement](
     "scicompanion.judging",
     _PROMPTS,
-    "judging.v2.md",
+    "judging.v3.md",
     Judgement,
     tier="strong",
     max_tokens=2_500,

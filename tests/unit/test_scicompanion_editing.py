@@ -1,0 +1,71 @@
+"""What becomes of proposed edits: an edge replaced within one answer, words of a title, references by the graph."""
+
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.scicompanion.editing import Edited, apply_edits
+from assayer.methods.scicompanion.graph import IDEA_NODE, GraphLimits, NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.retrieval import FoundPapers, recommended_references
+from assayer.methods.scicompanion.schemas import AddedEdge, GraphCompletion, GraphPaper, Removal
+from assayer.models import EdgeKey, NodeKey, Paper, PaperId
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+WORDS = "in forty of a hundred reviews a quote was not found in its source"
+SHOWN = GraphPaper(
+    label="P1",
+    paper_id=PaperId("one"),
+    title="Quoted sentences and their sources in reviews of papers",
+    year=2020,
+    text=f"We count that {WORDS}, and compare two readers.",
+    new=True,
+)
+CLAIM = NodeKey("N2")
+
+
+def graph() -> StateGraph:
+    """The idea, paper N1, a claim N2 that both state; the paper's edge is E1."""
+    made = empty_graph("An idea", GraphLimits()).with_paper(PaperId("one"), SHOWN.title, 1).graph
+    made = made.with_node("claim", "Quotes are often wrong", "", 1).graph
+    made = made.with_edge(NewEdge(NodeKey("N1"), CLAIM, "states", "unverified", "Old.", "x y", PaperId("one")), 1).graph
+    return made.with_edge(NewEdge(IDEA_NODE, CLAIM, "states", "stated", "Its premise."), 1).graph
+
+
+async def edited(edges: list[AddedEdge], delete: list[Removal]) -> Edited:
+    answer = GraphCompletion(nodes=[], edges=edges, revise=[], delete=delete)
+    return await apply_edits(graph(), answer, [SHOWN], HashingEmbedder(), 0.92, 24, 2)
+
+
+def quoting(words: str) -> AddedEdge:
+    return AddedEdge(source="N1", kind="states", target="N2", label="P1", quote=words, statement="It counted them.")
+
+
+async def test_an_edge_that_is_deleted_and_added_anew_in_one_answer_is_there_with_its_new_quote() -> None:
+    found = await edited([quoting(WORDS)], [Removal(label="E1", reason="Its quote does not hold.")])
+    assert [(one.action, one.refused) for one in found.edits] == [("delete", None), ("add", None)]
+    (edge,) = [one for one in found.graph.edges.values() if one.source == "N1"]
+    assert (edge.basis, edge.quote, edge.target) == ("quoted", WORDS, CLAIM)
+
+
+async def test_an_edge_that_is_there_and_not_deleted_is_refused_as_before() -> None:
+    found = await edited([quoting(WORDS)], [Removal(label="E2", reason="Another one.")])
+    assert [(one.action, one.refused) for one in found.edits] == [
+        ("add", "it is there already: E1"),
+        ("delete", None),
+    ]
+    assert EdgeKey("E1") in found.graph.edges
+
+
+async def test_words_of_a_title_are_no_quote_and_no_false_one_either() -> None:
+    found = await edited([quoting(SHOWN.title)], [Removal(label="E1", reason="Its quote does not hold.")])
+    (edge,) = [one for one in found.graph.edges.values() if one.source == "N1"]
+    assert (edge.basis, edge.quote) == ("stated", "")
+
+
+def test_recommended_first_is_what_texts_join_to_the_idea() -> None:
+    ids = [PaperId(name) for name in ("loud", "shown", "one")]
+    papers = {one: Paper(id=one, title=f"On the matter of {one}", abstract="", source="corpus") for one in ids}
+    found = FoundPapers(papers, {ids[0]: 0.9, ids[1]: 0.5, ids[2]: 0.1}, dict.fromkeys(ids, ()))
+    held = graph().with_paper(ids[1], "Shown only", 1).graph
+    idea = parse_idea(
+        f"# Quotes\n\n{'We check every quoted sentence of a review against its source. ' * 3}", source="idea.md"
+    )
+    order = [one.label for one in recommended_references(idea, held, found, 10)]
+    assert order == ["[@one]", "[@shown]", "[@loud]"]
