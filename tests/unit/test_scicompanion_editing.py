@@ -68,4 +68,4 @@ def test_recommended_first_is_what_texts_join_to_the_idea() -> None:
         f"# Quotes\n\n{'We check every quoted sentence of a review against its source. ' * 3}", source="idea.md"
     )
     order = [one.label for one in recommended_references(idea, held, found, 10)]
-    assert order == ["[@one]", "[@shown]", "[@loud]"]
+    assert order == ["@one", "@shown", "@loud"]
