@@ -1,5 +1,8 @@
 """What holds for every test."""
 
+import atexit
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,8 +31,25 @@ def pytest_configure_node(node: Any) -> None:
     share_run_folder(node.config, node.workerinput)
 
 
+_EXIT_STATUS = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    session.config.stash[_EXIT_STATUS] = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
+    """Ends the process itself once all is told. The destructors of Ray's, torch's and gRPC's C++ parts, all in one
+    process, jump into freed memory now and then when the interpreter goes; that would make a green run a failed one."""
     close_run_folder(config)
+    if hasattr(config, "workerinput") or _EXIT_STATUS not in config.stash:
+        return
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(config.stash[_EXIT_STATUS])
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The processes of a running service, found from outside as an operator finds them."""
 
+import random
 import re
 import socket
 from collections.abc import Iterable
@@ -14,6 +15,8 @@ __all__ = ["alive", "database_server", "end", "family", "free_port", "raylet", "
 
 _ACTORS = {"proxy": "ProxyActor", "controller": "ServeController"}
 _END_SECONDS = 20.0
+_PORTS = range(21_000, 29_000)
+"""Below those that Linux gives out (32768 and more), above those of Ray's workers (10002 to 19999)."""
 
 
 def alive(process: psutil.Process) -> bool:
@@ -64,10 +67,16 @@ def end(processes: Iterable[psutil.Process]) -> None:
 
 
 def free_port() -> int:
-    """Free a moment ago: a service that is started again has to come back where its clients look for it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Free a moment ago: a service that is started again has to come back where its clients look for it. Below the
+    ports that systems give out by themselves, where Ray, too, takes fixed ones (44217 for the figures of its
+    autoscaler) and programs of this run may have taken any."""
+    ports = list(_PORTS)
+    random.SystemRandom().shuffle(ports)
+    for port in ports:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError(f"Every port from {_PORTS.start} to {_PORTS.stop - 1} of 127.0.0.1 is taken.")
 
 
 def _title(process: psutil.Process) -> str:

@@ -68,8 +68,9 @@ class Service:
         headers = {"Authorization": f"Bearer {self.key}"}
         try:
             async with httpx2.AsyncClient(timeout=_ASK_SECONDS, headers=headers) as client:
-                return (await client.get(f"{self.address}/v1/evaluations?limit=1")).is_success
-        except (httpx2.HTTPError, OSError):
+                answer = await client.get(f"{self.address}/v1/evaluations?limit=1")
+                return answer.is_success and "items" in answer.json()
+        except (httpx2.HTTPError, OSError, ValueError):
             return False
 
     async def until_it_answers(self, seconds: float = _START_SECONDS) -> None:
