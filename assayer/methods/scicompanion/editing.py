@@ -12,7 +12,9 @@ from assayer.ports import Embedder
 
 __all__ = ["Edited", "apply_edits"]
 
-_SUBJECT_CHARS = 160
+_SUBJECT_CHARS = 200
+_NAME_CHARS = 80
+"""Of each end of an edge."""
 
 
 class Edited(NamedTuple):
@@ -147,7 +149,7 @@ class _Editing:
 
     def _name(self, key: NodeKey) -> str:
         node = self.graph.nodes.get(key)
-        return key if node is None else f"“{plain(node.name)}”"
+        return key if node is None else f"“{_cut(plain(node.name), _NAME_CHARS)}”"
 
     def _subject(self, label: str) -> str:
         edge = self.graph.edges.get(EdgeKey(label))
@@ -157,5 +159,11 @@ class _Editing:
         return label if node is None else f"{node.kind} “{plain(node.name)}”"
 
     def _tell(self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refused: str | None) -> None:
-        short = subject if len(subject) <= _SUBJECT_CHARS else f"{subject[: _SUBJECT_CHARS - 2]} …"
-        self.edits.append(GraphEdit(action=action, subject=short, reason=reason, refused=refused))
+        self.edits.append(
+            GraphEdit(action=action, subject=_cut(subject, _SUBJECT_CHARS), reason=reason, refused=refused)
+        )
+
+
+def _cut(text: str, chars: int) -> str:
+    """At a whole word, with a sign."""
+    return text if len(text) <= chars else f"{text[:chars].rpartition(' ')[0]} …"
