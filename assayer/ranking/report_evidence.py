@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from assayer.citing.labels import LABEL
 from assayer.errors import InputError
-from assayer.models import Absent, Idea, IdeaId, Point, Report, Summary
+from assayer.models import Absent, Idea, IdeaId, Label, Point, Report, Summary
 
 __all__ = ["evidence_of", "require_blind_evidence"]
 
@@ -63,7 +63,7 @@ def _in_turn(summary: Summary) -> Iterator[Point]:
         yield from (*summary.strengths[rank : rank + 1], *summary.weaknesses[rank : rank + 1])
 
 
-def _shown(point: Point, titles: Mapping[str, str]) -> str:
+def _shown(point: Point, titles: Mapping[Label, str]) -> str:
     verified = [one for one in point.citations if one.quote_state == "verified" and one.quote]
     quotes = [f'    "{one.quote}": {titles[one.label]}' for one in verified[:_MOST_QUOTES] if one.label in titles]
     words = " ".join(LABEL.sub("", point.text).split()).replace(" .", ".").replace(" ,", ",")
