@@ -190,6 +190,8 @@ class JudgedDimension(Resource):
     weight: float
     scale_min: float
     scale_max: float
+    masked: bool = True
+    """Whether what reviewers are not familiar with was hidden from them; if not, each saw all that was found."""
     sections: tuple[str, ...] | None
     """Headings of the sections that it was judged on; None when it was judged on the whole idea."""
 

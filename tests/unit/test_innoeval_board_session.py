@@ -108,10 +108,16 @@ async def test_prompts_hold_the_persona_and_nothing_that_is_hidden_from_it_or_ca
         assert question.reviewer.background in text
         assert question.reviewer.goal in text
         shown = {find.paper_id for find in question.evidence}
-        assert not shown & (hidden[question.reviewer.key] | later)
-        assert not any(f"{titles[paper]}\n" in text for paper in hidden[question.reviewer.key] | later)
+        assert not shown & later
+        if question.dimension.masked:
+            assert not shown & hidden[question.reviewer.key]
+        else:
+            assert hidden[question.reviewer.key] <= shown, "what is new is judged on all that was found"
+        unseen = later | (hidden[question.reviewer.key] if question.dimension.masked else set())
+        assert not any(f"{titles[paper]}\n" in text for paper in unseen)
         assert all(note.label in {find.label for find in question.evidence} for note in question.notes)
     assert any(hidden.values())
+    assert [one.name for one in record.dimensions if not one.masked] == ["novelty"]
 
 
 async def test_a_dimension_sees_only_its_kinds_of_evidence() -> None:

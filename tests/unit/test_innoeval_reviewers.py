@@ -6,7 +6,13 @@ import pytest
 
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
-from assayer.methods.innoeval.board.reviewers import deal_models, draw_board, mask_evidence, visible_sources
+from assayer.methods.innoeval.board.reviewers import (
+    at_this_idea,
+    deal_models,
+    draw_board,
+    mask_evidence,
+    visible_sources,
+)
 from assayer.methods.innoeval.board.reviewers import reviewer_in_seat as seated
 from assayer.methods.innoeval.personas import Persona, built_in_persona_pool
 from assayer.models import Familiarity
@@ -46,6 +52,15 @@ def test_draw_keeps_the_larger_half_for_those_whose_ground_the_idea_touches() ->
 def test_draw_by_nearness_fills_the_board_when_the_idea_touches_nobody() -> None:
     nowhere = parse_idea("# Xyzzy\n\n" + "Plugh plover. " * 15, source="x")
     assert [seat.kind for seat in draw_board(POOL, 5, 0, nowhere, "near")] == ["open"] * 5
+
+
+def test_nobody_is_as_familiar_on_foreign_ground_as_at_home() -> None:
+    ecologist = next(seat.persona for seat in draw_board(POOL, 5, 0, FOREST, "near") if seat.kind == "near")
+    assert at_this_idea(ecologist, FOREST, 4) == ecologist
+    nowhere = parse_idea("# Xyzzy\n\n" + "Plugh plover. " * 15, source="x")
+    abroad = at_this_idea(ecologist, nowhere, 4).familiarity
+    assert all(level <= 4 for _, level in abroad)
+    assert at_this_idea(ecologist, nowhere, 10) == ecologist, "as the paper has it"
 
 
 def test_no_model_always_has_the_first_seat() -> None:

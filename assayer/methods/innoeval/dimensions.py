@@ -75,6 +75,9 @@ class RubricDimension(Frozen):
     """What counts, and what does not because another dimension asks for it."""
     evidence: tuple[EvidenceKind, ...] = ("literature", "web", "code")
     """Kinds of knowledge that reviewers see beside the idea; when empty, the author's text is all they see."""
+    masked: bool = True
+    """Whether what reviewers are not familiar with is hidden from them. Not where the question is what is known
+    already: who reads less would find more that is new."""
     sections: tuple[Annotated[str, Field(min_length=3, max_length=40)], ...] = ()
     """Words in the headings of the sections of a long proposal that are relevant to it; all sections when empty."""
     weight: float = Field(default=1.0, gt=0, le=100)

@@ -22,6 +22,9 @@ class BoardOptions(Frozen):
     """Of the draw and of the masking, together with the idea."""
     draw: Literal["near", "uniform"] = "near"
     """`near` keeps the larger half of the seats for reviewers whose topics the idea names, as far as there are any."""
+    elsewhere: int = Field(default=4, ge=1, le=10)
+    """Most familiarity, 1 to 10, of a reviewer with an idea that names none of the topics of their field; 10 leaves
+    everybody as familiar everywhere as at home."""
     models: tuple[ModelName, ...] = ()
     """Among which the seats are dealt in turn, so that the board does not share one model's habits; all served by the
     endpoint of the settings. Without any, every seat is answered by the strong model."""

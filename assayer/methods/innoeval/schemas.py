@@ -303,6 +303,8 @@ class MetaQuestion(Frozen):
     """What reviewers cited, with one statement of what it shows as its text."""
     reviewers: tuple[Reviewer, ...]
     dimensions: tuple[DimensionReviews, ...]
+    unmasked: tuple[str, ...] = ()
+    """Titles of the dimensions along which everybody saw all that was found."""
     doubts: tuple[PlanDoubt, ...] = ()
 
 

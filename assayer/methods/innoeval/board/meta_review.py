@@ -57,6 +57,7 @@ async def write_meta_review(
             _dimension_reviews(f"D{number}", dimension, reviews, labels)
             for number, (dimension, reviews) in enumerate(reviews_by_dimension, start=1)
         ),
+        unmasked=tuple(dimension.title for dimension, _ in reviews_by_dimension if not dimension.masked),
         doubts=tuple(map(_doubt, pack.plan_flaws)),
     )
     answer = await ask(llm, SYNTHESIS, question, run)

@@ -88,7 +88,8 @@ def _question(
     sections_read: DimensionSections | None,
     day: dt.date | None,
 ) -> JudgingQuestion:
-    visible = [one for one in visible_sources(reviewer, pack.before_cutoff) if one.kind in dimension.evidence]
+    seen = visible_sources(reviewer, pack.before_cutoff) if dimension.masked else pack.before_cutoff
+    visible = [one for one in seen if one.kind in dimension.evidence]
     evidence = labelled_evidence(visible, options.excerpt_chars)
     labels = {item.paper_id: item.label for item in evidence}
     return JudgingQuestion(

@@ -16,6 +16,7 @@ from assayer.models import Familiarity, Idea, Masking, PaperId, Reviewer
 
 __all__ = [
     "BoardSeat",
+    "at_this_idea",
     "control_reviewer",
     "deal_models",
     "draw_board",
@@ -86,6 +87,14 @@ def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, item
         shown=len(items) - count,
         hidden=tuple(reviewer.paper.id for reviewer in items if reviewer.paper.id in hidden),
     )
+
+
+def at_this_idea(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
+    """Familiarity is of a field: on an idea of another one nobody knows more than `elsewhere`."""
+    if _names_topics_of(idea.text, persona):
+        return persona
+    levels = {name: min(level, elsewhere) for name, level in persona.familiarity}
+    return persona.model_copy(update={"familiarity": Familiarity.model_validate(levels)})
 
 
 def deal_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> tuple[str | None, ...]:

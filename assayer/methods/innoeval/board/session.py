@@ -14,6 +14,8 @@ from assayer.methods.innoeval.board.decision import decide
 from assayer.methods.innoeval.board.meta_review import MetaReviewResult, leading_points, write_meta_review
 from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, lost_review, review_dimension
 from assayer.methods.innoeval.board.reviewers import (
+    BoardSeat,
+    at_this_idea,
     control_reviewer,
     deal_models,
     draw_board,
@@ -78,7 +80,8 @@ class BoardSession:
         models = deal_models(options.models, max(options.board, 1), options.seed, pack.idea)
         if options.board == 0:
             return (control_reviewer(models[0]),)
-        seats = draw_board(self._pool, options.board, options.seed, pack.idea, options.draw)
+        drawn = draw_board(self._pool, options.board, options.seed, pack.idea, options.draw)
+        seats = [BoardSeat(at_this_idea(one.persona, pack.idea, options.elsewhere), one.kind) for one in drawn]
         return tuple(
             reviewer_in_seat(
                 f"R{number}", seat, mask_evidence(options.seed, pack.idea, seat.persona, pack.before_cutoff), model
@@ -216,6 +219,7 @@ def _judged_dimension(dimension: RubricDimension, sections_read: DimensionSectio
         weight=dimension.weight,
         scale_min=dimension.scale.min,
         scale_max=dimension.scale.max,
+        masked=dimension.masked,
         sections=None if sections_read is None else tuple(one.title for one in sections_read.sections),
     )
 
