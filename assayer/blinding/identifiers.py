@@ -14,7 +14,12 @@ _AT_SIGN = re.compile(
     r"|(?<=\w) at (?=(?:[\w-]{1,40}\.){1,3}(?:edu|ac\.\w\w)\b)",
     re.I,
 )
-_MAILBOX = re.compile(rf"(?:\{{[\w.,; +-]{{1,120}}\}}|(?:[\w+-]{{1,40}}{_DOT}){{0,3}}[\w.+-]{{1,64}})$", re.I)
+_BACKWARDS_DOT = r"(?:\.|\s?[\])}]\s?(?:tod|\.)\s?[\[({]\s?| tod )"
+_BACKWARDS_MAILBOX = re.compile(
+    rf"\}}[\w.,; +-]{{1,120}}\{{|[\w.+-]{{1,130}}(?:{_BACKWARDS_DOT}[\w+-]{{1,40}}){{0,3}}", re.I
+)
+"""Read from its end: looked for from the left, every `@` costs a look at each of the characters before it."""
+_LONGEST_MAILBOX = 130
 _DOMAIN = re.compile(rf"[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,6}}", re.I)
 _ORCID = re.compile(
     r"(?:(?:ORCID(?:\siD)?\s?:?\s{0,2})?(?:https?://)?(?:www\.)?orcid\.org/|ORCID(?:\siD)?\s?:?\s{0,2})?"
@@ -30,9 +35,10 @@ CONTACT = re.compile(rf"[\w.+}}-]@[\w-]{{1,63}}\.[^\W\d_]|{_ORCID.pattern}", re.
 
 def contacts(text: str) -> Iterator[MaskSpan]:
     for sign in _AT_SIGN.finditer(text):
-        before = text[max(0, sign.start() - 130) : sign.start()]
-        mailbox, domain = _MAILBOX.search(before), _DOMAIN.match(text, sign.end())
-        if mailbox and domain and _is_address(mailbox[0], sign[0], domain[0]):
+        domain = _DOMAIN.match(text, sign.end())
+        before = text[max(0, sign.start() - _LONGEST_MAILBOX) : sign.start()]
+        mailbox = domain and _BACKWARDS_MAILBOX.match(before[::-1])
+        if mailbox and domain and _is_address(mailbox[0][::-1], sign[0], domain[0]):
             yield MaskSpan(sign.start() - len(mailbox[0]), domain.end(), "email")
     for match in _ORCID.finditer(text):
         yield MaskSpan(*match.span(), "orcid")

@@ -106,11 +106,12 @@ def reference_lists(text: str, headings: Sequence[Heading]) -> list[tuple[int, i
     places = [place for place, _ in ends]
     found: list[tuple[int, int]] = []
     for match in _REFERENCES.finditer(text):
+        if found and match.start() < found[-1][1]:
+            continue
         level = len(match["marks"].strip()) if match["marks"] else _ANY_LEVEL
-        following = ends[bisect_left(places, match.end()) :]
+        following = (ends[place] for place in range(bisect_left(places, match.end()), len(ends)))
         end = next((start for start, depth in following if depth <= level or level == _ANY_LEVEL), len(text))
-        if not found or match.start() >= found[-1][1]:
-            found.append((match.start(), end))
+        found.append((match.start(), end))
     return found
 
 

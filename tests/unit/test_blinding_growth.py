@@ -14,7 +14,8 @@ HOSTILE = [
     "led by Anna ", "Anna Roe, ", "at MIT ", "I am a professor ", "References\n", "https://a.", "Aa-", "[name] ",
     "my advisor ", "My PhD with ", "Anna Roe\n", "PhD student, MIT\n", "github.com/a/", "In (Roe 2020) we showed ",
     "thank the A ", "I hold an A ", "김", "a dot ", "a at b dot ", "(grant A1 ", "References\n\n# Team\n\n",
-    "Aa Ba (University of Aa", "our paper on ",
+    "Aa Ba (University of Aa", "our paper on ", "[@", "a@b.", "1.1 A\n",
+    "# References\n## A\n", "## References\n### A\n",
 ]  # fmt: skip
 
 
