@@ -21,7 +21,7 @@ def _check(question: ContentQuestion, answer: ContentAnswer) -> list[str]:
 CONTENTS = Task[ContentQuestion, ContentAnswer](
     "corpus.contents",
     Prompts("assayer.content_reading"),
-    "contents.v1.md",
+    "contents.v2.md",
     ContentAnswer,
     max_tokens=1_200,
     check=_check,

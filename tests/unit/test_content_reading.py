@@ -93,7 +93,7 @@ async def test_what_a_model_read_takes_the_place_of_patterns_and_says_who_read_i
     assert (reading.read, reading.left, len(llm.asked)) == (3, {}, 3)
     manifest = read_manifest(VersionStore(directory).current_path())
     graphs = [one.graph for one in manifest.segments if one.graph is not None]
-    assert [one.readers for one in graphs if one.readers] == [{"twin, corpus.contents v1": 3}]
+    assert [one.readers for one in graphs if one.readers] == [{"twin, corpus.contents v2": 3}]
     corpus = Corpus.open(directory, EMBEDDER)
     found = await corpus.contents([PaperId("bee-40")])
     named = [one.id for one in await corpus.naming("hedges 40", 5, Filters())]
