@@ -153,6 +153,30 @@ async def test_what_nobody_read_is_shown_as_its_own_words() -> None:
     assert "nobody compared it" in SYNTHESIS.messages(synthesis)[1].content
 
 
+async def test_reviews_of_the_contribution_see_what_was_read_for_the_methods() -> None:
+    few = OPTIONS.model_copy(update={"compared": 2, "opened": 5, "augmented": 0})
+    backends, llm = twin_backends()
+    await evaluate(parse_idea(IDEA, source="idea.md"), backends, a_run(), few)
+    asked = [one for _, one in llm.asked if isinstance(one, SynthesisQuestion)]
+    assert asked
+    for question in asked:
+        compared = {one.title for one in question.compared}
+        assert 0 < len(question.read) <= 6
+        assert not compared & {one.title for one in question.read}
+        labels = [one.label for one in (*question.compared, *question.read)]
+        assert labels == [f"P{number}" for number in range(1, len(labels) + 1)]
+        assert "read for the idea's methods" in SYNTHESIS.messages(question)[1].content
+
+
+async def test_a_soundness_that_stops_keeps_no_review_of_the_contribution_waiting() -> None:
+    backends, llm = twin_backends(failing={"scholareval.methods": MalformedAnswer("no JSON")})
+    report = (await evaluate(parse_idea(IDEA, source="idea.md"), backends, a_run(), OPTIONS)).report
+    asked = [one for _, one in llm.asked if isinstance(one, SynthesisQuestion)]
+    assert asked
+    assert all(one.read == () for one in asked)
+    assert isinstance(report.parts[1].score, Score)
+
+
 async def test_scores_carry_the_certainty_of_the_evidence() -> None:
     report = await evaluated(twin_backends()[0])
     scores = [one.score for part in report.parts for one in part.assessments if isinstance(one.score, Score)]

@@ -16,8 +16,10 @@ from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import leading_points, mean_score, score_or_absent, unreviewed_assessment
 from assayer.methods.scholareval.candidate_order import fused, in_turn, reranked
 from assayer.methods.scholareval.first_look import FirstLooker
+from assayer.methods.scholareval.method_reading import RelevantPaper
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_evidence import ABSTRACT_CHARS, evidence_from_papers
+from assayer.methods.scholareval.read_for_methods import ReadForMethods
 from assayer.methods.scholareval.schemas import (
     ComparedPaper,
     ComparisonQuestion,
@@ -29,6 +31,7 @@ from assayer.methods.scholareval.schemas import (
     NoveltyVerdict,
     SynthesisQuestion,
 )
+from assayer.methods.scholareval.soundness import paper_note
 from assayer.models import Absent, Assessment, FitLevel, Hit, Paper, PaperId, Part, Point, Reading
 from assayer.ports import Reranker
 from assayer.run.run import Run
@@ -92,8 +95,11 @@ class ContributionModule:
         idea: str,
         fit: FitLevel,
         reranker: Reranker | None = None,
+        shared: ReadForMethods | None = None,
     ) -> None:
+        """`shared` brings what is read for the methods; None where nothing will be."""
         self._llm, self._library, self._run, self._options = llm, library, run, options
+        self._shared = shared
         self._idea, self._corpus_fit, self._reranker = idea, fit, reranker
         self._fit = fit
         """How well the field is covered by the corpus and this module's own searches, once they are done."""
@@ -271,11 +277,13 @@ class ContributionModule:
         reason = self._reason_not_to_judge(touching)
         if reason is not None:
             return Assessment(name=name, statement=statement, score=reason, points=(), readings=readings)
+        read = await self._shared.beside({one.paper for one in touching}) if self._shared else ()
         question = SynthesisQuestion(
             idea=self._idea,
             dimension=dimension,
             compared=tuple(_compared_paper(f"P{number}", one) for number, one in enumerate(touching, start=1)),
             untouching=len(compared.papers) - len(touching),
+            read=tuple(paper_note(f"P{number}", one) for number, one in enumerate(read, start=len(touching) + 1)),
             fit=self._fit,
         )
         review = await attempt(ask(self._llm, tasks.SYNTHESIS, question, self._run))
@@ -289,7 +297,7 @@ class ContributionModule:
             score=_NOT_COVERED
             if self._fit == "poor"
             else score_or_absent(review.score, review.rationale, review.certainty),
-            points=self._points(review, touching),
+            points=self._points(review, touching, read),
             readings=readings,
         )
 
@@ -304,10 +312,13 @@ class ContributionModule:
             for paper in shown
         )
 
-    def _points(self, review: DimensionReview, compared: Sequence[_PaperComparison]) -> tuple[Point, ...]:
-        papers = labelled(one.paper for one in compared)
-        given = [_given_quote(one) for one in compared]
-        numbers = KnownNumbers(numbers_in(self._idea), {one.paper: one.numbers for one in compared})
+    def _points(
+        self, review: DimensionReview, compared: Sequence[_PaperComparison], read: Sequence[RelevantPaper]
+    ) -> tuple[Point, ...]:
+        papers = labelled([*(one.paper for one in compared), *(one.paper for one in read)])
+        given = [*map(_given_quote, compared), *(quote for one in read for quote in _quotes_on_both_sides(one))]
+        shown = {one.paper: one.numbers for one in read} | {one.paper: one.numbers for one in compared}
+        numbers = KnownNumbers(numbers_in(self._idea), shown)
         return (
             *(quoted_point("strength", one.text, papers, given, numbers) for one in review.strengths),
             *(quoted_point("weakness", one.text, papers, given, numbers) for one in review.weaknesses),
@@ -380,6 +391,15 @@ def _compared_paper(label: str, compared: _PaperComparison) -> ComparedPaper:
         reason=plain(compared.reason),
         quote=compared.quoted.words if compared.quoted and verified else "",
     )
+
+
+def _quotes_on_both_sides(source: RelevantPaper) -> list[GivenQuote]:
+    """It was quoted for a method: what that says of the contribution is the reviewer's to tell."""
+    if source.note is None:
+        return []
+    said = f"{source.note.did} {source.note.results}"
+    sides: tuple[Side, ...] = ("for", "against")
+    return [GivenQuote(paper=source.paper, side=side, statement=said, quoted=source.quoted) for side in sides]
 
 
 def _given_quote(compared: _PaperComparison) -> GivenQuote:

@@ -8,6 +8,7 @@ from assayer.literature.library import Library
 from assayer.methods.scholareval.aggregation import report_summary
 from assayer.methods.scholareval.contribution import ContributionModule
 from assayer.methods.scholareval.options import METHOD, ScholarEvalOptions
+from assayer.methods.scholareval.read_for_methods import ReadForMethods
 from assayer.methods.scholareval.soundness import SoundnessModule
 from assayer.models import Absent, Idea, ModuleDepth, Notice, Part
 from assayer.plan_review.review import review_plan
@@ -28,8 +29,9 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: ScholarEva
     text = idea.text[: options.idea_chars]
     run.unread_characters = len(idea.text) - len(text)
 
-    soundness = SoundnessModule(backends.llm, library, run, options, text, fit.level, backends.reranker)
-    contribution = ContributionModule(backends.llm, library, run, options, text, fit.level, backends.reranker)
+    shared = ReadForMethods()
+    given = (backends.llm, library, run, options, text, fit.level, backends.reranker, shared)
+    soundness, contribution = SoundnessModule(*given), ContributionModule(*given)
     (modules, (plan, plan_depth)) = await both(
         together([measured(attempt(soundness.evaluate())), measured(attempt(contribution.evaluate()))]),
         measured(review_plan(text, backends.llm, library, run)),

@@ -266,6 +266,8 @@ class SynthesisQuestion(Frozen):
     """Papers that touch the dimension."""
     untouching: int
     """How many relevant papers were compared and do not."""
+    read: tuple[PaperNote, ...] = ()
+    """Papers that were read for the methods, with labels of their own."""
     fit: FitLevel
 
 

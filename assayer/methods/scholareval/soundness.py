@@ -16,6 +16,7 @@ from assayer.methods.scholareval.aggregation import mean_score, score_or_absent,
 from assayer.methods.scholareval.method_reading import MethodReader, RelevantPaper, method_parts
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_evidence import title_line
+from assayer.methods.scholareval.read_for_methods import ReadForMethods
 from assayer.methods.scholareval.schemas import (
     CitedTitle,
     MethodReview,
@@ -43,7 +44,7 @@ from assayer.ports import Reranker
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, attempt, each, together
 
-__all__ = ["SoundnessModule"]
+__all__ = ["SoundnessModule", "paper_note"]
 
 _STANCE: dict[Stance, Literal[-1, 0, 1]] = {"contradicts": -1, "neutral": 0, "supports": 1}
 _UNREAD = "It was not read for this method: the settings leave the reading out."
@@ -62,9 +63,11 @@ class SoundnessModule:
         idea: str,
         fit: FitLevel,
         reranker: Reranker | None = None,
+        shared: ReadForMethods | None = None,
     ) -> None:
+        """What it reads is given to `shared`."""
         self._llm, self._library, self._run, self._options = llm, library, run, options
-        self._idea = idea
+        self._idea, self._shared = idea, shared or ReadForMethods()
         self._reader = MethodReader(llm, library, run, options, idea, fit, reranker)
 
     @property
@@ -73,6 +76,12 @@ class SoundnessModule:
         return self._reader.papers
 
     async def evaluate(self) -> Part:
+        try:
+            return await self._evaluate()
+        finally:
+            self._shared.give()
+
+    async def _evaluate(self) -> Part:
         question = MethodsQuestion(idea=self._idea, limit=self._options.methods)
         methods = (await ask(self._llm, tasks.METHODS, question, self._run)).methods
         self._run.journal.record_dropped(
@@ -84,6 +93,7 @@ class SoundnessModule:
         self._run.keep_successes(searched, "method")
         found = {part.label: one for part, one in zip(parts, searched, strict=True) if not isinstance(one, Failed)}
         read = await self._reader.read(parts, found)
+        self._shared.give(one for part in parts for one in read.notes.get(part.label, ()))
         done = 0
 
         async def assess(place: int) -> Assessment:
@@ -151,7 +161,7 @@ class SoundnessModule:
         question = ReviewQuestion(
             idea=self._idea,
             method=method,
-            notes=tuple(_paper_note(f"P{number}", source) for number, source in enumerate(relevant, start=1)),
+            notes=tuple(paper_note(f"P{number}", source) for number, source in enumerate(relevant, start=1)),
             fit=fit,
         )
         return await ask(self._llm, tasks.REVIEW, question, self._run)
@@ -210,7 +220,8 @@ def _reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
     )
 
 
-def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
+def paper_note(label: str, source: RelevantPaper) -> PaperNote:
+    """As reviews are shown it."""
     verified = source.quoted is not None and source.quoted.state == "verified"
     note = source.note
     return PaperNote(
