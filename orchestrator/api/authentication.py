@@ -17,6 +17,7 @@ from orchestrator.access.csrf import SAFE_METHODS, check_csrf_header
 from orchestrator.access.sessions import scopes_of_role
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import database_unavailable, request_record, send_problem
+from orchestrator.api.tenant_turns import tenant_is_known
 from orchestrator.jobs import api_keys
 from orchestrator.jobs.api_keys import AuthenticatedCaller, KeyRate, KeyRejection, hash_key
 from orchestrator.jobs.models import KeyId, TenantId
@@ -91,6 +92,7 @@ class Authentication:
         record = request_record(scope)
         record.tenant, record.key = caller.tenant, caller.key
         scope["assayer.caller"] = caller
+        await tenant_is_known(scope, caller.tenant)
         await self._app(scope, receive, send if caller.rate is None else _with_rate_headers(send, caller.rate))
 
     def _guards_metrics(self, scope: Scope) -> bool:

@@ -6,26 +6,34 @@ it is, is remembered from the time before. Without this, everybody waits behind 
 
 import asyncio
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.api.backpressure import release_slot
 from orchestrator.api.problems import HttpProblem
-from orchestrator.api.request_log import request_record, send_problem
+from orchestrator.api.request_log import send_problem
 from orchestrator.jobs.api_keys import hash_key
 from orchestrator.settings import ApiSettings
 
-__all__ = ["TenantTurns"]
+__all__ = ["TenantTurns", "tenant_is_known"]
 
 _MOST_REMEMBERED = 10_000
 """Keys."""
+_STRANGERS = 4
+"""Keys that are new here and are looked up at once."""
+_MOST_STRANGERS = 1_000
+"""Requests that wait for that."""
 _TOO_MANY = 429
+_IS_OF = "assayer.turn_is_of"
 
 
 class TenantTurns:
-    """For requests whose key has been seen before. A request that waits for its client, or is held open, takes no
-    turn."""
+    """A request that waits for its client, or is held open, takes no turn. Requests with keys that were never seen here
+    are led in a few at a time, until it is known whose they are: a crowd that comes at once, with keys just made, waits
+    like any other."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
         self._app = app
@@ -36,33 +44,56 @@ class TenantTurns:
         )
         self._present: Counter[str] = Counter()
         """Requests of a tenant that work, wait, or are about to be refused."""
+        self._entrance = asyncio.Semaphore(_STRANGERS)
+        self._strangers = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         key = _key_of(scope)
         if key is None:
             await self._app(scope, receive, send)
             return
-        tenant = self._tenants.get(key)
-        if tenant is None:
-            await self._app(scope, receive, send)
-            self._remember(key, request_record(scope).tenant)
+        if key in self._tenants:
+            self._tenants.move_to_end(key)
+            await self._of_tenant(self._tenants[key], scope, receive, send)
             return
-        self._tenants.move_to_end(key)
+        if self._strangers >= _MOST_STRANGERS:
+            await send_problem(self._too_many_strangers(), scope, receive, send)
+            return
+        self._strangers += 1
+        try:
+            await self._entrance.acquire()
+        finally:
+            self._strangers -= 1
+        if key in self._tenants:  # by another request, meanwhile
+            self._entrance.release()
+            await self._of_tenant(self._tenants[key], scope, receive, send)
+            return
+        await self._of_stranger(key, scope, receive, send)
+
+    async def _of_tenant(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
         if self._present[tenant] >= self._settings.max_waiting_per_tenant:
             await send_problem(self._too_many(), scope, receive, send)
             return
-        self._present[tenant] += 1
-        try:
-            await self._in_turn(tenant, scope, receive, send)
-        finally:
-            self._present[tenant] -= 1
-            if not self._present[tenant]:
-                del self._present[tenant], self._turns[tenant]
+        with self._counted(tenant):
+            turn = _Turn(self._turns[tenant])
+            await turn.take()
+            await self._in_turn(turn, scope, receive, send)
 
-    async def _in_turn(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
-        turn = _Turn(self._turns[tenant])
+    async def _of_stranger(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        """It has a place at the entrance, until it is known whose it is or has been answered."""
+        turn = _Turn(self._entrance, held=True)
+        with ExitStack() as known:
+
+            async def is_of(tenant: str) -> None:
+                self._remember(key, tenant)
+                known.enter_context(self._counted(tenant))
+                await turn.move(self._turns[tenant])
+
+            scope[_IS_OF] = is_of
+            await self._in_turn(turn, scope, receive, send)
+
+    async def _in_turn(self, turn: "_Turn", scope: Scope, receive: Receive, send: Send) -> None:
         scope["assayer.turn"] = turn
-        await turn.take()
         whole = False
 
         async def waiting_receive() -> Message:
@@ -87,11 +118,21 @@ class TenantTurns:
         finally:
             turn.end()
 
-    def _remember(self, key: bytes, tenant: str | None) -> None:
-        if tenant is not None:
-            self._tenants[key] = tenant
-            if len(self._tenants) > _MOST_REMEMBERED:
-                self._tenants.popitem(last=False)
+    @contextmanager
+    def _counted(self, tenant: str) -> Iterator[None]:
+        self._present[tenant] += 1
+        try:
+            yield
+        finally:
+            self._present[tenant] -= 1
+            if not self._present[tenant]:
+                del self._present[tenant]
+                self._turns.pop(tenant, None)
+
+    def _remember(self, key: bytes, tenant: str) -> None:
+        self._tenants[key] = tenant
+        if len(self._tenants) > _MOST_REMEMBERED:
+            self._tenants.popitem(last=False)
 
     def _too_many(self) -> HttpProblem:
         return HttpProblem(
@@ -102,13 +143,29 @@ class TenantTurns:
             retry_after=self._settings.retry_seconds,
         )
 
+    def _too_many_strangers(self) -> HttpProblem:
+        return HttpProblem(
+            "busy",
+            f"{_MOST_STRANGERS:,} requests with keys that are new here wait to be let in. "
+            "Send this one a little later.",
+            headers={"Connection": "close"},
+            retry_after=self._settings.retry_seconds,
+        )
+
+
+async def tenant_is_known(scope: Scope, tenant: str) -> None:
+    """Whose request it is: from now on it waits among that tenant's."""
+    if (is_of := scope.get(_IS_OF)) is not None:
+        await is_of(tenant)
+
 
 class _Turn:
     """Of one request; after its end it is never taken again."""
 
-    def __init__(self, turns: asyncio.Semaphore) -> None:
+    def __init__(self, turns: asyncio.Semaphore, held: bool = False) -> None:
         self._turns = turns
-        self._held = self._ended = False
+        self._held = held
+        self._ended = False
 
     async def take(self) -> None:
         if self._ended or self._held:
@@ -117,6 +174,12 @@ class _Turn:
         self._held = True
         if self._ended:
             self.give()
+
+    async def move(self, turns: asyncio.Semaphore) -> None:
+        """Among others, where it waits anew."""
+        self.give()
+        self._turns = turns
+        await self.take()
 
     def give(self) -> None:
         if self._held:

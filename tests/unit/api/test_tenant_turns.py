@@ -6,7 +6,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from orchestrator.api.backpressure import release_slot
 from orchestrator.api.request_log import RequestRecord
-from orchestrator.api.tenant_turns import TenantTurns
+from orchestrator.api.tenant_turns import TenantTurns, tenant_is_known
 from orchestrator.settings import ApiSettings
 
 FOR_EVER = 3_600.0
@@ -20,10 +20,15 @@ class Application:
         self.waits_first = waits_first
         self.is_held_open = is_held_open
         self.in_hand = 0
+        self.knows = True
+        """Whose requests they are."""
         self.go_on = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["assayer.visit"].request_id == "first":
+        visit: RequestRecord = scope["assayer.visit"]
+        if self.knows:
+            await tenant_is_known(scope, str(visit.tenant))
+        if visit.request_id == "first":
             return
         self.in_hand += 1
         if self.waits_first:
@@ -45,9 +50,10 @@ class Crowd:
         self.client = asyncio.Event()
         """Sends its body when this is set."""
 
-    async def send(self, count: int, tenant: str = "acme") -> None:
-        """They are as far as they get."""
-        await self._request(tenant, "first")
+    async def send(self, count: int, tenant: str = "acme", introduced: bool = True) -> None:
+        """They are as far as they get; `introduced` by an earlier request with their key."""
+        if introduced:
+            await self._request(tenant, "first")
         self.tasks |= {asyncio.create_task(self._request(tenant, "next")) for _ in range(count)}
         for _ in range(10):
             await asyncio.sleep(0)
@@ -130,6 +136,37 @@ async def test_request_that_is_given_up_while_it_waits_leaves_the_others_their_t
     await crowd.end()
     await crowd.send(2)
     assert application.in_hand == 4
+    await crowd.end()
+
+
+async def test_requests_with_a_key_that_is_new_here_wait_for_their_turn_as_soon_as_it_is_known_whose_they_are() -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(20, introduced=False)
+    assert application.in_hand == 2
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    assert crowd.answers == [200] * 20
+
+
+async def test_few_keys_that_are_new_here_are_looked_up_at_once_and_known_ones_do_not_wait_for_them() -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(1, "known")
+    application.knows = False
+    for number in range(20):
+        await crowd.send(1, f"new{number}", introduced=False)
+    assert application.in_hand == 1 + 4
+    await crowd.send(1, "known", introduced=False)
+    assert application.in_hand == 1 + 4 + 1
+    await crowd.end()
+
+
+async def test_held_open_request_of_a_new_key_gives_its_place_at_the_entrance_to_others() -> None:
+    application = Application(is_held_open=True)
+    crowd = Crowd(application)
+    await crowd.send(20, introduced=False)
+    assert application.in_hand == 20
     await crowd.end()
 
 
