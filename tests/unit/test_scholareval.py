@@ -163,7 +163,7 @@ async def test_reviews_of_the_contribution_see_what_was_read_for_the_methods() -
         compared = {one.title for one in question.compared}
         assert 0 < len(question.read) <= 6
         assert not compared & {one.title for one in question.read}
-        labels = [one.label for one in (*question.compared, *question.read)]
+        labels = [*(one.label for one in question.compared), *(one.label for one in question.read)]
         assert labels == [f"P{number}" for number in range(1, len(labels) + 1)]
         assert "read for the idea's methods" in SYNTHESIS.messages(question)[1].content
 
