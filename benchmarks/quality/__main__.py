@@ -5,6 +5,7 @@ ablations     what parts of a method are worth: one left out by a setting, besid
 points        InnoEval's score of 98 papers against the decision on them
 pairs         192 pairs of papers: which got the better decision
 groups        88 groups of four papers, put in order
+preferences   two folders of reports of the same ideas: which is better supported, more usable, deeper
 scholarideas  what experts said of 48 ideas: how much a report says of it, and whether its references are right
 support       claims beside passages: whether it is rightly said that the one bears out the other
 search        what reports rest on: relevance density, topic coverage, diversity
@@ -44,6 +45,7 @@ from benchmarks.quality.own_references import own_references
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.parts import groups, pairs, points
 from benchmarks.quality.plans.part import plans
+from benchmarks.quality.preferences.part import preferences
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
 from benchmarks.quality.venue_scores.part import venue_scores
 from cluster.settings_loading import load_settings
@@ -62,6 +64,7 @@ _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "citations": citations,
     "references": own_references,
     "plans": plans,
+    "preferences": preferences,
     "rewards": rewards,
     "scores": venue_scores,
     "support": support,
@@ -156,6 +159,8 @@ def _own(name: str, part: argparse.ArgumentParser) -> None:
         part.add_argument("--evidence", type=Path, help=_EVIDENCE)
     elif name == "groups":
         part.add_argument("--evidence", type=Path, help=_EVIDENCE)
+    elif name == "preferences":
+        part.add_argument("--reports", type=Path, nargs=2, required=True, help="two folders of report JSON")
     elif name == "scholarideas":
         part.add_argument("--method", choices=("scholareval", "innoeval"), default="scholareval")
         part.add_argument("--only", default="", help="ideas whose names begin so: ai_, neuro_, biochem_, eco_")

@@ -24,6 +24,13 @@ from benchmarks.quality.kept import Kept, Outcome, Spent
 from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs
 from benchmarks.quality.papers import EARLIEST, cutoffs, idea_of
 from benchmarks.quality.points import PointOutcome, ask_points
+from benchmarks.quality.preferences.comparison import (
+    PREFERENCE,
+    PreferenceOutcome,
+    ReviewPair,
+    ask_preferences,
+    review_text,
+)
 from benchmarks.quality.rewards.probes import Probe
 from benchmarks.quality.rewards.with_model import ProbeOutcome, ask_rewards, most_spent
 from benchmarks.quality.rubrics import COVERAGE, Rubric
@@ -45,6 +52,7 @@ __all__ = [
     "kept_points",
     "pairs",
     "points",
+    "preferences",
     "reports",
     "rewards",
     "scores",
@@ -155,6 +163,28 @@ async def coverage(
             await ask_coverage(ranker.llm, {name: one for name, one in found.items() if name in wanted}, rubrics, kept)
 
     await carefully(asked, settings, "coverage", [(name, 0) for name in found], kept, work)
+    return kept.outcomes
+
+
+async def preferences(asked: Asked, settings: Settings, pairs: Sequence[ReviewPair]) -> list[PreferenceOutcome]:
+    """Which of two reviews of an idea is better, in both orders."""
+    reviews = "".join(review_text(report) for pair in pairs for report in (pair.first, pair.second))
+    made = {
+        "task": [PREFERENCE.name, PREFERENCE.version],
+        "reviews": hashlib.sha256(reviews.encode()).hexdigest(),
+    }
+    kept = kept_file(asked, settings, "preferences", PreferenceOutcome, made)
+
+    async def work(some: Sequence[tuple[str, int]]) -> None:
+        bounded = asked.judge == "endpoint" and not asked.yes
+        async with open_ranker(settings) as ranker:
+            budget = Budget(max_usd=asked.limit_usd if bounded else None)
+            for seed in asked.seeds:
+                wanted = [pair for pair in pairs if (pair.name, seed) in some]
+                await ask_preferences(ranker.llm, wanted, seed, budget, kept)
+
+    items = [(pair.name, seed) for seed in asked.seeds for pair in pairs]
+    await carefully(asked, settings, "preferences", items, kept, work)
     return kept.outcomes
 
 

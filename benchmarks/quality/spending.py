@@ -14,6 +14,7 @@ KNOWN: Mapping[str, Spent] = {
     "pairs": Spent(calls=1, prompt_tokens=1_410, completion_tokens=255, usd=None),
     "pairs in both orders": Spent(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),
     "groups": Spent(calls=12, prompt_tokens=17_000, completion_tokens=3_050, usd=None),
+    "preferences": Spent(calls=2, prompt_tokens=24_000, completion_tokens=900, usd=None),
     "coverage": Spent(calls=1, prompt_tokens=12_000, completion_tokens=1_200, usd=None),
     "support": Spent(calls=1, prompt_tokens=3_400, completion_tokens=900, usd=None),
     "opinions": Spent(calls=1, prompt_tokens=750, completion_tokens=150, usd=None),
@@ -23,7 +24,8 @@ KNOWN: Mapping[str, Spent] = {
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
 """Per item, measured through the simulator (docs/quality/innoeval.md); a model's own words may be longer or shorter. Of
-opinions, reviews and titles only the prompts are measured: answers are taken as long as they are asked for."""
+preferences, opinions, reviews and titles only the prompts are measured: answers are taken as long as they are asked
+for."""
 
 
 class Expected(NamedTuple):
