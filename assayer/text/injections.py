@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from assayer.text.orders_by_language import ORDERS_BY_LANGUAGE
+
 __all__ = ["find_orders"]
 
 
@@ -127,13 +129,7 @@ _ORDERS = (
         pattern=r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>"
         r"|\[/?inst\]|<<sys>>|</?system>",
     ),
-    # The same order in other languages that submissions have carried.
-    _order(
-        "忽略;無視;无视;ignorier;ignorez;ignore;ignora",
-        pattern=r"(?:忽略|无视|無視).{0,12}(?:指令|指示|提示)|(?:指示|命令|プロンプト).{0,6}無視"
-        r"|\bignorieren?~(?:sie~)?alle~(?:\w+~)?anweisungen|\bignorez~(?:toutes~)?(?:les~)?(?:\w+~)?instructions"
-        r"|\bignor[ae]~(?:todas~)?(?:las~)?instrucciones",
-    ),
+    *(_order(one.needs, pattern=one.pattern) for one in ORDERS_BY_LANGUAGE.values()),
 )  # fmt: skip
 
 
