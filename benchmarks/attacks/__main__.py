@@ -1,12 +1,12 @@
 """`python -m benchmarks.attacks NAME`: hostile inputs of one kind against the program, and what it did with them.
 
-`service` attacks a running one.
+`service` attacks a running one, `batch` one that it starts.
 """
 
 import sys
 from importlib import import_module
 
-KINDS = ("citations", "numbers", "quotes", "service")
+KINDS = ("batch", "citations", "numbers", "quotes", "service")
 """Each is a module of this folder, with a `main` that takes the rest of the command line."""
 
 
