@@ -14,7 +14,6 @@ from benchmarks.quality.preferences.comparison import (
     PreferenceAnswer,
     PreferenceOutcome,
     PreferenceQuestion,
-    RespectVerdict,
     ReviewPair,
     ask_preferences,
     review_text,
@@ -34,8 +33,8 @@ def pair(number: int = 0) -> ReviewPair:
 
 
 def answer(better: str) -> PreferenceAnswer:
-    verdicts = [{"respect": respect, "in_a": "x", "in_b": "y", "better": better} for respect in RESPECTS]
-    return PreferenceAnswer(verdicts=tuple(map(RespectVerdict.model_validate, verdicts)))
+    verdict = {"in_a": "x", "in_b": "y", "better": better}
+    return PreferenceAnswer.model_validate(dict.fromkeys(RESPECTS, verdict))
 
 
 async def asked(tmp_path: Path, llm: TwinLlm, pairs: list[ReviewPair]) -> list[PreferenceOutcome]:

@@ -43,19 +43,15 @@ class PreferenceQuestion(Frozen):
 
 
 class RespectVerdict(Frozen):
-    respect: Respect
     in_a: _Restated = Field(description="At most 30 words: what of review A weighs most in this respect.")
     in_b: _Restated = Field(description="At most 30 words: what of review B weighs most in this respect.")
     better: Preferred
 
 
 class PreferenceAnswer(Frozen):
-    verdicts: tuple[RespectVerdict, ...] = Field(min_length=3, max_length=3)
-
-
-def _check(question: PreferenceQuestion, answer: PreferenceAnswer) -> list[str]:
-    named = tuple(one.respect for one in answer.verdicts)
-    return [] if named == RESPECTS else [f"`verdicts` must hold one entry for each of {', '.join(RESPECTS)}, in order."]
+    evidence: RespectVerdict
+    actionability: RespectVerdict
+    depth: RespectVerdict
 
 
 PREFERENCE = Task[PreferenceQuestion, PreferenceAnswer](
@@ -65,7 +61,6 @@ PREFERENCE = Task[PreferenceQuestion, PreferenceAnswer](
     output=PreferenceAnswer,
     tier="strong",
     max_tokens=1_500,
-    check=_check,
 )
 
 
@@ -116,7 +111,11 @@ async def _verdicts(llm: Llm, run: Run, shown: Sequence[Report]) -> dict[Respect
         idea=shown[0].idea.text[:_IDEA_CHARS], first=review_text(shown[0]), second=review_text(shown[1])
     )
     answer = await ask(llm, PREFERENCE, question, run)
-    return {one.respect: one.better for one in answer.verdicts}
+    return {
+        "evidence": answer.evidence.better,
+        "actionability": answer.actionability.better,
+        "depth": answer.depth.better,
+    }
 
 
 def worth_of_second(outcome: PreferenceOutcome, respect: Respect) -> float | None:
