@@ -186,6 +186,8 @@ async def test_an_officer_works_through_a_call(service: Service, tmp_path: Path,
         page = await context.new_page()
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
+        renewals: list[str] = []
+        page.on("request", lambda request: renewals.append(request.url) if "hx-request" in request.headers else None)
         await page.goto(f"{url}/console")
         await page.keyboard.type(await service.key())
         await page.keyboard.press("Enter")
@@ -203,6 +205,7 @@ async def test_an_officer_works_through_a_call(service: Service, tmp_path: Path,
         await page.get_by_label("Save this view as").fill("Slag")
         await page.keyboard.press("Enter")
         await page.get_by_role("link", name="Slag", exact=True).wait_for()
+        assert len([one for one in renewals if "q=slag" in one]) == 1, "leaving the search asks again"
         await _look(page, f"{url}/console/calls/{batch}", tmp_path, "table", width)
         for title in TITLES[:2]:
             await page.get_by_label(f"Compare {title}").check()
@@ -214,6 +217,10 @@ async def test_an_officer_works_through_a_call(service: Service, tmp_path: Path,
         await _look(page, page.url, tmp_path, "proposal", width)
         await _look(page, f"{url}/console/calls/{batch}/plots", tmp_path, "plots", width)
         await page.goto(f"{url}/console/calls/{batch}")
+        await page.get_by_label("flagged only").check()
+        await page.get_by_role("heading", name="0 proposals").wait_for()
+        await page.get_by_label("flagged only").uncheck()
+        await page.get_by_role("heading", name="4 proposals").wait_for()
         await page.get_by_role("button", name="Run 1 again").click()
         await page.get_by_role("link", name="Cancel …").click()
         await page.get_by_role("button", name="Cancel 1 proposals").click()
