@@ -12,6 +12,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 # Also where the shell forbids it: otherwise every process compiles torch and its like anew, which takes ten seconds.
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# One of thousands that fails is run once more, and listed as such: a machine that others use too is late now and then.
+ONCE_MORE := --reruns 1 -rR
 # A file's tests stay together, as they share what they look at.
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Those on Ray, one after another; and those that schemathesis makes, which share one name, of which pytest-xdist runs one.
@@ -35,10 +37,10 @@ check: lint test-unit  ## what every commit must pass
 
 # The longest first, so that no worker is left alone with one of them.
 test-side-by-side: .venv/.installed-dev browser
-	$(PYTEST) $(SIDE_BY_SIDE) tests/e2e tests/contract tests/unit $(ALONE:%=--ignore=%)
+	$(PYTEST) $(ONCE_MORE) $(SIDE_BY_SIDE) tests/e2e tests/contract tests/unit $(ALONE:%=--ignore=%)
 
 test-alone: .venv/.installed-dev
-	$(PYTEST) $(ALONE)
+	$(PYTEST) $(ONCE_MORE) $(ALONE)
 
 test-unit: .venv/.installed-dev
 	$(PYTEST) $(SIDE_BY_SIDE) tests/unit

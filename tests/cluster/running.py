@@ -81,7 +81,13 @@ def running(home: Path, settings: Mapping[str, str]) -> Iterator[Running]:
         process = subprocess.Popen(
             [Path(sys.executable).with_name("assayer"), "serve", "--ray", "--port", "0"],
             cwd=home,
-            env={**own, "HOME": str(home), "ASSAYER_HOME": str(home), **settings},
+            env={
+                **own,
+                "HOME": str(home),
+                "ASSAYER_HOME": str(home),
+                "ASSAYER_KEYS__REQUESTS_PER_MINUTE": "6000",
+                **settings,
+            },
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
